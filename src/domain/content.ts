@@ -1,0 +1,41 @@
+/** MessageContent (specification): 1 to 40 blocks of text or image, with the limits of a user's and of an assistant's message. */
+import { Schema } from "effect"
+import { limits } from "./limits.ts"
+import { nonBlank, utf8Bytes } from "./text.ts"
+
+export const ImageId = Schema.String.check(Schema.isPattern(/^img_[0-9a-f]{64}$/, { expected: "an id of the form img_ and 64 hex digits" }))
+export const ImageFormat = Schema.Literals(["jpeg", "png", "gif", "webp"])
+export type ImageFormat = typeof ImageFormat.Type
+
+export const TextBlock = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String.check(nonBlank) })
+  .annotate({ identifier: "TextBlock" })
+export const ImageBlock = Schema.Struct({ type: Schema.Literal("image"), imageId: ImageId })
+  .annotate({ identifier: "ImageBlock" })
+export const ContentBlock = Schema.Union([TextBlock, ImageBlock])
+export type ContentBlock = typeof ContentBlock.Type
+
+const textBytes = (blocks: ReadonlyArray<ContentBlock>) =>
+  blocks.reduce((sum, block) => block.type === "text" ? sum + utf8Bytes(block.text) : sum, 0)
+const imageIds = (blocks: ReadonlyArray<ContentBlock>) => blocks.flatMap((block) => block.type === "image" ? [block.imageId] : [])
+
+const blocks = Schema.Array(ContentBlock).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(limits.contentBlocks),
+  Schema.makeFilter((content) => imageIds(content).length <= limits.imageBlocks || `at most ${limits.imageBlocks} image blocks`),
+  Schema.makeFilter((content) => new Set(imageIds(content)).size === imageIds(content).length || "image ids that are unique within the message")
+)
+
+const withTextOf = (bytes: number) =>
+  blocks.check(
+    Schema.makeFilter((content) => textBytes(content) <= bytes || `at most ${bytes} bytes of text in all`),
+    Schema.makeFilter((content) => utf8Bytes(JSON.stringify(content)) <= limits.messageBytes || `at most ${limits.messageBytes} bytes of encoded JSON`)
+  )
+
+/** What a user may send: at most 8 KiB of text. */
+export const UserContent = withTextOf(limits.userTextBytes).annotate({ identifier: "MessageContent" })
+/** What an event may hold: an assistant's text goes up to 64 KiB. */
+export const MessageContent = blocks
+export type MessageContent = ReadonlyArray<ContentBlock>
+
+export const SubmitMode = Schema.Literals(["queue", "steer", "interrupt"])
+export type SubmitMode = typeof SubmitMode.Type

@@ -1,0 +1,21 @@
+/** Checks of text that schemas share: byte lengths, control characters, lone surrogates. */
+import { Schema } from "effect"
+
+/** UTF-8 bytes, without encoding. A lone surrogate counts 3, as the replacement character does. */
+export const utf8Bytes = (text: string) => Buffer.byteLength(text, "utf8")
+
+export const maxBytes = (bytes: number) =>
+  Schema.makeFilter<string>((text) => utf8Bytes(text) <= bytes || `a text of at most ${bytes} bytes`)
+
+/** Characters as people count them: code points. */
+export const maxChars = (chars: number) =>
+  Schema.makeFilter<string>((text) => text.length <= chars || [...text].length <= chars || `a text of at most ${chars} characters`)
+
+const control = /\p{Cc}/u
+const loneSurrogate = /\p{Cs}/u
+
+/** For names, titles, tags and metadata: one line of well-formed text. */
+export const singleLine = Schema.makeFilter<string>((text) =>
+  control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true)
+
+export const nonBlank = Schema.makeFilter<string>((text) => /\S/u.test(text) || "a text with a non-whitespace character")

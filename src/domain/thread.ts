@@ -1,0 +1,81 @@
+/** Thread detail, Queued message and pending wait (specification, Resources), and what [ext] adds. */
+import { Schema } from "effect"
+import { MessageContent, SubmitMode } from "./content.ts"
+import { HookPoint, HookProcessorType } from "./event.ts"
+import { Principal } from "./principal.ts"
+import { Timestamp } from "./time.ts"
+import { ModelUsage } from "./usage.ts"
+
+export const threadStatuses = ["running", "awaiting", "idle", "failed", "cancelled"] as const
+export const ThreadStatus = Schema.Literals(threadStatuses)
+export type ThreadStatus = typeof ThreadStatus.Type
+
+export const BudgetWindow = Schema.Literals(["24h", "7d", "total"])
+export type BudgetWindow = typeof BudgetWindow.Type
+
+export const Thread = Schema.Struct({
+  id: Schema.String,
+  agentId: Schema.String,
+  workspaceId: Schema.String,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  createdBy: Principal,
+  updatedBy: Principal,
+  identity: Schema.optionalKey(Schema.String),
+  maxCost: Schema.optionalKey(Schema.Finite),
+  title: Schema.optionalKey(Schema.String),
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  model: Schema.optionalKey(Schema.String),
+  profileVersion: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "Thread" })
+export type Thread = typeof Thread.Type
+
+export const QueuedMessage = Schema.Struct({
+  id: Schema.String,
+  content: MessageContent,
+  queuedAt: Timestamp,
+  submitMode: SubmitMode,
+  turnId: Schema.String,
+  principal: Principal,
+  model: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "QueuedMessage" })
+export type QueuedMessage = typeof QueuedMessage.Type
+
+export const PendingWait = Schema.Struct({
+  id: Schema.String,
+  turnId: Schema.String,
+  type: Schema.Literals(["client_tool", "hook_ask", "role_approval"]),
+  state: Schema.Literals(["open", "resolved", "expired", "cancelled"]),
+  target: Schema.Literals(["person", "client", "url", "agent"]),
+  expiresAt: Schema.optionalKey(Timestamp),
+  hookId: Schema.optionalKey(Schema.String),
+  point: Schema.optionalKey(HookPoint),
+  processor: Schema.optionalKey(HookProcessorType),
+  reason: Schema.optionalKey(Schema.String),
+  toolCallId: Schema.optionalKey(Schema.String),
+  toolInput: Schema.optionalKey(Schema.Unknown),
+  toolName: Schema.optionalKey(Schema.String),
+  toolsetId: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "PendingWait" })
+export type PendingWait = typeof PendingWait.Type
+
+export const BudgetSpend = Schema.Struct({
+  generatedAt: Timestamp,
+  spent: Schema.Finite,
+  window: BudgetWindow
+}).annotate({ identifier: "BudgetSpend" })
+export type BudgetSpend = typeof BudgetSpend.Type
+
+export const ThreadDetail = Schema.Struct({
+  lastSeq: Schema.Int,
+  model: Schema.optionalKey(Schema.String),
+  status: ThreadStatus,
+  updatedAt: Timestamp,
+  thread: Thread,
+  budgetSpend: BudgetSpend,
+  inFlightWaitIds: Schema.Array(Schema.String),
+  pendingWaits: Schema.Array(PendingWait),
+  queued: Schema.Array(QueuedMessage),
+  usage: ModelUsage
+}).annotate({ identifier: "ThreadDetail" })
+export type ThreadDetail = typeof ThreadDetail.Type

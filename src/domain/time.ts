@@ -1,0 +1,9 @@
+/** Timestamps: RFC 3339 in UTC with milliseconds on the wire, milliseconds since 1970 inside. */
+import { Schema } from "effect"
+
+export const Timestamp = Schema.String.check(
+  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, { expected: "an RFC 3339 time in UTC with milliseconds" })
+).annotate({ format: "date-time" })
+
+export const toTimestamp = (ms: number) => new Date(ms).toISOString()
+export const fromTimestamp = (text: string) => Date.parse(text)

@@ -1,0 +1,159 @@
+/**
+ * The journal: every actor's facts, its head, and the rows that change with them.
+ *
+ * J1. An append is all or nothing, and succeeds only for the holder of the head's epoch at the
+ *     revision it last saw. Appends of many actors share one statement; one that loses does not
+ *     delay the others.
+ * J2. `pos` numbers an actor's facts without gaps, `seq` the public ones among them.
+ * J3. `once` is refused a second time within an actor: one admission per input, one end per turn,
+ *     one result per call, one resolution per wait. Only a bug runs into it: a defect, not an error.
+ * J4. An append whose outcome is unknown is resolved by reading the head: a head at my epoch and my
+ *     next revision is my success, since nobody else can write under my epoch.
+ * J5. A claim raises the epoch. It succeeds when the actor has no owner, when its owner's lease has
+ *     lapsed by the database's clock, or when it is already mine (then the epoch stays).
+ */
+import { Context, Data, type Effect } from "effect"
+
+export type ActorKind = "thread" | "identity"
+
+export interface ActorRef {
+  readonly workspace: string
+  readonly kind: ActorKind
+  readonly id: string
+}
+
+/** A fact as a row. `event` and `detail` are JSON texts, made once. */
+export interface FactRow {
+  readonly type: string
+  readonly turn: string | null
+  /** Number of the event within its turn: with the turn it makes the eventId. */
+  readonly n: number
+  /** Gets a seq. */
+  readonly public: boolean
+  /** The event's own fields: an object's text, without seq, eventId, threadId, turnId, type, occurredAt. */
+  readonly event: string
+  readonly detail: string | null
+  readonly once: string | null
+  /** Milliseconds; never falls along pos. */
+  readonly at: number
+}
+
+export interface StoredFact extends FactRow {
+  readonly pos: number
+  readonly seq: number | null
+}
+
+/** An input that waits, or one that was cancelled: the admitted ones are facts. `body` is the kind's own JSON text. */
+export interface InputRow {
+  readonly id: string
+  /** Order of arrival within the actor. */
+  readonly ord: number
+  readonly state: "pending" | "cancelled"
+  readonly body: string
+}
+
+export interface WaitRow {
+  readonly id: string
+  readonly target: "person" | "client" | "url" | "agent"
+  readonly body: string
+}
+
+export interface IdempotencyRow {
+  /** Hash of credential, route and path ids with the client's key. */
+  readonly scope: string
+  /** Hash of the request's body. */
+  readonly fingerprint: string
+  readonly status: number
+  readonly body: string
+}
+
+/** The small state of an actor that outlives its facts in memory. */
+export interface Head {
+  readonly pos: number
+  readonly seq: number
+  /** Number of appends so far: what compare-and-set checks, with the epoch. */
+  readonly rev: number
+  readonly status: string
+  /** Milliseconds: the earliest moment at which the actor has something to do; null at rest. */
+  readonly runnableAt: number | null
+  /** The first pos that a fold needs, or null when the carry says all. */
+  readonly since: number | null
+  /** JSON text of the kind's own. */
+  readonly carry: string
+  readonly updatedAt: number
+}
+
+export interface Append {
+  readonly actor: ActorRef
+  readonly epoch: number
+  /** Revision before this append: 0 for a birth. */
+  readonly rev: number
+  /** Head after this append. */
+  readonly head: Head
+  readonly facts: ReadonlyArray<FactRow>
+  /** The actor's birth: its head and attributes are inserted; refused when it exists. */
+  readonly birth?: { readonly parent: string | null; readonly attributes: string }
+  readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
+  readonly waits?: { readonly put: ReadonlyArray<WaitRow>; readonly drop: ReadonlyArray<string> }
+  readonly keys?: ReadonlyArray<IdempotencyRow>
+  /** Money spent, in USD, booked to the actor's parent in the current minute. */
+  readonly spent?: number
+  /** The inbox row that this append accepts, and deletes. */
+  readonly accepted?: string
+}
+
+/** What an actor is loaded from. */
+export interface Loaded {
+  readonly actor: ActorRef
+  readonly parent: string | null
+  readonly attributes: string
+  readonly createdAt: number
+  readonly epoch: number
+  readonly head: Head
+  /** Facts from `head.since` on. */
+  readonly facts: ReadonlyArray<StoredFact>
+  /** Pending ones, by ord. */
+  readonly inputs: ReadonlyArray<InputRow>
+  readonly waits: ReadonlyArray<WaitRow>
+  /** Claims from a lapsed lease since the last append with a fact, this one included. */
+  readonly fruitless: number
+}
+
+/** Another owner holds the actor, or it was born already: the caller has lost it, for good. */
+export class Superseded extends Data.TaggedError("Superseded")<{ readonly actor: ActorRef }> {}
+
+/** The actor is owned by another live node. */
+export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{ readonly actor: ActorRef; readonly node: string }> {}
+
+export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
+
+/** The database did not answer in time: nothing is known to be written. */
+export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{ readonly cause: unknown }> {}
+
+/** J3 was broken: a bug. The batch's other actors are not harmed. */
+export class Inconsistent extends Data.TaggedError("Inconsistent")<{ readonly actor: ActorRef; readonly cause: unknown }> {}
+
+export interface InboxRow {
+  readonly id: string
+  readonly actor: ActorRef
+  readonly command: string
+}
+
+export class Journal extends Context.Service<Journal, {
+  /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
+  readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
+  /** Takes one actor over and loads it. Concurrent claims share statements. */
+  readonly claim: (actor: ActorRef) => Effect.Effect<Loaded, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+  /** Gives actors back: no owner, epoch unchanged. Refused ones are skipped in silence. */
+  readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
+  /** Actors due by the database's clock that nobody alive owns, or that this node owns: at most `limit`, earliest first. */
+  readonly due: (limit: number) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
+  /** All facts of an actor after `pos`, in order. */
+  readonly facts: (actor: ActorRef, afterPos: number) => Effect.Effect<ReadonlyArray<StoredFact>, JournalUnavailable>
+  /** The kept answer to an idempotency key of the last 24 h. */
+  readonly key: (workspace: string, scope: string) => Effect.Effect<IdempotencyRow | undefined, JournalUnavailable>
+  /** Stores a command for an actor whose owner cannot be reached; the same id twice is one row. */
+  readonly post: (row: InboxRow) => Effect.Effect<void, JournalUnavailable>
+  /** Inbox rows for actors that this node owns or that nobody alive owns, oldest first. */
+  readonly inbox: (limit: number) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+}>()("troupe/Journal") {}

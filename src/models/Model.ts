@@ -1,0 +1,122 @@
+/**
+ * What the rest of Troupe knows of models: a prompt goes in, one response comes out, streamed.
+ *
+ * M1. A model call never retries by itself: attempts, backoff and fallback are decided by the
+ *     thread's chart, so that they are durable and visible.
+ * M2. Interrupting the effect aborts the request; nothing is reported after that.
+ * M3. A failure is a value with one of the contract's failure codes; what it does not know is `model_error`.
+ */
+import { Context, Data, type Effect } from "effect"
+import type { ImageFormat, MessageContent } from "../domain/content.ts"
+import type { FailureCode, FailureDetails } from "../domain/failure.ts"
+import type { ModelUsage } from "../domain/usage.ts"
+
+/** A call that the model asked for. `input` is parsed JSON; `invalidInput` the raw text where it was not JSON. */
+export interface ModelCall {
+  readonly providerToolCallId: string
+  readonly name: string
+  readonly input: unknown
+  readonly invalidInput?: string
+}
+
+/** One entry of the conversation, as the log tells it. `turnId` says which turn it belongs to. */
+export type PromptMessage =
+  | { readonly role: "user"; readonly turnId: string; readonly content: MessageContent }
+  | {
+    readonly role: "assistant"
+    readonly turnId: string
+    readonly modelId: string
+    readonly text: string
+    readonly calls: ReadonlyArray<{ readonly toolCallId: string; readonly providerToolCallId: string; readonly name: string; readonly input: unknown }>
+    /** Parts that must go back verbatim to the same provider (reasoning signatures), as `ModelReply.parts` gave them. */
+    readonly parts?: unknown
+  }
+  | {
+    readonly role: "tool"
+    readonly turnId: string
+    readonly toolCallId: string
+    readonly providerToolCallId: string
+    readonly name: string
+    readonly output: unknown
+    readonly failure?: { readonly code: string; readonly text: string }
+  }
+
+export interface ToolDefinition {
+  readonly name: string
+  readonly description?: string
+  readonly inputSchema: unknown
+}
+
+export interface Prompt {
+  readonly system?: string
+  readonly messages: ReadonlyArray<PromptMessage>
+  readonly tools: ReadonlyArray<ToolDefinition>
+  /** The turn that samples: its newest user message is what is answered. */
+  readonly turnId: string
+  readonly purpose: "turn" | "summary"
+}
+
+export interface ModelReply {
+  /** Whole text, possibly empty or blank; not cut. */
+  readonly text: string
+  readonly calls: ReadonlyArray<ModelCall>
+  readonly usage: ModelUsage
+  /** JSON that must go back verbatim with this response, or absent. */
+  readonly parts?: unknown
+  readonly durationMs: number
+  readonly firstTextMs?: number
+}
+
+export class ModelFailure extends Data.TaggedError("ModelFailure")<{
+  readonly code: FailureCode
+  readonly text: string
+  readonly details?: FailureDetails
+  /** The same target may succeed later: 429, overload, connect errors. */
+  readonly transient: boolean
+  /** This target cannot serve at all (unknown model, no key, down): the next selector may. */
+  readonly unavailable: boolean
+  /** What the provider asked for (Retry-After). */
+  readonly retryAfterMs?: number
+}> {
+  override get message() {
+    return `${this.code}: ${this.text}`
+  }
+}
+
+export interface SampleRequest {
+  readonly modelId: string
+  readonly prompt: Prompt
+  /** Called for each piece of text, in order, before the reply. Must not throw. */
+  readonly onText: (text: string) => void
+}
+
+export interface ModelTarget {
+  readonly id: string
+  readonly provider: string
+  readonly inputFormats: ReadonlyArray<ImageFormat>
+}
+
+/** A row of `GET /v1/models` (design, section 9). Prices in USD per million tokens; unknown ones are omitted. */
+export interface ModelEntry {
+  readonly id: string
+  readonly displayName: string
+  readonly contextWindow?: number
+  readonly maxOutputTokens?: number
+  readonly inputFormats: ReadonlyArray<ImageFormat>
+  readonly features: ReadonlyArray<"tools" | "images" | "reasoning" | "caching">
+  readonly pricing?: { readonly input?: number; readonly output?: number; readonly cacheRead?: number; readonly cacheWrite?: number }
+  readonly status: "available" | "deprecated" | "unavailable"
+  readonly retiresAt?: string
+  readonly targets: ReadonlyArray<ModelTarget>
+  /** For order of listing: older first seen. */
+  readonly createdAt: string
+}
+
+export class Models extends Context.Service<Models, {
+  /** One response of one model. `modelId` is an exact id from `resolve`. Usage carries estimatedCost where the price is known. */
+  readonly sample: (request: SampleRequest) => Effect.Effect<ModelReply, ModelFailure>
+  /** The catalogue, fixed for the life of the process. */
+  readonly list: ReadonlyArray<ModelEntry>
+  /** Exact ids that a selector (exact id, `provider/*`, `@alias`) means now, best first; empty when none is available. */
+  readonly resolve: (selector: string) => ReadonlyArray<string>
+}>()("troupe/Models") {}
