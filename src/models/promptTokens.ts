@@ -1,0 +1,45 @@
+/**
+ * Counts a prompt as the scripted models do: one token is 4 bytes, rounded up.
+ *
+ * The bytes of a message are counted once per message object: prompts of a long thread share their messages
+ * from sample to sample, so counting ten thousand of them again is ten thousand look-ups.
+ */
+import { utf8Bytes } from "../domain/text.ts"
+import type { Prompt, PromptMessage, ToolDefinition } from "./Model.ts"
+
+const counted = new WeakMap<object, number>()
+
+const jsonBytes = (value: unknown) => {
+  const text: string | undefined = JSON.stringify(value)
+  return text === undefined ? 0 : utf8Bytes(text)
+}
+
+const messageBytes = (message: PromptMessage): number => {
+  switch (message.role) {
+    case "user":
+      return message.content.reduce((sum, block) => sum + utf8Bytes(block.type === "text" ? block.text : block.imageId), 0)
+    case "assistant":
+      return message.calls.reduce((sum, call) => sum + utf8Bytes(call.name) + jsonBytes(call.input), utf8Bytes(message.text))
+    case "tool":
+      return jsonBytes(message.output) + (message.failure === undefined ? 0 : utf8Bytes(message.failure.code) + utf8Bytes(message.failure.text))
+  }
+}
+
+const toolBytes = (tool: ToolDefinition) => utf8Bytes(tool.name) + utf8Bytes(tool.description ?? "") + jsonBytes(tool.inputSchema)
+
+const once = <A extends object>(value: A, count: (value: A) => number): number => {
+  const known = counted.get(value)
+  if (known !== undefined) return known
+  const bytes = count(value)
+  counted.set(value, bytes)
+  return bytes
+}
+
+export const tokensOf = (bytes: number) => Math.ceil(bytes / 4)
+
+export const promptTokens = (prompt: Prompt): number => {
+  let bytes = prompt.system === undefined ? 0 : utf8Bytes(prompt.system)
+  for (const tool of prompt.tools) bytes += once(tool, toolBytes)
+  for (const message of prompt.messages) bytes += once(message, messageBytes)
+  return tokensOf(bytes)
+}
