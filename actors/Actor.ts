@@ -1,0 +1,32 @@
+/** What every kind of actor has in common: how it answers, and how it may fail to. */
+import { Data } from "effect"
+
+/** An answer as the API gives it; `body` is JSON text, or empty with 204. */
+export interface Answer {
+  readonly status: 200 | 201 | 204
+  readonly body: string
+  /** The kept answer of an earlier request with the same idempotency key. */
+  readonly replayed?: boolean
+}
+
+/** The actor understood and does not accept. `reason` is the contract's error word. Nothing has changed. */
+export class Refused extends Data.TaggedError("Refused")<{
+  readonly reason:
+    | "turn_conflict" | "queue_full" | "input_not_pending" | "model_not_allowed_with_steer" | "nothing_to_retry"
+    | "wait_not_open" | "identity_disabled" | "agent_archived" | "agent_not_found" | "model_unavailable" | "image_not_found"
+    | "origin_not_allowed" | "own_identity" | "not_found"
+  readonly message: string
+  readonly code?: string
+  readonly retryAfterSeconds?: number
+}> {}
+
+/** The idempotency key was used with another body. */
+export class KeyReused extends Data.TaggedError("KeyReused")<{}> {}
+
+/** No owner could be reached, or the journal did not answer: nothing is known to have happened. */
+export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly retryAfterSeconds: number }> {}
+
+/** This node is on its way out. */
+export class Draining extends Data.TaggedError("Draining")<{}> {}
+
+export type ActorError = Refused | KeyReused | Unreachable | Draining

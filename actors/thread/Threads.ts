@@ -1,0 +1,54 @@
+/**
+ * Threads as the API sees them: every change of a thread, answered once it is stored.
+ *
+ * The answer's body is JSON text, made once: the same text is kept under the request's idempotency key.
+ */
+import { Context, type Effect } from "effect"
+import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
+import type { Origin, Principal } from "../../src/domain/principal.ts"
+import type { ActorError, Answer } from "../Actor.ts"
+
+/** Who asks, and under which idempotency key, if any. */
+export interface Asked {
+  readonly workspace: string
+  readonly principal: Principal
+  readonly key?: { readonly scope: string; readonly fingerprint: string }
+}
+
+export interface NewThread {
+  readonly agentId: string
+  readonly identity?: string
+  readonly maxCost?: number
+  readonly title?: string
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly model?: string
+  readonly profileVersion?: number
+  readonly message?: { readonly content: MessageContent; readonly origin?: Origin }
+}
+
+export interface NewInput {
+  readonly content: MessageContent
+  readonly mode: SubmitMode
+  readonly model?: string
+  readonly expectedTurnId?: string
+  readonly origin?: Origin
+}
+
+export class Threads extends Context.Service<Threads, {
+  /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
+  readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
+  /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
+  readonly submit: (asked: Asked, threadId: string, input: NewInput) => Effect.Effect<Answer, ActorError>
+  /** 201, as submit: a new input with the content of the last failed or cancelled turn's first message. */
+  readonly retry: (asked: Asked, threadId: string) => Effect.Effect<Answer, ActorError>
+  /** 200 with the Queued message. */
+  readonly edit: (asked: Asked, threadId: string, inputId: string, content: MessageContent) => Effect.Effect<Answer, ActorError>
+  /** 204, no body. */
+  readonly remove: (asked: Asked, threadId: string, inputId: string) => Effect.Effect<Answer, ActorError>
+  /** 200, as submit's answer. */
+  readonly promote: (
+    asked: Asked, threadId: string, inputId: string, to: { readonly mode: "steer" | "interrupt"; readonly expectedTurnId?: string }
+  ) => Effect.Effect<Answer, ActorError>
+  /** 200 with Thread detail. */
+  readonly cancel: (asked: Asked, threadId: string, options: { readonly turnId?: string; readonly clearQueue: boolean }) => Effect.Effect<Answer, ActorError>
+}>()("troupe/Threads") {}

@@ -1,0 +1,51 @@
+/** What a thread does not accept, and why: asked before it decides, so that a refusal changes nothing. */
+import { limits } from "../../src/domain/limits.ts"
+import type { Snapshot } from "./chart.ts"
+import type { Command } from "./commands.ts"
+
+export type Refusal =
+  /** The turn named is not the active one. `active` is absent at rest. */
+  | { readonly error: "turn_conflict"; readonly active?: string }
+  | { readonly error: "queue_full"; readonly retryAfterSeconds: number }
+  /** Not waiting any more, or never known: the log tells which. */
+  | { readonly error: "input_not_pending"; readonly inputId: string }
+  | { readonly error: "model_not_allowed_with_steer" }
+  | { readonly error: "nothing_to_retry" }
+  | { readonly error: "wait_not_open"; readonly waitId: string }
+
+export const refuse = ({ context }: Snapshot, command: Command): Refusal | undefined => {
+  const { pending, turn } = context
+  const conflict = (expected: string | undefined): Refusal | undefined =>
+    expected === undefined || expected === turn?.turnId
+      ? undefined
+      : { error: "turn_conflict", ...(turn === null ? {} : { active: turn.turnId }) }
+  const missing = (inputId: string): Refusal | undefined =>
+    pending.some((input) => input.inputId === inputId) ? undefined : { error: "input_not_pending", inputId }
+  switch (command.type) {
+    case "submit": {
+      const { input } = command
+      if (input.mode === "steer" && input.model !== undefined) return { error: "model_not_allowed_with_steer" }
+      if (input.retryOf !== undefined && (turn !== null || context.carry.last?.turnId !== input.retryOf)) return { error: "nothing_to_retry" }
+      return conflict(command.expectedTurnId) ?? (
+        pending.length >= limits.pendingInputs && input.mode !== "interrupt" ? { error: "queue_full", retryAfterSeconds: 5 } : undefined
+      )
+    }
+    case "edit":
+    case "remove":
+      return missing(command.inputId)
+    case "promote":
+      return missing(command.inputId) ?? conflict(command.expectedTurnId) ?? (
+        command.mode === "steer" && pending.some((input) => input.inputId === command.inputId && input.model !== undefined)
+          ? { error: "model_not_allowed_with_steer" }
+          : undefined
+      )
+    case "cancel":
+      return conflict(command.turnId)
+    case "answer":
+      return turn?.calls.some((call) => call.wait?.waitId === command.waitId) === true
+        ? undefined
+        : { error: "wait_not_open", waitId: command.waitId }
+    default:
+      return undefined
+  }
+}
