@@ -1,0 +1,155 @@
+/**
+ * The connections to PostgreSQL, by what they are for, so that none can starve another.
+ *
+ * C1. The journal's writer, the lease's beat and everything else have connections of their own.
+ * C2. No statement runs longer than 5 s or waits longer than 2 s for a lock, and no caller waits
+ *     longer than 2 s for a connection: it gets `DatabaseUnavailable`.
+ * C3. A lost connection fails what ran on it and nothing else; the next statement connects again.
+ */
+import { Context, Data, Effect, Layer, Redacted } from "effect"
+import { Kysely, PostgresDialect, type Transaction } from "kysely"
+import pg from "pg"
+import type { Tables } from "./tables.ts"
+
+/** PostgreSQL cannot be reached, has no connection free, or did not answer in time. Worth a retry later. */
+export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly operation: string; readonly cause: unknown }> {}
+
+/** A prepared statement: the name stands for the text, for ever. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+export interface DatabaseOptions {
+  readonly url: Redacted.Redacted<string>
+  /** Connections of the journal's writer. */
+  readonly writers?: number
+  /** Connections for all other work. */
+  readonly connections?: number
+}
+
+/** Statements sent since the start, by connection. */
+export interface StatementCounts {
+  writer: number
+  beat: number
+  api: number
+}
+
+export class Database extends Context.Service<Database, {
+  /** One piece of work on a connection; what is not unavailability is a defect. */
+  readonly run: <A>(operation: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, DatabaseUnavailable>
+  /** A transaction of plain promises, begun again when PostgreSQL asks for it: it must be repeatable. */
+  readonly atomically: <A>(operation: string, query: (tx: Transaction<Tables>) => Promise<A>) => Effect.Effect<A, DatabaseUnavailable>
+  /** A prepared statement's rows: for hot reads. */
+  readonly read: <Row extends pg.QueryResultRow>(statement: Statement) => Effect.Effect<ReadonlyArray<Row>, DatabaseUnavailable>
+  /** The same as a promise that rejects with pg's own error: for those who batch. */
+  readonly query: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
+  /** On the journal's writer. */
+  readonly write: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
+  /** On the lease's own connection. */
+  readonly beat: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
+  readonly counts: Readonly<StatementCounts>
+  /** Connections of the API pool: open, idle, and callers that wait. */
+  readonly pool: () => { readonly open: number; readonly idle: number; readonly waiting: number }
+}>()("troupe/Database") {
+  static readonly layer = (options: DatabaseOptions) => Layer.effect(Database, make(options))
+}
+
+const gone = /^(57P0|08|53|58)|^(57014|55P03|25P03|40001|40P01)$/
+const goneMessage = /^(Connection terminated|timeout exceeded when trying|Client has encountered|Client was closed|Query read timeout|Cannot use a pool|The server does not support|Connection ended)/
+
+/** SQLSTATE of an error, or the system's code such as ECONNRESET. */
+export const codeOf = (cause: unknown) =>
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
+
+/** Whether the database, not the statement, is to blame. */
+export const isUnavailable = (cause: unknown): boolean => {
+  if (cause instanceof pg.DatabaseError) return gone.test(cause.code ?? "")
+  if (cause instanceof AggregateError) return cause.errors.some(isUnavailable)
+  if (!(cause instanceof Error)) return false
+  return /^E[A-Z_]+$/.test(codeOf(cause) ?? "") || goneMessage.test(cause.message)
+}
+
+/** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
+export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
+
+// JIT compiles for longer than any of our statements runs.
+const common = "-c jit=off"
+const writing = `${common} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off`
+
+const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
+  const counts: StatementCounts = { writer: 0, beat: 0, api: 0 }
+
+  const open = (name: string, max: number, settings: string) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const pool = new pg.Pool({
+          connectionString: Redacted.value(options.url),
+          application_name: `troupe ${name}`,
+          max,
+          options: settings,
+          connectionTimeoutMillis: 2_000,
+          idleTimeoutMillis: 0,
+          keepAlive: true,
+          keepAliveInitialDelayMillis: 5_000,
+          statement_timeout: 5_000,
+          lock_timeout: 2_000,
+          idle_in_transaction_session_timeout: 3_000,
+          // The server's own limit does not help when the server is cut off.
+          query_timeout: 6_000
+        })
+        // An idle connection that breaks is reported here, and would end the process otherwise (C3).
+        pool.on("error", () => {})
+        return pool
+      }),
+      (pool) => Effect.promise(() => pool.end())
+    )
+
+  const writer = yield* open("writer", options.writers ?? 1, writing)
+  const heart = yield* open("lease", 1, common)
+  const api = yield* open("api", options.connections ?? 6, common)
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: api }),
+    log: () => { counts.api++ }
+  })
+
+  const on = (pool: pg.Pool, kind: keyof StatementCounts) =>
+    async <Row extends pg.QueryResultRow>({ name, text, values }: Statement): Promise<ReadonlyArray<Row>> => {
+      counts[kind]++
+      return (await pool.query<Row>({ name, text, values: [...values] })).rows
+    }
+  const query = on(api, "api")
+
+  const failing = (operation: string) => (cause: unknown) =>
+    isUnavailable(cause) ? Effect.fail(new DatabaseUnavailable({ operation, cause })) : Effect.die(cause)
+
+  const attempt = <A>(operation: string, work: () => Promise<A>) =>
+    Effect.tryPromise({ try: work, catch: (cause) => cause }).pipe(Effect.catch(failing(operation)))
+
+  const run = <A>(operation: string, work: (db: Kysely<Tables>) => Promise<A>) =>
+    attempt(operation, () => work(db)).pipe(Effect.withSpan(`Database.${operation}`))
+
+  const repeating = async <A>(work: (tx: Transaction<Tables>) => Promise<A>) => {
+    for (let times = 1;; times++) {
+      try {
+        return await db.transaction().execute(work)
+      } catch (cause) {
+        if (times === 3 || !isRepeatable(cause)) throw cause
+      }
+    }
+  }
+  const atomically = <A>(operation: string, work: (tx: Transaction<Tables>) => Promise<A>) =>
+    attempt(operation, () => repeating(work)).pipe(Effect.withSpan(`Database.${operation}`))
+
+  return Database.of({
+    run,
+    atomically,
+    read: (statement) => attempt(statement.name, () => query(statement)),
+    query,
+    write: on(writer, "writer"),
+    beat: on(heart, "beat"),
+    counts,
+    pool: () => ({ open: api.totalCount, idle: api.idleCount, waiting: api.waitingCount })
+  })
+})

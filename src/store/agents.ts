@@ -1,0 +1,156 @@
+/**
+ * Agents as rows: created, merged, archived, listed. Functions over a connection or a transaction.
+ *
+ * A1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
+ * A2. A profile (and its version, if pinned) exists in the same workspace: looked up in the writing transaction, kept by foreign keys.
+ */
+import { Exit, Schema } from "effect"
+import { type Agent, AgentInput, type AgentPatch, Budget, Tags } from "../domain/agent.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { mergePatch } from "../domain/mergePatch.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { freshId } from "../seed.ts"
+import type { Connection } from "./Database.ts"
+import { seeIdentity } from "./identities.ts"
+import { type Position, newestFirst } from "./newestFirst.ts"
+
+export interface StoredAgent {
+  readonly agent: Agent
+  readonly rev: number
+}
+
+export type AgentRefusal =
+  | { readonly refused: "not_found" | "archived" | "precondition" }
+  | { readonly refused: "no_profile"; readonly profileId: string; readonly version?: number }
+  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+
+const AgentBody = Schema.Struct({
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  avatar: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Tags),
+  budget: Schema.optionalKey(Budget)
+})
+const readBody = Schema.decodeUnknownSync(AgentBody)
+const decodeInput = Schema.decodeUnknownExit(AgentInput, { onExcessProperty: "error" })
+
+const columns = [
+  "workspace", "id", "profile", "profile_version", "identity", "body", "rev", "created_at", "updated_at", "archived_at"
+] as const
+
+interface AgentRow {
+  readonly workspace: string
+  readonly id: string
+  readonly profile: string
+  readonly profile_version: number | null
+  readonly identity: string | null
+  readonly body: unknown
+  readonly rev: number
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly archived_at: Date | null
+}
+
+const inputOf = (row: AgentRow): AgentInput => ({
+  ...readBody(row.body),
+  profileId: fromUuid("profile", row.profile),
+  ...(row.profile_version !== null && { profileVersion: row.profile_version }),
+  ...(row.identity !== null && { identity: row.identity })
+})
+
+const stored = (row: AgentRow): StoredAgent => {
+  const { profileId, tags, ...rest } = inputOf(row)
+  return {
+    rev: row.rev,
+    agent: {
+      id: fromUuid("agent", row.id),
+      workspaceId: fromUuid("workspace", row.workspace),
+      profileId,
+      createdAt: toTimestamp(row.created_at.getTime()),
+      tags: tags ?? [],
+      ...rest,
+      updatedAt: toTimestamp(row.updated_at.getTime()),
+      ...(row.archived_at !== null && { archivedAt: toTimestamp(row.archived_at.getTime()) })
+    }
+  }
+}
+
+const columnsOf = ({ profileId, profileVersion, identity, ...body }: AgentInput) => ({
+  profile: toUuid(profileId),
+  profile_version: profileVersion ?? null,
+  identity: identity ?? null,
+  body: JSON.stringify(body)
+})
+
+/** A2: what is missing, or undefined. */
+const missingProfile = async (db: Connection, workspace: string, input: AgentInput): Promise<AgentRefusal | undefined> => {
+  const found = input.profileVersion === undefined
+    ? await db.selectFrom("profiles").select("id").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(input.profileId)).executeTakeFirst()
+    : await db.selectFrom("profile_versions").select("profile").where("workspace", "=", toUuid(workspace))
+      .where("profile", "=", toUuid(input.profileId)).where("version", "=", input.profileVersion).executeTakeFirst()
+  if (found !== undefined) return undefined
+  return { refused: "no_profile", profileId: input.profileId, ...(input.profileVersion !== undefined && { version: input.profileVersion }) }
+}
+
+export const createAgent = async (tx: Connection, workspace: string, input: AgentInput, at: number): Promise<StoredAgent | AgentRefusal> => {
+  const missing = await missingProfile(tx, workspace, input)
+  if (missing) return missing
+  if (input.identity !== undefined) await seeIdentity(tx, workspace, input.identity, at)
+  const when = new Date(at)
+  const row = {
+    workspace: toUuid(workspace), id: toUuid(freshId("agent")), ...columnsOf(input), rev: 1, created_at: when, updated_at: when, archived_at: null
+  }
+  await tx.insertInto("agents").values(row).execute()
+  return stored({ ...row, body: JSON.parse(row.body) })
+}
+
+export const readAgent = async (db: Connection, workspace: string, id: string): Promise<StoredAgent | undefined> => {
+  const row = await db.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).executeTakeFirst()
+  return row && stored(row)
+}
+
+/** `fits` says whether the agent's revision meets the request's If-Match (A1). */
+export const patchAgent = async (
+  tx: Connection, workspace: string, id: string, patch: AgentPatch, fits: (rev: number) => boolean, at: number
+): Promise<StoredAgent | AgentRefusal> => {
+  const row = await tx.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id))
+    .forUpdate().executeTakeFirst()
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  if (row.archived_at !== null) return { refused: "archived" }
+  const merged = decodeInput(mergePatch(inputOf(row), patch))
+  if (Exit.isFailure(merged)) return { refused: "invalid", cause: schemaError(merged) }
+  const input = merged.value
+  const missing = await missingProfile(tx, workspace, input)
+  if (missing) return missing
+  if (input.identity !== undefined && input.identity !== row.identity) await seeIdentity(tx, workspace, input.identity, at)
+  const next = { ...columnsOf(input), rev: row.rev + 1, updated_at: new Date(Math.max(at, row.updated_at.getTime())) }
+  await tx.updateTable("agents").set(next).where("workspace", "=", row.workspace).where("id", "=", row.id).execute()
+  return stored({ ...row, ...next, body: JSON.parse(next.body) })
+}
+
+/** Archiving again changes nothing. */
+export const archiveAgent = async (
+  tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean, at: number
+): Promise<AgentRefusal | undefined> => {
+  const row = await tx.selectFrom("agents").select(["workspace", "id", "rev", "updated_at", "archived_at"])
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  if (row.archived_at !== null) return undefined
+  const when = new Date(Math.max(at, row.updated_at.getTime()))
+  await tx.updateTable("agents").set({ rev: row.rev + 1, updated_at: when, archived_at: when })
+    .where("workspace", "=", row.workspace).where("id", "=", row.id).execute()
+  return undefined
+}
+
+/** `limit` rows after a position, newest first. */
+export const listAgents = async (
+  db: Connection, workspace: string, options: { readonly includeArchived: boolean; readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<Agent>> => {
+  const rows = await db.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace))
+    .$if(!options.includeArchived, (q) => q.where("archived_at", "is", null))
+    .$if(options.after !== undefined, (q) => q.where(newestFirst("created_at", "id", options.after)))
+    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+  return rows.map((row) => stored(row).agent)
+}

@@ -1,0 +1,65 @@
+/** The journal's tables as Kysely sees them. Ids are UUID texts here; prefixes are put on at the edges. */
+import type { ColumnType, Generated } from "kysely"
+
+type Moment = ColumnType<Date, Date | string, Date | string>
+type Fixed<A> = ColumnType<A, A, never>
+
+export interface JournalTables {
+  workspaces: { id: Fixed<string>; name: string; created_at: Generated<Date> }
+  heads: {
+    workspace: Fixed<string>
+    id: Fixed<string>
+    kind: Fixed<string>
+    shard: Fixed<number>
+    owner: string | null
+    epoch: number
+    pos: number
+    seq: number
+    rev: number
+    /** Minutes since 1970 of updated_at. */
+    touched: number
+    updated_at: Moment
+    fruitless: Generated<number>
+    since: number | null
+    runnable_at: ColumnType<Date | null, Date | string | null, Date | string | null>
+    status: string
+    carry: string
+  }
+  actors: {
+    workspace: Fixed<string>
+    id: Fixed<string>
+    kind: Fixed<string>
+    parent: Fixed<string | null>
+    /** Raised by every edit of the attributes: the ETag. */
+    version: Generated<number>
+    created_at: Moment
+    attributes: string
+  }
+  facts: {
+    workspace: Fixed<string>
+    actor: Fixed<string>
+    pos: Fixed<number>
+    seq: Fixed<number | null>
+    n: Fixed<number>
+    turn: Fixed<string | null>
+    at: Moment
+    type: Fixed<string>
+    once: Fixed<string | null>
+    event: Fixed<string>
+    detail: Fixed<string | null>
+  }
+  inputs: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; ord: number; state: "pending" | "cancelled"; body: string }
+  waits: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; target: string; body: string }
+  idempotency: {
+    workspace: Fixed<string>
+    scope: Fixed<string>
+    created_at: Generated<Date>
+    status: number
+    fingerprint: string
+    body: string
+  }
+  inbox: { workspace: Fixed<string>; id: Fixed<string>; actor: Fixed<string>; kind: Fixed<string>; created_at: Generated<Date>; command: Fixed<string> }
+  spend: { workspace: Fixed<string>; subject: Fixed<string>; minute: Fixed<number>; amount: number }
+  nodes: { incarnation: Fixed<string>; name: Fixed<string>; deadline: Moment; started_at: Generated<Date> }
+  auth_revision: { single: Generated<boolean>; revision: ColumnType<string, number, number> }
+}

@@ -1,0 +1,134 @@
+/** The journal's tables: heads, actors, facts, and the rows that change with them; nodes with their leases. */
+import { type Kysely, sql } from "kysely"
+
+/**
+ * What shapes them is the write-ahead log of a turn: few indexes, narrow columns, and in `heads` the
+ * columns that an append changes side by side at the end, so that an update logs only that part.
+ */
+const statements = [
+  sql`create table workspaces (
+    id uuid primary key,
+    name text not null,
+    created_at timestamptz(3) not null default now()
+  )`,
+
+  // One row an actor. `touched` is the minute of updated_at: lists by updatedAt descend through it,
+  // so that an update within the same minute leaves its index alone.
+  sql`create table heads (
+    workspace uuid not null,
+    id uuid not null,
+    kind text not null,
+    shard smallint not null,
+    owner uuid,
+    epoch integer not null,
+    pos integer not null,
+    seq integer not null,
+    rev integer not null,
+    touched integer not null,
+    updated_at timestamptz(3) not null,
+    fruitless smallint not null default 0,
+    since integer,
+    runnable_at timestamptz(3),
+    status text not null,
+    carry text not null,
+    primary key (workspace, id)
+  ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1)`,
+  sql`create index heads_runnable on heads (runnable_at) where runnable_at is not null`,
+  sql`create index heads_touched on heads (workspace, touched) where kind = 'thread'`,
+
+  // The birth certificate: what was said of an actor when it was made, and may be edited since.
+  sql`create table actors (
+    workspace uuid not null,
+    id uuid not null,
+    kind text not null,
+    parent uuid,
+    version integer not null default 1,
+    created_at timestamptz(3) not null,
+    attributes text not null,
+    primary key (workspace, id)
+  )`,
+  sql`create index actors_parent on actors (workspace, parent, id) where parent is not null`,
+
+  // `once` is what must not happen twice in an actor: an admission, an end, a result, a resolution.
+  sql`create table facts (
+    workspace uuid not null,
+    actor uuid not null,
+    pos integer not null,
+    seq integer,
+    n integer not null,
+    turn uuid,
+    at timestamptz(3) not null,
+    type text not null,
+    once text,
+    event text not null,
+    detail text,
+    primary key (workspace, actor, pos)
+  )`,
+  sql`create unique index facts_once on facts (workspace, actor, once) where once is not null`,
+
+  sql`create table inputs (
+    workspace uuid not null,
+    actor uuid not null,
+    id uuid not null,
+    ord integer not null,
+    state text not null check (state in ('pending', 'cancelled')),
+    body text not null,
+    primary key (workspace, actor, id)
+  )`,
+
+  sql`create table waits (
+    workspace uuid not null,
+    actor uuid not null,
+    id uuid not null,
+    target text not null,
+    body text not null,
+    primary key (workspace, actor, id)
+  )`,
+
+  sql`create table idempotency (
+    workspace uuid not null,
+    scope text not null,
+    created_at timestamptz(3) not null default now(),
+    status smallint not null,
+    fingerprint text not null,
+    body text not null,
+    primary key (workspace, scope)
+  )`,
+  sql`create index idempotency_age on idempotency using brin (created_at)`,
+
+  sql`create table inbox (
+    workspace uuid not null,
+    id text not null,
+    actor uuid not null,
+    kind text not null,
+    created_at timestamptz not null default clock_timestamp(),
+    command text not null,
+    primary key (workspace, id)
+  )`,
+  sql`create index inbox_age on inbox (created_at)`,
+
+  sql`create table spend (
+    workspace uuid not null,
+    subject uuid not null,
+    minute integer not null,
+    amount double precision not null,
+    primary key (workspace, subject, minute)
+  )`,
+
+  // The cluster's, not a workspace's: who is alive, and the revision of all credentials.
+  sql`create table nodes (
+    incarnation uuid primary key,
+    name text not null,
+    deadline timestamptz not null,
+    started_at timestamptz(3) not null default now()
+  )`,
+  sql`create table auth_revision (
+    single boolean primary key default true check (single),
+    revision bigint not null
+  )`,
+  sql`insert into auth_revision (revision) values (1)`
+]
+
+export const up = async (db: Kysely<unknown>) => {
+  for (const statement of statements) await statement.execute(db)
+}

@@ -1,0 +1,7 @@
+/** Every migration in its order: one file each, never edited after release, only added. */
+import type { Migration } from "kysely/migration"
+import * as journal from "./001_journal.ts"
+
+export const migrations: Record<string, Migration> = {
+  "001_journal": journal
+}

@@ -1,0 +1,4 @@
+/** All tables, one interface a room: a migration that adds tables adds its interface here. */
+import type { JournalTables } from "./journalTables.ts"
+
+export interface Tables extends JournalTables {}
