@@ -1,2 +1,5 @@
 /** Brings the template database of the test run to the newest schema. */
-export const migrateTemplate = async (_url: string) => {}
+import { Effect, Redacted } from "effect"
+import { migrate } from "../../src/store/migrate.ts"
+
+export const migrateTemplate = (url: string) => Effect.runPromise(migrate(Redacted.make(url)))
