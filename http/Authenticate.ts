@@ -1,0 +1,31 @@
+/**
+ * Authentication as the contract sees it: two bearer schemes, and what each endpoint asks of a
+ * credential (specification, Authentication; design, section 14). The gate carries it out.
+ */
+import { Context, Schema } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { Scope } from "../src/domain/apiKey.ts"
+import type { Caller } from "./Caller.ts"
+import { everywhere, OutageResponse, refuses } from "./errors.ts"
+
+/** What an endpoint asks of a credential. */
+export class Access extends Context.Service<Access, {
+  /** The credential must hold this scope. */
+  readonly scope: Scope
+  /** An agent's lease is accepted too: only where the specification lists AgentLeaseBearer. */
+  readonly lease: boolean
+  /** The request may be parked for approval: the specification lists the operation wrapper as an alternative. */
+  readonly parks: boolean
+}>()("troupe/http/Access") {}
+
+/** Annotates an endpoint: `.annotateMerge(access("write"))`. Without it the server does not start. */
+export const access = (scope: Scope, also?: { readonly lease?: true; readonly parks?: true }) =>
+  Context.make(Access, { scope, lease: also?.lease ?? false, parks: also?.parks ?? false })
+
+/** Stands before every endpoint, and provides its Caller. Checks what comes in before the handler sees it. */
+export class Authenticate extends HttpApiMiddleware.Service<Authenticate, { provides: Caller }>()("troupe/http/Authenticate", {
+  error: [...refuses(...everywhere), OutageResponse]
+}) {}
+
+/** The header that every POST may carry (design, section 18). Shown in OpenAPI; read by `Idempotency.ts`. */
+export const IdempotencyKeyHeader = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))

@@ -1,0 +1,184 @@
+/**
+ * The one table of refusals: every `error` word of the interface with its status, and how typed
+ * errors of the rooms below become an ErrorResponse. Nothing else in the server knows a status code
+ * of an error (design, section 15).
+ *
+ * E1. An endpoint declares the words it may refuse with: `error: refuses("not_found", "turn_conflict")`.
+ *     The compiler holds its handler to them, and OpenAPI shows them.
+ * E2. A handler refuses with `yield* new Refused({ error: "turn_conflict", message: "…" })`.
+ * E3. `retryAfterSeconds` and the header Retry-After are always equal.
+ */
+import { Data, Predicate, Schema, SchemaTransformation } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { JournalUnavailable, type OwnedElsewhere, type Superseded } from "../src/journal/Journal.ts"
+
+export const ErrorResponse = Schema.Struct({
+  error: Schema.String,
+  message: Schema.String,
+  code: Schema.optionalKey(Schema.String),
+  attemptsRemaining: Schema.optionalKey(Schema.Int),
+  retryAfterSeconds: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "ErrorResponse" })
+export type ErrorResponse = typeof ErrorResponse.Type
+
+/** Word -> status. A word stands for one status everywhere. */
+export const statuses = {
+  invalid_request: 400,
+  model_not_allowed_with_steer: 400,
+  key_required: 400,
+  unauthenticated: 401,
+  budget_exceeded: 402,
+  thread_cost_exceeded: 402,
+  permission_denied: 403,
+  identity_disabled: 403,
+  credential_not_accepted: 403,
+  origin_not_allowed: 403,
+  operation_denied: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  memory_conflict: 409,
+  turn_conflict: 409,
+  input_not_pending: 409,
+  wait_already_resolved: 409,
+  operation_resolved: 409,
+  feed_name_taken: 409,
+  feed_archived: 409,
+  thread_archived: 409,
+  agent_archived: 409,
+  profile_archived: 409,
+  nothing_to_retry: 409,
+  own_identity: 409,
+  role_in_use: 409,
+  idempotency_in_progress: 409,
+  wait_expired: 410,
+  operation_expired: 410,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  image_not_found: 422,
+  image_format_mismatch: 422,
+  model_unavailable: 422,
+  model_not_priced: 422,
+  agent_not_found: 422,
+  profile_not_found: 422,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  queue_full: 429,
+  internal: 500,
+  runtime_unavailable: 503,
+  node_draining: 503
+} as const
+export type ErrorWord = keyof typeof statuses
+
+interface Fields<W extends ErrorWord> {
+  readonly error: W
+  /** For people. Never holds a secret, nor a value that the client sent. */
+  readonly message: string
+  /** A finer cause, for machines. */
+  readonly code?: string
+  readonly attemptsRemaining?: number
+  readonly retryAfterSeconds?: number
+}
+
+/** A request that is not carried out, and why. */
+export class Refused<out W extends ErrorWord = ErrorWord> extends Data.TaggedError("Refused")<Fields<ErrorWord>> {
+  declare readonly error: W
+  constructor(fields: Fields<W>) {
+    super(fields)
+  }
+  get status() {
+    return statuses[this.error]
+  }
+}
+
+export const isRefused = (error: unknown): error is Refused => error instanceof Refused
+
+const isWord = (text: string): text is ErrorWord => Object.hasOwn(statuses, text)
+
+const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error">): Fields<W> => ({
+  error,
+  message: body.message,
+  ...body.code === undefined ? {} : { code: body.code },
+  ...body.attemptsRemaining === undefined ? {} : { attemptsRemaining: body.attemptsRemaining },
+  ...body.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: body.retryAfterSeconds }
+})
+
+/** What goes over the wire for a refusal: the five fields of the specification and nothing else. */
+export const toErrorResponse = (refused: Refused): ErrorResponse => fields(refused.error, refused)
+
+/**
+ * Error schemas of an endpoint, one per status, described by their words. They serve OpenAPI and
+ * typed clients; on the server the gate answers refusals itself.
+ */
+export const refuses = <const Words extends ReadonlyArray<ErrorWord>>(...words: Words) => {
+  const byStatus = Map.groupBy<number, Words[number]>(words, (word) => statuses[word])
+  return [...byStatus].map(([status, words]) => {
+    const isOne = (value: unknown): value is Refused<Words[number]> => isRefused(value) && value.status === status
+    return ErrorResponse.pipe(
+      Schema.decodeTo(
+        Schema.declare<Refused<Words[number]>>(isOne),
+        SchemaTransformation.transform({
+          decode: (body: ErrorResponse): Refused<Words[number]> => {
+            const word = words.find((word) => word === body.error) ?? words[0]!
+            return new Refused<Words[number]>(fields(word, body))
+          },
+          encode: toErrorResponse
+        })
+      )
+    ).annotate({ httpApiStatus: status, description: words.map((word) => `\`${word}\``).join(", ") })
+  })
+}
+
+/** What any endpoint may answer, whatever it does: declared once, by the middleware. */
+export const everywhere = [
+  "invalid_request", "unauthenticated", "permission_denied", "identity_disabled", "credential_not_accepted", "not_found",
+  "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "idempotency_key_reused", "rate_limited", "internal",
+  "runtime_unavailable", "node_draining"
+] as const satisfies ReadonlyArray<ErrorWord>
+
+/** Failures of the rooms below that any handler may let through: this node cannot serve the request now. */
+export type Outage = JournalUnavailable | OwnedElsewhere | Superseded
+
+const outages: { readonly [Tag in Outage["_tag"]]: string } = {
+  JournalUnavailable: "the database does not answer",
+  OwnedElsewhere: "another node owns this resource and cannot be reached",
+  Superseded: "ownership of this resource is moving to another node"
+}
+
+const isOutage = (error: unknown): error is Outage =>
+  Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" && Object.hasOwn(outages, error._tag)
+
+/** Lets handlers fail with an `Outage` as it is; in OpenAPI it is the 503 of every endpoint. */
+export const OutageResponse = ErrorResponse.pipe(
+  Schema.decodeTo(
+    Schema.declare<Outage>(isOutage),
+    SchemaTransformation.transform({
+      decode: (body: ErrorResponse): Outage => new JournalUnavailable({ cause: body.message }),
+      encode: (outage: Outage) => toErrorResponse(toRefusedOutage(outage))
+    })
+  )
+).annotate({ httpApiStatus: 503, description: "`runtime_unavailable`" })
+
+const toRefusedOutage = (outage: Outage) =>
+  new Refused({ error: "runtime_unavailable", message: `${outages[outage._tag]}; try again`, retryAfterSeconds: 1 })
+
+/** The refusal that a failure stands for, if it is one of the table's. */
+export const toRefused = (error: unknown): Refused | undefined =>
+  isRefused(error) ? error : isOutage(error) ? toRefusedOutage(error) : undefined
+
+/** The answer to a refused request, with the headers that its status asks for (E3). */
+export const toResponse = (refused: Refused, headers?: Readonly<Record<string, string>>) => {
+  const status = refused.status
+  return HttpServerResponse.text(JSON.stringify(toErrorResponse(refused)), {
+    status,
+    contentType: "application/json",
+    headers: {
+      ...refused.retryAfterSeconds === undefined ? {} : { "retry-after": String(refused.retryAfterSeconds) },
+      ...status === 401 ? { "www-authenticate": refused.code === "missing_credential" ? "Bearer" : `Bearer error="invalid_token"` } : {},
+      ...headers
+    }
+  })
+}
+
+/** A word that came over the wire, as a client sees it. */
+export const parseWord = (text: string) => isWord(text) ? text : undefined
