@@ -4,15 +4,15 @@
  * A1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
  * A2. A profile (and its version, if pinned) exists in the same workspace: looked up in the writing transaction, kept by foreign keys.
  */
-import { Exit, Schema } from "effect"
+import { Result, Schema } from "effect"
 import { type Agent, AgentInput, type AgentPatch, Budget, Tags } from "../domain/agent.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
-import type { Connection } from "./Database.ts"
+import type { Connection } from "./Connection.ts"
 import { seeIdentity } from "./identities.ts"
-import { type Position, newestFirst } from "./newestFirst.ts"
+import { behind, type Position } from "./newestFirst.ts"
 
 export interface StoredAgent {
   readonly agent: Agent
@@ -32,7 +32,7 @@ const AgentBody = Schema.Struct({
   budget: Schema.optionalKey(Budget)
 })
 const readBody = Schema.decodeUnknownSync(AgentBody)
-const decodeInput = Schema.decodeUnknownExit(AgentInput, { onExcessProperty: "error" })
+const decodeInput = Schema.decodeUnknownResult(AgentInput, { onExcessProperty: "error" })
 
 const columns = [
   "workspace", "id", "profile", "profile_version", "identity", "body", "rev", "created_at", "updated_at", "archived_at"
@@ -119,8 +119,8 @@ export const patchAgent = async (
   if (!fits(row.rev)) return { refused: "precondition" }
   if (row.archived_at !== null) return { refused: "archived" }
   const merged = decodeInput(mergePatch(inputOf(row), patch))
-  if (Exit.isFailure(merged)) return { refused: "invalid", cause: schemaError(merged) }
-  const input = merged.value
+  if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
+  const input = merged.success
   const missing = await missingProfile(tx, workspace, input)
   if (missing) return missing
   if (input.identity !== undefined && input.identity !== row.identity) await seeIdentity(tx, workspace, input.identity, at)
@@ -150,7 +150,7 @@ export const listAgents = async (
 ): Promise<ReadonlyArray<Agent>> => {
   const rows = await db.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace))
     .$if(!options.includeArchived, (q) => q.where("archived_at", "is", null))
-    .$if(options.after !== undefined, (q) => q.where(newestFirst("created_at", "id", options.after)))
+    .where(behind("created_at", "id", options.after))
     .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
   return rows.map((row) => stored(row).agent)
 }

@@ -1,4 +1,5 @@
 /** All tables, one interface a room: a migration that adds tables adds its interface here. */
+import type { ConfigurationTables } from "./configurationTables.ts"
 import type { JournalTables } from "./journalTables.ts"
 
-export interface Tables extends JournalTables {}
+export interface Tables extends JournalTables, ConfigurationTables {}

@@ -1,7 +1,9 @@
 /** Every migration in its order: one file each, never edited after release, only added. */
 import type { Migration } from "kysely/migration"
 import * as journal from "./001_journal.ts"
+import * as configuration from "./002_configuration.ts"
 
 export const migrations: Record<string, Migration> = {
-  "001_journal": journal
+  "001_journal": journal,
+  "002_configuration": configuration
 }

@@ -1,0 +1,110 @@
+/**
+ * Identities as rows: which texts a workspace has seen, since when, and for how many agents.
+ *
+ * Whether one is disabled is said by its actor's head alone. `disabled_at` and `disabled_by` are
+ * notes for lists, written after the actor has answered and ignored while the head says enabled.
+ */
+import { Schema } from "effect"
+import { sql } from "kysely"
+import type { IdentityRecord } from "../domain/identityRecord.ts"
+import { toUuid } from "../domain/ids.ts"
+import { Principal } from "../domain/principal.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { identityActorId } from "../identities/actorId.ts"
+import type { IdentityState } from "../identities/Identities.ts"
+import type { Connection } from "./Connection.ts"
+import { behind, type Position } from "./newestFirst.ts"
+
+const isPrincipal = Schema.is(Principal)
+
+/** Materialises identities, or moves their last sight on. One statement. */
+export const seeIdentities = async (
+  db: Connection, seen: ReadonlyArray<{ readonly workspace: string; readonly identity: string; readonly at: number }>
+): Promise<void> => {
+  if (seen.length === 0) return
+  await db.insertInto("identities")
+    .values(seen.map(({ workspace, identity, at }) => ({
+      workspace: toUuid(workspace), identity, actor: toUuid(identityActorId(workspace, identity)),
+      first_seen: new Date(at), last_seen: new Date(at), disabled_at: null, disabled_by: null
+    })))
+    .onConflict((c) => c.columns(["workspace", "identity"]).doUpdateSet({ last_seen: sql`greatest(identities.last_seen, excluded.last_seen)` }))
+    .execute()
+}
+
+export const seeIdentity = (db: Connection, workspace: string, identity: string, at: number) =>
+  seeIdentities(db, [{ workspace, identity, at }])
+
+/** Notes what the actor has answered, and materialises the identity. */
+export const noteState = async (db: Connection, workspace: string, identity: string, state: IdentityState, at: number): Promise<void> => {
+  const notes = state.disabled
+    ? { disabled_at: new Date(state.at), disabled_by: JSON.stringify(state.by) }
+    : { disabled_at: null, disabled_by: null }
+  await db.insertInto("identities")
+    .values({
+      workspace: toUuid(workspace), identity, actor: toUuid(identityActorId(workspace, identity)),
+      first_seen: new Date(at), last_seen: new Date(at), ...notes
+    })
+    .onConflict((c) => c.columns(["workspace", "identity"]).doUpdateSet(notes))
+    .execute()
+}
+
+const base = (db: Connection, workspace: string) =>
+  db.selectFrom("identities")
+    .leftJoin("heads", (join) =>
+      join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor"))
+    .where("identities.workspace", "=", toUuid(workspace))
+    .select((eb) => [
+      "identities.identity", "identities.actor", "identities.first_seen", "identities.last_seen", "identities.disabled_at",
+      "identities.disabled_by", "heads.status",
+      eb.selectFrom("agents").select(sql<string>`count(*)`.as("n"))
+        .whereRef("agents.workspace", "=", "identities.workspace").whereRef("agents.identity", "=", "identities.identity")
+        .where("agents.archived_at", "is", null).as("agents")
+    ])
+
+interface Row {
+  readonly identity: string
+  readonly actor: string
+  readonly first_seen: Date
+  readonly last_seen: Date
+  readonly disabled_at: Date | null
+  readonly disabled_by: unknown
+  readonly status: string | null
+  readonly agents: string | null
+}
+
+const recordOf = (row: Row): IdentityRecord => {
+  const disabled = row.status === "disabled"
+  return {
+    identity: row.identity,
+    disabled,
+    ...(disabled && row.disabled_at !== null && { disabledAt: toTimestamp(row.disabled_at.getTime()) }),
+    ...(disabled && isPrincipal(row.disabled_by) && { disabledBy: row.disabled_by }),
+    activeAgents: Number(row.agents ?? 0),
+    firstSeenAt: toTimestamp(row.first_seen.getTime()),
+    lastSeenAt: toTimestamp(row.last_seen.getTime())
+  }
+}
+
+export const readIdentity = async (db: Connection, workspace: string, identity: string): Promise<IdentityRecord | undefined> => {
+  const row = await base(db, workspace).where("identities.identity", "=", identity).executeTakeFirst()
+  return row && recordOf(row)
+}
+
+/** Newest first, by first sight, with each row's place. */
+export const listIdentities = async (
+  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<{ readonly record: IdentityRecord; readonly position: Position }>> => {
+  const rows = await base(db, workspace)
+    .where(behind("identities.first_seen", "identities.actor", options.after))
+    .orderBy("identities.first_seen", "desc").orderBy("identities.actor", "desc").limit(options.limit).execute()
+  return rows.map((row) => ({ record: recordOf(row), position: { at: row.first_seen.getTime(), id: row.actor } }))
+}
+
+/** Every disabled identity of the whole database: what `Directory` holds in memory. */
+export const disabledIdentities = async (db: Connection): Promise<ReadonlyArray<{ readonly workspace: string; readonly identity: string }>> =>
+  db.selectFrom("identities")
+    .innerJoin("heads", (join) =>
+      join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor"))
+    .where("heads.status", "=", "disabled")
+    .select(["identities.workspace", "identities.identity"])
+    .execute()

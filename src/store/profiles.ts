@@ -1,0 +1,106 @@
+/**
+ * Profiles as rows: one that names the latest version, and one for each version, never changed.
+ *
+ * F1. Versions are numbered from 1 without gaps; the profile's row is locked while the next is written.
+ * F2. A patch that changes nothing makes no version.
+ */
+import { Result, Schema } from "effect"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { mergePatch } from "../domain/mergePatch.ts"
+import { contentOf, type Profile, ProfileContent, ProfileInput, type ProfilePatch } from "../domain/profile.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { freshId } from "../seed.ts"
+import type { Connection } from "./Connection.ts"
+import { behind, type Position } from "./newestFirst.ts"
+
+export type ProfileRefusal =
+  | { readonly refused: "not_found" | "precondition" }
+  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+
+export const readContent = Schema.decodeUnknownSync(ProfileContent)
+const decodeInput = Schema.decodeUnknownResult(ProfileInput, { onExcessProperty: "error" })
+
+interface Row {
+  readonly id: string
+  readonly version: number
+  readonly body: unknown
+  readonly born: Date
+  readonly made: Date
+}
+
+const profileOf = (row: Row): Profile => ({
+  id: fromUuid("profile", row.id),
+  version: row.version,
+  ...readContent(row.body),
+  toolsetIds: [],
+  roleIds: [],
+  hooks: [],
+  createdAt: toTimestamp(row.born.getTime()),
+  updatedAt: toTimestamp(row.made.getTime())
+})
+
+const versions = (db: Connection, workspace: string) =>
+  db.selectFrom("profiles as p")
+    .innerJoin("profile_versions as v", (join) => join.onRef("v.workspace", "=", "p.workspace").onRef("v.profile", "=", "p.id"))
+    .where("p.workspace", "=", toUuid(workspace))
+    .select(["p.id", "v.version", "v.body", "p.created_at as born", "v.created_at as made"])
+
+const latest = (db: Connection, workspace: string) => versions(db, workspace).whereRef("v.version", "=", "p.version")
+
+export const createProfile = async (tx: Connection, workspace: string, input: ProfileInput, at: number): Promise<Profile> => {
+  const content = contentOf(input)
+  const when = new Date(at)
+  const id = toUuid(freshId("profile"))
+  await tx.insertInto("profiles").values({ workspace: toUuid(workspace), id, version: 1, created_at: when }).execute()
+  await tx.insertInto("profile_versions")
+    .values({ workspace: toUuid(workspace), profile: id, version: 1, body: JSON.stringify(content), created_at: when }).execute()
+  return profileOf({ id, version: 1, body: content, born: when, made: when })
+}
+
+/** The latest version, or the one asked for. */
+export const readProfile = async (db: Connection, workspace: string, id: string, version?: number): Promise<Profile | undefined> => {
+  const row = await (version === undefined ? latest(db, workspace) : versions(db, workspace).where("v.version", "=", version))
+    .where("p.id", "=", toUuid(id)).executeTakeFirst()
+  return row && profileOf(row)
+}
+
+/** Writes the next version (F1, F2). `fits` says whether the latest one meets the request's If-Match. */
+export const patchProfile = async (
+  tx: Connection, workspace: string, id: string, patch: ProfilePatch, fits: (version: number) => boolean, at: number
+): Promise<Profile | ProfileRefusal> => {
+  const held = await tx.selectFrom("profiles").select(["id", "version", "created_at"])
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+  if (held === undefined) return { refused: "not_found" }
+  if (!fits(held.version)) return { refused: "precondition" }
+  const current = await latest(tx, workspace).where("p.id", "=", held.id).executeTakeFirstOrThrow()
+  const before = readContent(current.body)
+  const merged = decodeInput(mergePatch(before, patch))
+  if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
+  const content = contentOf(merged.success)
+  const body = JSON.stringify(content)
+  if (body === JSON.stringify(contentOf(before))) return profileOf(current)
+  const version = held.version + 1
+  const when = new Date(Math.max(at, current.made.getTime()))
+  await tx.insertInto("profile_versions").values({ workspace: toUuid(workspace), profile: held.id, version, body, created_at: when }).execute()
+  await tx.updateTable("profiles").set({ version }).where("workspace", "=", toUuid(workspace)).where("id", "=", held.id).execute()
+  return profileOf({ id: held.id, version, body: content, born: held.created_at, made: when })
+}
+
+export const listProfiles = async (
+  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<Profile>> => {
+  const rows = await latest(db, workspace).where(behind("p.created_at", "p.id", options.after))
+    .orderBy("p.created_at", "desc").orderBy("p.id", "desc").limit(options.limit).execute()
+  return rows.map(profileOf)
+}
+
+/** Newest version first, below `before`. */
+export const listVersions = async (
+  db: Connection, workspace: string, id: string, options: { readonly before: number | undefined; readonly limit: number }
+): Promise<ReadonlyArray<Profile>> => {
+  const { before } = options
+  const rows = await versions(db, workspace).where("p.id", "=", toUuid(id))
+    .$if(before !== undefined, (q) => q.where("v.version", "<", before ?? 0))
+    .orderBy("v.version", "desc").limit(options.limit).execute()
+  return rows.map(profileOf)
+}
