@@ -31,7 +31,7 @@ const AgentBody = Schema.Struct({
   tags: Schema.optionalKey(Tags),
   budget: Schema.optionalKey(Budget)
 })
-const readBody = Schema.decodeUnknownSync(AgentBody)
+export const readAgentBody = Schema.decodeUnknownSync(AgentBody)
 const decodeInput = Schema.decodeUnknownResult(AgentInput, { onExcessProperty: "error" })
 
 const columns = [
@@ -52,7 +52,7 @@ interface AgentRow {
 }
 
 const inputOf = (row: AgentRow): AgentInput => ({
-  ...readBody(row.body),
+  ...readAgentBody(row.body),
   profileId: fromUuid("profile", row.profile),
   ...(row.profile_version !== null && { profileVersion: row.profile_version }),
   ...(row.identity !== null && { identity: row.identity })

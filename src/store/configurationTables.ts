@@ -22,9 +22,10 @@ export interface ConfigurationTables {
   api_keys: {
     workspace: string
     id: string
-    hash: Buffer
+    public: string
+    hash: string
     name: string
-    scopes: ReadonlyArray<string>
+    scopes: Array<string>
     identity: string | null
     created_at: Date
     created_by: NullableJson

@@ -49,7 +49,8 @@ const statements = [
   sql`create table api_keys (
     workspace    uuid not null references workspaces (id),
     id           uuid not null,
-    hash         bytea not null,
+    public       text not null,
+    hash         text not null,
     name         text not null,
     scopes       text[] not null,
     identity     text,
@@ -61,7 +62,7 @@ const statements = [
     primary key (workspace, id)
   )`,
   // The one look-up that has no workspace yet: it finds out which one the caller is of.
-  sql`create unique index api_keys_by_hash on api_keys (hash)`,
+  sql`create unique index api_keys_by_public on api_keys (public)`,
   sql`create index api_keys_listed on api_keys (workspace, created_at desc, id desc) where revoked_at is null`,
 
   // Whether one is disabled is its actor's to say (heads.status); when and by whom is kept here for lists.

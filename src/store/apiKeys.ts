@@ -1,0 +1,92 @@
+/**
+ * API keys as rows: issued, listed, revoked. What authentication reads of them is `keysPostgres.ts`.
+ *
+ * Whoever revokes raises the auth revision in the same transaction (Keys.ts, K2).
+ */
+import { Schema } from "effect"
+import { sql } from "kysely"
+import { type ApiKey, Scope } from "../domain/apiKey.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { Principal } from "../domain/principal.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { freshId } from "../seed.ts"
+import type { Connection } from "./Connection.ts"
+import { seeIdentity } from "./identities.ts"
+import { behind, type Position } from "./newestFirst.ts"
+
+export interface NewKey {
+  /** The eight characters that find the row. */
+  readonly public: string
+  /** SHA-256 of the whole text, in hex. */
+  readonly hash: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope>
+  readonly identity?: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number
+  /** Absent for keys that an operator's command made. */
+  readonly by?: Principal
+}
+
+export const readScopes = Schema.decodeUnknownSync(Schema.Array(Scope))
+const isPrincipal = Schema.is(Principal)
+
+const columns = ["id", "name", "scopes", "identity", "created_at", "created_by", "expires_at", "last_used_at"] as const
+
+interface Row {
+  readonly id: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly identity: string | null
+  readonly created_at: Date
+  readonly created_by: unknown
+  readonly expires_at: Date | null
+  readonly last_used_at: Date | null
+}
+
+const keyOf = (row: Row): ApiKey => ({
+  id: fromUuid("key", row.id),
+  name: row.name,
+  scopes: readScopes(row.scopes),
+  ...(row.identity !== null && { identity: row.identity }),
+  createdAt: toTimestamp(row.created_at.getTime()),
+  ...(isPrincipal(row.created_by) && { createdBy: row.created_by }),
+  ...(row.expires_at !== null && { expiresAt: toTimestamp(row.expires_at.getTime()) }),
+  ...(row.last_used_at !== null && { lastUsedAt: toTimestamp(row.last_used_at.getTime()) })
+})
+
+export const createKey = async (tx: Connection, workspace: string, key: NewKey, at: number): Promise<ApiKey> => {
+  if (key.identity !== undefined) await seeIdentity(tx, workspace, key.identity, at)
+  const row = {
+    workspace: toUuid(workspace), id: toUuid(freshId("key")), public: key.public, hash: key.hash, name: key.name,
+    scopes: [...key.scopes], identity: key.identity ?? null, created_at: new Date(at),
+    created_by: key.by === undefined ? null : JSON.stringify(key.by),
+    expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt), last_used_at: null, revoked_at: null
+  }
+  await tx.insertInto("api_keys").values(row).execute()
+  return keyOf({ ...row, created_by: key.by })
+}
+
+/** Raises the auth revision: every node asks again for what it holds of keys and identities. */
+export const raiseAuthRevision = async (tx: Connection): Promise<void> => {
+  await tx.updateTable("auth_revision").set({ revision: sql`revision + 1` }).execute()
+}
+
+/** False when there is no such key, or it was revoked before. */
+export const revokeKey = async (tx: Connection, workspace: string, id: string, at: number): Promise<boolean> => {
+  const revoked = await tx.updateTable("api_keys").set({ revoked_at: new Date(at) })
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).where("revoked_at", "is", null).executeTakeFirst()
+  if (revoked.numUpdatedRows === 0n) return false
+  await raiseAuthRevision(tx)
+  return true
+}
+
+/** Keys that are not revoked, newest first; expired ones stay until they are deleted. */
+export const listKeys = async (
+  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<ApiKey>> => {
+  const rows = await db.selectFrom("api_keys").select(columns).where("workspace", "=", toUuid(workspace)).where("revoked_at", "is", null)
+    .where(behind("created_at", "id", options.after))
+    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+  return rows.map(keyOf)
+}

@@ -1,0 +1,61 @@
+/** What authentication reads of API keys, from PostgreSQL. */
+import { Effect, Layer } from "effect"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { Database } from "./Database.ts"
+import { Keys, KeysUnavailable, type StoredKey } from "./Keys.ts"
+import { readScopes } from "./apiKeys.ts"
+
+interface Row {
+  readonly workspace: string
+  readonly id: string
+  readonly hash: string
+  readonly scopes: ReadonlyArray<string>
+  readonly identity: string | null
+  readonly expires_at: Date | null
+  readonly revoked: boolean
+  readonly disabled: boolean
+}
+
+const find = `
+  select k.workspace, k.id, k.hash, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as revoked,
+         coalesce(h.status = 'disabled', false) as disabled
+    from api_keys k
+    left join identities i on i.workspace = k.workspace and i.identity = k.identity
+    left join heads h on h.workspace = i.workspace and h.id = i.actor
+   where k.public = $1`
+
+// A key's last use only ever moves on, whichever node reports last.
+const touched = `
+  update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
+    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as u (workspace, id, at)
+   where k.workspace = u.workspace and k.id = u.id`
+
+const storedKey = (row: Row): StoredKey => ({
+  workspace: fromUuid("workspace", row.workspace),
+  id: fromUuid("key", row.id),
+  hash: row.hash,
+  scopes: readScopes(row.scopes),
+  principal: "api_key",
+  ...(row.identity !== null && { identity: row.identity }),
+  identityDisabled: row.disabled,
+  ...(row.expires_at !== null && { expiresAt: row.expires_at.getTime() }),
+  revoked: row.revoked
+})
+
+export const keysPostgres = Layer.effect(Keys, Effect.gen(function*() {
+  const database = yield* Database
+  const unavailable = (cause: unknown) => new KeysUnavailable({ cause })
+  return Keys.of({
+    findByPublic: (publicPart) =>
+      database.read<Row>({ name: "key_by_public", text: find, values: [publicPart] }).pipe(
+        Effect.map((rows) => rows[0] && storedKey(rows[0])),
+        Effect.mapError(unavailable)
+      ),
+    touch: (uses) =>
+      uses.length === 0 ? Effect.void : database.read({
+        name: "keys_touched",
+        text: touched,
+        values: [uses.map((use) => toUuid(use.workspace)), uses.map((use) => toUuid(use.id)), uses.map((use) => new Date(use.at).toISOString())]
+      }).pipe(Effect.asVoid, Effect.mapError(unavailable))
+  })
+}))
