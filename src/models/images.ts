@@ -8,15 +8,15 @@ export type FormatOf = (imageId: string) => ImageFormat | undefined
 /** No image is stored yet, so no format is known: the images room replaces this. */
 export const noImages: FormatOf = () => undefined
 
-export const unsupportedFormats = (prompt: Prompt, accepted: ReadonlyArray<ImageFormat>, formatOf: FormatOf): ReadonlyArray<ImageFormat> => {
+/** Formats of the prompt's images, each once, as far as they are known. */
+export const formatsIn = (prompt: Prompt, formatOf: FormatOf): ReadonlyArray<ImageFormat> => {
   if (formatOf === noImages) return []
   const found = new Set<ImageFormat>()
   for (const message of prompt.messages) {
     if (message.role !== "user") continue
     for (const block of message.content) {
-      if (block.type !== "image") continue
-      const format = formatOf(block.imageId)
-      if (format !== undefined && !accepted.includes(format)) found.add(format)
+      const format = block.type === "image" ? formatOf(block.imageId) : undefined
+      if (format !== undefined) found.add(format)
     }
   }
   return [...found]

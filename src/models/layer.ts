@@ -1,41 +1,81 @@
 /**
- * `Models` for a process: the scripted models, and those of the providers that a key exists for.
+ * `Models` for a process: the scripted models, those of the providers that a key exists for, and the operator's.
  *
- * What it samples is exactly what it lists.
+ * Samples of real models are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
  */
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Exit, Layer, Metric } from "effect"
 import type { Backend } from "./Backend.ts"
-import { noImages } from "./images.ts"
-import { ModelFailure, Models } from "./Model.ts"
+import { type Env, realModels } from "./catalogue.ts"
+import { type FormatOf, noImages } from "./images.ts"
+import { ModelFailure, type ModelReply, Models } from "./Model.ts"
+import { decodeModelsFile, type ModelsFile, ModelsFileInvalid, readModelsFile } from "./modelsFile.ts"
+import { remoteBackend } from "./remote.ts"
 import { scriptedModels } from "./scripted.ts"
-import { makeResolve } from "./selectors.ts"
+import { type Aliases, makeResolve } from "./selectors.ts"
 
 export interface ModelsSettings {
   /** Where to look for keys and base URLs: the process's environment. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Path of the operator's file of models and prices (`TROUPE_MODELS`). */
-  readonly modelsFile?: string
-  /** A model that sends nothing for this long has failed; default 120 s. */
-  readonly idleTimeoutMs?: number
+  readonly env: Env
+  /** The operator's file of models and prices (`TROUPE_MODELS`): its path, or the parsed JSON. */
+  readonly modelsFile?: string | Readonly<Record<string, unknown>> | undefined
+  /** A provider that sends no byte for this long has failed; default 120 s. */
+  readonly idleTimeoutMs?: number | undefined
+  /** Formats of stored images; unknown until images exist. */
+  readonly formatOf?: FormatOf | undefined
 }
 
-/** Listing orders by time and the catalogue has none: constant moments, a second apart, in the catalogue's order. */
-const createdAt = (index: number) => new Date(Date.UTC(2025, 0, 1) + index * 1000).toISOString()
+/** Listings run newest first and a catalogue has no dates: constant moments, falling in the catalogue's order. */
+const createdAt = (index: number) => new Date(Date.UTC(2025, 0, 1) - index * 1000).toISOString()
 
 const unknownModel = (modelId: string) =>
   new ModelFailure({ code: "model_unavailable", text: `no model ${modelId} is available here`, transient: false, unavailable: true })
 
-const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Readonly<Record<string, ReadonlyArray<string>>>) => {
+const duration = Metric.timer("model_sample_duration", { description: "Time of one response of a real model" })
+const samples = Metric.counter("model_samples", { description: "Responses of real models, by how they ended", incremental: true })
+
+const outcomeOf = (exit: Exit.Exit<ModelReply, ModelFailure>): string => {
+  if (Exit.isSuccess(exit)) return "answered"
+  const failure = exit.cause.reasons.find(Cause.isFailReason)
+  return failure !== undefined ? failure.error.code : Cause.hasInterruptsOnly(exit.cause) ? "interrupted" : "defect"
+}
+
+const measured = ({ entry, sample }: Backend): Backend => {
+  const provider = entry.targets[0]?.provider ?? "unknown"
+  const timer = Metric.withAttributes(duration, { provider })
+  return {
+    entry,
+    sample: (request) => sample(request).pipe(
+      Effect.onExit((exit) => Metric.update(Metric.withAttributes(samples, { provider, outcome: outcomeOf(exit) }), 1)),
+      Effect.trackDuration(timer)
+    )
+  }
+}
+
+const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Aliases) => {
   const list = backends.map(({ entry }) => entry)
-  const byId = new Map(backends.map((backend) => [backend.entry.id, backend]))
+  const usable = new Map(backends.filter(({ entry }) => entry.status !== "unavailable").map((backend) => [backend.entry.id, backend]))
   return Models.of({
     list,
     resolve: makeResolve(list, aliases),
-    sample: (request) => byId.get(request.modelId)?.sample(request) ?? Effect.fail(unknownModel(request.modelId))
+    sample: (request) => usable.get(request.modelId)?.sample(request) ?? Effect.fail(unknownModel(request.modelId))
   })
 }
 
 /** The scripted models alone: what tests and the bench stand on. */
 export const layerScripted = Layer.sync(Models, () => fromBackends(scriptedModels(createdAt, noImages), {}))
 
-export const layer = (_settings: ModelsSettings) => layerScripted
+const noFile: ModelsFile = {}
+
+export const layer = ({ env, modelsFile, idleTimeoutMs = 120_000, formatOf = noImages }: ModelsSettings): Layer.Layer<Models, ModelsFileInvalid> =>
+  Layer.effect(Models, Effect.gen(function*() {
+    const source = typeof modelsFile === "string" ? modelsFile : "(given)"
+    const file = modelsFile === undefined
+      ? noFile
+      : typeof modelsFile === "string"
+      ? yield* readModelsFile(modelsFile)
+      : yield* decodeModelsFile(modelsFile, source)
+    const scripted = scriptedModels(createdAt, formatOf)
+    const real = realModels(file, source, scripted.map(({ entry }) => entry.id), env, createdAt)
+    if (real instanceof ModelsFileInvalid) return yield* real
+    return fromBackends([...scripted, ...real.map((remote) => measured(remoteBackend(remote, formatOf, idleTimeoutMs)))], file.aliases ?? {})
+  }))

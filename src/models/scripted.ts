@@ -13,7 +13,7 @@ import { utf8Bytes } from "../domain/text.ts"
 import type { ModelUsage } from "../domain/usage.ts"
 import type { Backend } from "./Backend.ts"
 import { type Pricing, withCost } from "./cost.ts"
-import { type FormatOf, imageFormatFailure, unsupportedFormats } from "./images.ts"
+import { type FormatOf, formatsIn, imageFormatFailure } from "./images.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type Prompt, type PromptMessage, type SampleRequest } from "./Model.ts"
 import { promptTokens, tokensOf } from "./promptTokens.ts"
 import { emptyRound, parseScript, type Round, type ScriptFailure } from "./script.ts"
@@ -153,7 +153,7 @@ const sample = (model: Scripted, formatOf: FormatOf, { prompt, onText }: SampleR
       text: `the prompt has ${inputTokens} tokens, the context window of ${model.id} is ${model.contextWindow}`
     }))
   }
-  const formats = unsupportedFormats(prompt, accepted, formatOf)
+  const formats = formatsIn(prompt, formatOf).filter((format) => !accepted.includes(format))
   if (formats.length > 0) return Effect.fail(imageFormatFailure(model.id, formats, `${model.id} accepts png and jpeg images only`))
 
   const response: Response = prompt.purpose === "summary"

@@ -1,0 +1,95 @@
+/**
+ * A prompt in the words of the AI SDK's provider packages: a history that every provider accepts.
+ *
+ * C1. The results of a response's calls stand right after it, whatever was said meanwhile; a steer comes after them.
+ * C2. Every call has a result (one that says so where none was recorded), and every result has a call.
+ * C3. Ids of calls are unique in the conversation and made of characters that every provider takes.
+ */
+import { isJSONObject, isJSONValue, type LanguageModelV4FunctionTool, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type { Prompt, PromptMessage } from "./Model.ts"
+import { assistantContent } from "./replyParts.ts"
+import { toProviderName } from "./toolNames.ts"
+
+type UserMessage = PromptMessage & { readonly role: "user" }
+type AssistantMessage = PromptMessage & { readonly role: "assistant" }
+type ToolMessage = PromptMessage & { readonly role: "tool" }
+type ToolContent = (LanguageModelV4Message & { role: "tool" })["content"]
+type ToolOutput = Extract<ToolContent[number], { type: "tool-result" }>["output"]
+
+const summaryRequest = "Summarize this conversation so that work can go on from the summary alone: "
+  + "goals, decisions, facts learned, results of tools that still matter, and what is left to do. Answer with the summary only."
+
+const userMessage = (message: UserMessage): LanguageModelV4Message => ({
+  role: "user",
+  // Images are refused at admission until they exist; their blocks would become file parts here.
+  content: message.content.map((block) => ({ type: "text", text: block.type === "text" ? block.text : `[image ${block.imageId}]` }))
+})
+
+const outputOf = (result: ToolMessage | undefined): ToolOutput => {
+  if (result === undefined) return { type: "error-text", value: "no result: the call was given up" }
+  if (result.failure !== undefined) return { type: "error-text", value: `${result.failure.code}: ${result.failure.text}` }
+  if (typeof result.output === "string") return { type: "text", value: result.output }
+  return { type: "json", value: isJSONValue(result.output) ? result.output : null }
+}
+
+const wireId = /^[A-Za-z0-9_-]{1,64}$/
+
+/** C3. A provider's own id comes first, so that its signed parts still match; ours is unique and always fits. */
+const makeCallIds = () => {
+  const used = new Set<string>()
+  return (call: AssistantMessage["calls"][number]): string => {
+    const own = call.providerToolCallId
+    const id = wireId.test(own) && !used.has(own) ? own : call.toolCallId
+    used.add(id)
+    return id
+  }
+}
+
+export const toConversation = (prompt: Prompt, provider: string): LanguageModelV4Prompt => {
+  const results = new Map<string, ToolMessage>()
+  for (const message of prompt.messages) if (message.role === "tool") results.set(message.toolCallId, message)
+  const callIdOf = makeCallIds()
+  const conversation: LanguageModelV4Prompt = []
+  if (prompt.system !== undefined && prompt.system.trim() !== "") conversation.push({ role: "system", content: prompt.system })
+
+  for (const message of prompt.messages) {
+    if (message.role === "user") conversation.push(userMessage(message))
+    if (message.role !== "assistant") continue
+    const ids = new Map(message.calls.map((call) => [call, callIdOf(call)]))
+    const callId = (call: AssistantMessage["calls"][number]) => ids.get(call) ?? call.toolCallId
+    const content = assistantContent(message, provider, { toolName: toProviderName, callId })
+    if (content.length === 0) continue
+    conversation.push({ role: "assistant", content })
+    if (message.calls.length === 0) continue
+    conversation.push({
+      role: "tool",
+      content: message.calls.map((call): ToolContent[number] => ({
+        type: "tool-result",
+        toolCallId: callId(call),
+        toolName: toProviderName(call.name),
+        output: outputOf(results.get(call.toolCallId))
+      }))
+    })
+  }
+  if (prompt.purpose === "summary") conversation.push({ role: "user", content: [{ type: "text", text: summaryRequest }] })
+  return conversation
+}
+
+type InputSchema = LanguageModelV4FunctionTool["inputSchema"]
+/** Whether it is a JSON Schema is the tool owner's affair; a provider needs an object. */
+const isInputSchema = (schema: unknown): schema is InputSchema => isJSONObject(schema)
+const anyInput: InputSchema = { type: "object" }
+
+/** The prompt's tools, and those that only the history still names: providers refuse calls of tools that they were not shown. */
+export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
+  const tools = prompt.tools.map(({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({
+    type: "function",
+    name: toProviderName(name),
+    ...(description === undefined ? {} : { description }),
+    inputSchema: isInputSchema(inputSchema) ? inputSchema : anyInput
+  }))
+  if (tools.length > 0) return tools
+  const gone = new Set<string>()
+  for (const message of prompt.messages) if (message.role === "assistant") for (const call of message.calls) gone.add(toProviderName(call.name))
+  return [...gone].map((name) => ({ type: "function", name, description: "Not available any more: do not call it.", inputSchema: anyInput }))
+}

@@ -1,0 +1,140 @@
+/** What went wrong at a provider, as one of the contract's failure codes (M3): from status, error code and message. */
+import { APICallError, isJSONObject, LoadAPIKeyError, NoSuchModelError } from "@ai-sdk/provider"
+import type { ImageFormat } from "../domain/content.ts"
+import type { FailureCode } from "../domain/failure.ts"
+import { imageFormatFailure } from "./images.ts"
+import { ModelFailure } from "./Model.ts"
+
+/** What errors of the packages, of streams and of the network have in common. */
+interface Trouble {
+  readonly status: number | undefined
+  readonly text: string
+  /** Error codes and types that the provider named, with the message, in lower case: what the patterns look at. */
+  readonly words: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const wordOf = (value: unknown): Array<string> => typeof value === "string" || typeof value === "number" ? [String(value)] : []
+
+/** `code`, `type`, `status` and `message` of an error body, one level of `error` down as well. */
+const wordsOf = (value: unknown): Array<string> => {
+  if (typeof value === "string") return [value]
+  if (!isJSONObject(value)) return []
+  return [...wordOf(value["code"]), ...wordOf(value["type"]), ...wordOf(value["status"]), ...wordOf(value["message"]), ...wordsOf(value["error"])]
+}
+
+const causesOf = (error: unknown): Array<string> => {
+  const words: Array<string> = []
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    words.push(at.message)
+    if ("code" in at) words.push(...wordOf(at.code))
+  }
+  return words
+}
+
+const numberIn = (value: unknown): number | undefined => typeof value === "number" ? value : undefined
+
+const troubleOf = (error: unknown): Trouble => {
+  if (APICallError.isInstance(error)) {
+    return {
+      status: error.statusCode,
+      text: error.message,
+      words: [...causesOf(error), ...wordsOf(error.data), error.responseBody ?? ""].join("\n").toLowerCase(),
+      headers: error.responseHeaders ?? {}
+    }
+  }
+  if (error instanceof Error) return { status: undefined, text: error.message, words: causesOf(error).join("\n").toLowerCase(), headers: {} }
+  if (typeof error === "object" && error !== null) {
+    const message = "message" in error ? wordOf(error.message)[0] : undefined
+    const status = "statusCode" in error ? numberIn(error.statusCode) : "code" in error ? numberIn(error.code) : undefined
+    const type = "type" in error ? wordOf(error.type) : []
+    const code = "code" in error ? wordOf(error.code) : []
+    const text = message ?? type[0] ?? "the provider reported an error"
+    return { status, text, words: [text, ...type, ...code].join("\n").toLowerCase(), headers: {} }
+  }
+  return { status: undefined, text: typeof error === "string" ? error : "the provider failed", words: String(error).toLowerCase(), headers: {} }
+}
+
+const overflow = /context_length_exceeded|exceed_context_size|context[_ ]window|context length|context size|prompt is too long|input is too long|too many (input )?tokens|input token count|maximum number of tokens|reduce the length|request_too_large/
+const refusedContent = /content_filter|content_policy|content policy|content management policy|safety_violation|prohibited_content|blocklist|responsible_ai|policy violation|invalid_prompt/
+const outOfQuota = /insufficient_quota|billing|credit balance|exceeded your current quota/
+const overloaded = /overload|unavailable|capacity|try again later|slow_down/
+const noModel = /model_not_found|model .*(not found|does not exist|not exist)|unknown model|no such model|invalid_api_key|api key not valid|api_key_invalid/
+const aboutImages = /(image|media|mime)[^\n]*(unsupported|not supported|invalid|format)|(unsupported|invalid|not supported)[^\n]*(image|media|mime)|unsupported_image|invalid_image_format/
+const network = /econnrefused|econnreset|enotfound|eai_again|etimedout|epipe|ehostunreach|enetunreach|und_err|cannot connect|fetch failed|socket|connection ?(closed|refused)/
+
+const seconds = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  return text.trim() !== "" && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+/** `retry-after-ms`, `Retry-After` in seconds or as a date, or Google's `"retryDelay": "17s"`; at most an hour. */
+const retryAfterOf = (trouble: Trouble, now: number): number | undefined => {
+  const ms = seconds(trouble.headers["retry-after-ms"])
+  const header = trouble.headers["retry-after"]
+  const delay = seconds(header)
+  const date = header === undefined || delay !== undefined ? Number.NaN : Date.parse(header)
+  const google = /"retrydelay":\s*"(\d+(?:\.\d+)?)s"/.exec(trouble.words)?.[1]
+  const after = ms ?? (delay !== undefined ? delay * 1000 : undefined)
+    ?? (Number.isNaN(date) ? undefined : Math.max(0, date - now))
+    ?? (google === undefined ? undefined : Number(google) * 1000)
+  return after === undefined ? undefined : Math.min(Math.round(after), 3_600_000)
+}
+
+interface Verdict {
+  readonly code: FailureCode
+  readonly transient?: boolean
+  readonly unavailable?: boolean
+}
+
+const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
+  if (LoadAPIKeyError.isInstance(error) || NoSuchModelError.isInstance(error)) return { code: "model_unavailable", unavailable: true }
+  if (status === undefined) {
+    if (overflow.test(words)) return { code: "context_overflow" }
+    if (/overloaded|server_is_overloaded/.test(words)) return { code: "model_overloaded", transient: true }
+    if (/rate_?limit/.test(words)) return { code: "model_rate_limited", transient: true }
+    if (APICallError.isInstance(error) && error.isRetryable) return { code: "model_unavailable", transient: true }
+    return { code: "model_error", transient: network.test(words) || /terminated|aborted|api_error|server_error|internal/.test(words) }
+  }
+  // A success whose body then broke.
+  if (status < 400) return { code: "model_error", transient: true }
+  if (status === 429) return outOfQuota.test(words) ? { code: "model_rate_limited", unavailable: true } : { code: "model_rate_limited", transient: true }
+  if (status === 413 || (status < 500 && overflow.test(words))) return { code: "context_overflow" }
+  if (status === 401 || status === 402 || status === 403 || status === 404) return { code: "model_unavailable", unavailable: true }
+  if (status === 400 || status === 422) {
+    if (refusedContent.test(words)) return { code: "content_refused" }
+    if (noModel.test(words) || outOfQuota.test(words)) return { code: "model_unavailable", unavailable: true }
+  }
+  if (status === 503 || status === 529 || (status >= 500 && overloaded.test(words))) return { code: "model_overloaded", transient: true }
+  return { code: "model_error", transient: status >= 500 || status === 408 || status === 409 }
+}
+
+const maxText = 1000
+
+export interface Asked {
+  readonly modelId: string
+  /** Formats of the images in the prompt. */
+  readonly formats: ReadonlyArray<ImageFormat>
+  /** Wall clock, for a Retry-After that is a date. */
+  readonly now: number
+}
+
+export const providerFailure = (error: unknown, { modelId, formats, now }: Asked): ModelFailure => {
+  if (error instanceof ModelFailure) return error
+  const trouble = troubleOf(error)
+  const text = (trouble.text.trim() === "" ? "the provider failed" : trouble.text).slice(0, maxText)
+  if ((trouble.status === 400 || trouble.status === 415 || trouble.status === 422) && formats.length > 0 && aboutImages.test(trouble.words)) {
+    const named = formats.filter((format) => trouble.words.includes(`image/${format}`))
+    return imageFormatFailure(modelId, named.length > 0 ? named : formats, text)
+  }
+  const verdict = verdictOf(error, trouble)
+  const retryAfterMs = verdict.transient === true ? retryAfterOf(trouble, now) : undefined
+  return new ModelFailure({
+    code: verdict.code,
+    text,
+    transient: verdict.transient ?? false,
+    unavailable: verdict.unavailable ?? false,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+  })
+}

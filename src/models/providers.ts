@@ -1,0 +1,78 @@
+/** The four ways to reach a real model, each through its package of the AI SDK. */
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createGoogle } from "@ai-sdk/google"
+import { createOpenAI } from "@ai-sdk/openai"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import type { ModelEntry } from "./Model.ts"
+import type { Remote } from "./remote.ts"
+
+export const providerKinds = ["openai", "anthropic", "google", "openai-compatible"] as const
+export type ProviderKind = typeof providerKinds[number]
+
+/** OpenAI's two endpoints. `responses` unless the catalogue says otherwise. */
+export type OpenAIApi = "responses" | "chat"
+
+/** Where a model is, and with what to ask for it. */
+export interface Access {
+  readonly kind: ProviderKind
+  readonly api: OpenAIApi
+  /** The part of the id before the slash. */
+  readonly provider: string
+  /** The model's name at the provider. */
+  readonly name: string
+  readonly apiKey: string | undefined
+  readonly baseUrl: string | undefined
+}
+
+// Always given: the packages would otherwise read the process's environment behind our back.
+const hosted = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  google: "https://generativelanguage.googleapis.com/v1beta"
+} as const
+
+export const toRemote = (entry: ModelEntry, { kind, api, provider, name, apiKey = "", baseUrl }: Access): Remote => {
+  switch (kind) {
+    case "openai": {
+      const settings = { apiKey, baseURL: baseUrl ?? hosted.openai }
+      return {
+        entry,
+        partsOwner: `openai.${api}:${provider}`,
+        // Nothing is kept at the provider: reasoning comes back encrypted, and goes back with the history.
+        providerOptions: { openai: { store: false } },
+        connect: (fetch) => {
+          const made = createOpenAI({ ...settings, fetch })
+          return api === "chat" ? made.chat(name) : made.responses(name)
+        }
+      }
+    }
+    case "anthropic":
+      return {
+        entry,
+        partsOwner: `anthropic:${provider}`,
+        // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
+        providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+        connect: (fetch) => createAnthropic({ apiKey, baseURL: baseUrl ?? hosted.anthropic, fetch })(name)
+      }
+    case "google":
+      return {
+        entry,
+        partsOwner: `google:${provider}`,
+        providerOptions: {},
+        connect: (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? hosted.google, fetch })(name)
+      }
+    case "openai-compatible":
+      return {
+        entry,
+        partsOwner: `openai-compatible:${provider}`,
+        providerOptions: {},
+        connect: (fetch) => createOpenAICompatible({
+          name: provider,
+          baseURL: baseUrl ?? "",
+          includeUsage: true,
+          fetch,
+          ...(apiKey === "" ? {} : { apiKey })
+        }).chatModel(name)
+      }
+  }
+}
