@@ -11,6 +11,7 @@
 import { Data, Predicate, Schema, SchemaTransformation } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { JournalUnavailable, type OwnedElsewhere, type Superseded } from "../src/journal/Journal.ts"
+import type { DatabaseUnavailable } from "../src/store/Database.ts"
 
 export const ErrorResponse = Schema.Struct({
   error: Schema.String,
@@ -137,9 +138,10 @@ export const everywhere = [
 ] as const satisfies ReadonlyArray<ErrorWord>
 
 /** Failures of the rooms below that any handler may let through: this node cannot serve the request now. */
-export type Outage = JournalUnavailable | OwnedElsewhere | Superseded
+export type Outage = DatabaseUnavailable | JournalUnavailable | OwnedElsewhere | Superseded
 
 const outages: { readonly [Tag in Outage["_tag"]]: string } = {
+  DatabaseUnavailable: "the database does not answer",
   JournalUnavailable: "the database does not answer",
   OwnedElsewhere: "another node owns this resource and cannot be reached",
   Superseded: "ownership of this resource is moving to another node"

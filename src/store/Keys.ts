@@ -6,11 +6,9 @@
  * K2. Every revoke, expiry change and disable of an identity raises the auth revision in the same
  *     transaction, so that no node trusts its cache for longer than a beat of its lease.
  */
-import { Context, Data, type Effect } from "effect"
+import { Context, type Effect } from "effect"
 import type { Scope } from "../domain/apiKey.ts"
-
-/** The database did not answer in time. */
-export class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
+import type { DatabaseUnavailable } from "./Database.ts"
 
 export interface StoredKey {
   /** `wsp_…` */
@@ -32,7 +30,7 @@ export interface StoredKey {
 
 export class Keys extends Context.Service<Keys, {
   /** The key whose public part this is, in whatever workspace. One indexed read. */
-  readonly findByPublic: (publicPart: string) => Effect.Effect<StoredKey | undefined, KeysUnavailable>
+  readonly findByPublic: (publicPart: string) => Effect.Effect<StoredKey | undefined, DatabaseUnavailable>
   /** Notes when keys were last used (milliseconds). Called off the request path, at most once a minute and key. */
-  readonly touch: (uses: ReadonlyArray<{ readonly workspace: string; readonly id: string; readonly at: number }>) => Effect.Effect<void, KeysUnavailable>
+  readonly touch: (uses: ReadonlyArray<{ readonly workspace: string; readonly id: string; readonly at: number }>) => Effect.Effect<void, DatabaseUnavailable>
 }>()("troupe/store/Keys") {}

@@ -1,0 +1,137 @@
+/**
+ * The body of a request: read once, held to its limits, parsed once.
+ *
+ * B1. At most 1 MiB, whether announced or not; what is over is not buffered.
+ * B2. UTF-8, JSON, at most 64 levels deep: all checked before the parser and the schema see it.
+ * B3. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
+ */
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { limits } from "../src/domain/limits.ts"
+import { Refused } from "./errors.ts"
+import { refuseBody } from "./Validate.ts"
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const tooLarge = () => new Refused({ error: "payload_too_large", message: `a body is at most ${limits.bodyBytes} bytes` })
+const cut = () => new Refused({ error: "invalid_request", message: "the body ended early", code: "truncated_body" })
+const badJson = (why: string) => new Refused({ error: "invalid_request", message: `the body: ${why}`, code: "invalid_json" })
+
+const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
+
+/** A body that says it is something else than JSON. One that says nothing is taken for JSON. */
+const refuseType = (type: string | undefined) =>
+  type === undefined || jsonType.test(type)
+    ? undefined
+    : new Refused({ error: "unsupported_media_type", message: "send the body as application/json" })
+
+const quote = 0x22, backslash = 0x5c, openBrace = 0x7b, closeBrace = 0x7d, openBracket = 0x5b, closeBracket = 0x5d
+
+/** Whether JSON text nests deeper than `most`: a scan that skips strings and never recurses. */
+export const deeperThan = (text: string, most: number) => {
+  if (text.length <= most) return false
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === quote) {
+      for (;;) {
+        i = text.indexOf("\"", i + 1)
+        if (i === -1) return false
+        let back = i
+        while (text.charCodeAt(back - 1) === backslash) back--
+        if ((i - back) % 2 === 0) break
+      }
+    } else if (c === openBrace || c === openBracket) {
+      if (++depth > most) return true
+    } else if (c === closeBrace || c === closeBracket) depth--
+  }
+  return false
+}
+
+type BodyRefusal = Refused<"invalid_request" | "payload_too_large" | "unsupported_media_type">
+
+const checked = (bytes: Uint8Array): string | BodyRefusal => {
+  let text
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    return badJson("not valid UTF-8")
+  }
+  return deeperThan(text, limits.jsonDepth) ? badJson(`nested deeper than ${limits.jsonDepth} levels`) : text
+}
+
+const done = (text: string | BodyRefusal) => typeof text === "string" ? Effect.succeed(text) : Effect.fail(text)
+
+/** Reads straight from Node's request: for a body of one packet this is a single event. */
+const read = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.callback<string, BodyRefusal>((resume) => {
+    const source = NodeHttpServerRequest.toIncomingMessage(request)
+    if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
+    const chunks: Array<Buffer> = []
+    let bytes = 0
+    const stop = () => {
+      source.off("data", onData)
+      source.off("end", onEnd)
+      source.off("error", onCut)
+      source.off("close", onCut)
+    }
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > limits.bodyBytes) {
+        stop()
+        source.pause()
+        return resume(Effect.fail(tooLarge()))
+      }
+      chunks.push(chunk)
+    }
+    const onEnd = () => {
+      stop()
+      resume(done(checked(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))))
+    }
+    const onCut = () => {
+      stop()
+      resume(Effect.fail(cut()))
+    }
+    source.on("data", onData)
+    source.on("end", onEnd)
+    source.on("error", onCut)
+    source.on("close", onCut)
+    return Effect.sync(stop)
+  })
+
+/**
+ * Reads and checks the body, and leaves it on the request, so that whoever asks for its text
+ * later, HttpApi or a raw handler, gets it without waiting. An empty body counts as `{}`.
+ */
+export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
+  const refused = refuseType(request.headers["content-type"])
+  if (refused !== undefined) return Effect.fail(refused)
+  if (Number(request.headers["content-length"]) > limits.bodyBytes) return Effect.fail(tooLarge())
+  return Effect.map(read(request), (text) => {
+    Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
+  })
+}
+
+/** The text of a received body. Behind the gate it is there already. */
+export const textOf = (request: HttpServerRequest.HttpServerRequest) => Effect.orDie(request.text)
+
+/**
+ * The body of a raw handler, held to its schema with the same refusals as everywhere. Make it once:
+ *
+ *     const decode = decodeJson(Submit)
+ *     … handlers.handleRaw("submit", Effect.fnUntraced(function*({ request }) { const input = yield* decode(request) …
+ */
+export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })
+  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<S["Type"], Refused<"invalid_request">> =>
+    Effect.flatMap(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
+      let json: unknown
+      try {
+        json = JSON.parse(text)
+      } catch {
+        return Effect.fail(badJson("not valid JSON"))
+      }
+      return Effect.mapError(decode(json), refuseBody)
+    })
+}

@@ -1,0 +1,121 @@
+/**
+ * What a bearer credential stands for, remembered for as long as that is safe.
+ *
+ * A1. A credential is remembered under its SHA-256: no secret stays in memory.
+ * A2. Everything is forgotten when the auth revision changes: no revoke or disable is outlived by
+ *     more than a beat of the lease, and on the node that did it by nothing (`forget`).
+ * A3. Refusals are not remembered: a key that was just made works everywhere at once.
+ * A4. Uses are written off the request path, at most once a minute and key.
+ */
+import { Context, Effect, Layer } from "effect"
+import { hashKey, parseKey, sameHash } from "../src/crypto/apiKey.ts"
+import { Lease } from "../src/journal/Lease.ts"
+import { type StoredKey, Keys } from "../src/store/Keys.ts"
+import type { DatabaseUnavailable } from "../src/store/Database.ts"
+import { Caller } from "./Caller.ts"
+
+export interface Credential {
+  readonly caller: Caller["Service"]
+  readonly identityDisabled: boolean
+  /** When its use was last noted. */
+  notedAt: number
+}
+
+export class Credentials extends Context.Service<Credentials, {
+  /** The remembered credential, if any: no waiting. */
+  readonly remembered: (token: string) => Credential | undefined
+  /** Looks the credential up; undefined when it is unknown, revoked or expired. */
+  readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
+  /** Forgets everything: after a revoke or a disable on this node, or a hint from another. */
+  readonly forget: Effect.Effect<void>
+}>()("troupe/http/Credentials") {
+  static readonly layer = Layer.effect(Credentials, Effect.gen(function*() {
+    const lease = yield* Lease
+    return yield* make({ now: lease.now, revision: lease.authRevision })
+  }))
+}
+
+const most = 10_000
+const noteEvery = 60_000
+
+const callerOf = (key: StoredKey): Caller["Service"] => ({
+  workspace: key.workspace,
+  principal: { type: key.principal, id: key.id, ...key.identity === undefined ? {} : { identity: key.identity } },
+  scheme: "APIKeyBearer",
+  scopes: new Set(key.scopes),
+  keyId: key.id,
+  ...key.identity === undefined ? {} : { identity: key.identity },
+  ...key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }
+})
+
+/** `now` in milliseconds by the database's clock. */
+export const make = Effect.fnUntraced(function*(clock: { readonly now: () => number; readonly revision: () => number }) {
+  const keys = yield* Keys
+  const known = new Map<string, Credential>()
+  const used = new Map<string, { readonly workspace: string; readonly id: string; readonly at: number }>()
+  let revision = clock.revision()
+  let epoch = 0
+
+  const forget = () => {
+    known.clear()
+    epoch++
+  }
+  const current = () => {
+    const now = clock.revision()
+    if (now !== revision) {
+      revision = now
+      forget()
+    }
+  }
+
+  const note = (credential: Credential, now: number) => {
+    if (now - credential.notedAt < noteEvery) return
+    credential.notedAt = now
+    const { workspace, keyId: id } = credential.caller
+    used.set(id, { workspace, id, at: now })
+  }
+
+  const live = (credential: Credential, now: number) => credential.caller.expiresAt === undefined || credential.caller.expiresAt > now
+
+  const remembered = (token: string) => {
+    current()
+    const credential = known.get(hashKey(token))
+    if (credential === undefined) return undefined
+    const now = clock.now()
+    if (!live(credential, now)) return undefined
+    note(credential, now)
+    return credential
+  }
+
+  const find = Effect.fnUntraced(function*(token: string) {
+    const publicPart = parseKey(token)
+    if (publicPart === undefined) return undefined
+    current()
+    const before = epoch
+    const key = yield* keys.findByPublic(publicPart)
+    const hash = hashKey(token)
+    if (key === undefined || !sameHash(key.hash, hash) || key.revoked) return undefined
+    const credential: Credential = { caller: callerOf(key), identityDisabled: key.identityDisabled, notedAt: 0 }
+    const now = clock.now()
+    if (!live(credential, now)) return undefined
+    note(credential, now)
+    current()
+    // What was read before a revoke must not be remembered after it.
+    if (epoch === before) {
+      if (known.size >= most) known.delete(known.keys().next().value!)
+      known.set(hash, credential)
+    }
+    return credential
+  })
+
+  const write = Effect.suspend(() => {
+    if (used.size === 0) return Effect.void
+    const uses = [...used.values()]
+    used.clear()
+    return Effect.ignore(keys.touch(uses))
+  })
+  yield* Effect.addFinalizer(() => write)
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(write, "2 seconds")))
+
+  return Credentials.of({ remembered, find, forget: Effect.sync(forget) })
+})
