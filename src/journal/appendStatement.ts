@@ -1,0 +1,257 @@
+/**
+ * The one statement that appends for many actors (J1): heads first, then everything of the winners.
+ *
+ * A batch brings arrays, a row's `o` saying which append it belongs to. What a batch does not need is
+ * not in the text: each combination of sections is a prepared statement of its own.
+ */
+import type { Statement } from "../store/Database.ts"
+import { booleans, floats, ints, moments, texts, uuids } from "../store/parameters.ts"
+import type { Append } from "./Journal.ts"
+import { shardOf } from "./shard.ts"
+
+/** An append with the incarnation that owned the actor when it was asked for. */
+export interface OwnedAppend extends Append {
+  readonly owner: string
+}
+
+type Numbered<A> = A & { readonly o: number }
+
+interface Section {
+  readonly name: string
+  /** The columns of its arrays, in the order of `values`. */
+  readonly columns: ReadonlyArray<readonly [name: string, type: string]>
+  readonly with: string
+}
+
+const section = (name: string, columns: string, text: string): Section => ({
+  name,
+  columns: columns.split(" ").map((column) => {
+    const [title = "", type = ""] = column.split(":")
+    return [title, type]
+  }),
+  with: text
+})
+
+const keptFor = "interval '24 hours'"
+
+const heads = section("h", "o:int w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool", "")
+
+const moved = section("m", "", `moved as (update heads t
+  set pos = h.pos, seq = h.seq, rev = h.rev + 1, touched = h.touched, updated_at = h.updated_at, since = h.since,
+    runnable_at = h.runnable_at, status = h.status, carry = h.carry, fruitless = case when h.moved then 0 else t.fruitless end
+  from h where h.rev > 0 and t.workspace = h.w and t.id = h.id and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
+  returning h.o, h.w, h.id)`)
+
+// A birth loses to one that came before, and to a live key of its own.
+const born = (keyed: boolean) => section("b", "o:int kind:text shard:int parent:uuid attributes:text", `inserted as (insert into heads
+    (workspace, id, kind, shard, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
+  select h.w, h.id, b.kind, b.shard, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
+  from b join h using (o)${keyed ? ` where not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope
+    where k.o = b.o and i.created_at > now() - ${keptFor})` : ""}
+  on conflict do nothing returning workspace, id),
+born as (select h.o, h.w, h.id from inserted i join h on h.w = i.workspace and h.id = i.id),
+certified as (insert into actors (workspace, id, kind, parent, created_at, attributes)
+  select h.w, h.id, b.kind, b.parent, h.updated_at, b.attributes from b join born using (o) join h using (o))`)
+
+const facts = section("f", "o:int pos:int seq:int n:int turn:uuid at:timestamptz type:text once:text event:text detail:text", `written as (
+  insert into facts (workspace, actor, pos, seq, n, turn, at, type, once, event, detail)
+  select won.w, won.id, f.pos, f.seq, f.n, f.turn, f.at, f.type, f.once, f.event, f.detail from f join won using (o))`)
+
+const inputsPut = section("ip", "o:int id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
+  select won.w, won.id, ip.id, ip.ord, ip.state, ip.body from ip join won using (o)
+  on conflict (workspace, actor, id) do update set ord = excluded.ord, state = excluded.state, body = excluded.body)`)
+const inputsDrop = section("dropped", "o:int id:uuid", `dropped_inputs as (delete from inputs t using dropped join won using (o)
+  where t.workspace = won.w and t.actor = won.id and t.id = dropped.id)`)
+const waitsPut = section("wp", "o:int id:uuid target:text body:text", `put_waits as (insert into waits (workspace, actor, id, target, body)
+  select won.w, won.id, wp.id, wp.target, wp.body from wp join won using (o)
+  on conflict (workspace, actor, id) do update set target = excluded.target, body = excluded.body)`)
+const waitsDrop = section("wd", "o:int id:uuid", `dropped_waits as (delete from waits t using wd join won using (o)
+  where t.workspace = won.w and t.actor = won.id and t.id = wd.id)`)
+
+// A live key that is there already fails the statement (created_at is not null): its effect must not happen.
+const keys = section("k", "o:int scope:text fingerprint:text status:int body:text", `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
+  select won.w, k.scope, now(), k.status, k.fingerprint, k.body from k join won using (o)
+  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
+    created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
+
+const spend = (births: boolean) => section("s", "o:int minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
+  select won.w, ${births ? "coalesce(a.parent, b.parent)" : "a.parent"}, s.minute, sum(s.amount)
+  from s join won using (o) left join actors a on a.workspace = won.w and a.id = won.id${births ? " left join b using (o)" : ""}
+  where ${births ? "coalesce(a.parent, b.parent)" : "a.parent"} is not null
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount)`)
+
+const inbox = section("x", "o:int id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
+
+/** Which sections a batch needs, as bits: the variant's name. */
+const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waitsPut: 32, waitsDrop: 64, keys: 128, spend: 256, inbox: 512 } as const
+
+const variants = new Map<number, string>()
+
+const textOf = (mask: number) => {
+  const has = (name: keyof typeof bit) => (mask & bit[name]) !== 0
+  const winners: Array<Section> = [
+    ...has("facts") ? [facts] : [],
+    ...has("inputsPut") ? [inputsPut] : [],
+    ...has("inputsDrop") ? [inputsDrop] : [],
+    ...has("waitsPut") ? [waitsPut] : [],
+    ...has("waitsDrop") ? [waitsDrop] : [],
+    ...has("keys") ? [keys] : [],
+    ...has("spend") ? [spend(has("born"))] : [],
+    ...has("inbox") ? [inbox] : []
+  ]
+  const before = [...has("moved") ? [moved] : [], ...has("born") ? [born(has("keys"))] : []]
+  let parameter = 0
+  const given = [heads, ...has("born") ? [born(has("keys"))] : [], ...winners].map(({ name, columns }) =>
+    `${name} as (select * from unnest(${columns.map(([, type]) => `$${++parameter}::${type}[]`).join(", ")}) as ${name}(${columns.map(([title]) => title).join(", ")}))`)
+  const won = `won as (${[...has("moved") ? ["select o, w, id from moved"] : [], ...has("born") ? ["select o, w, id from born"] : []].join(" union all ")})`
+  return `with ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect o from won`
+}
+
+const minuteOf = (ms: number) => Math.floor(ms / 60_000)
+
+const numbered = <A, B>(appends: ReadonlyArray<A>, pick: (append: A) => ReadonlyArray<B> | undefined): Array<readonly [number, B]> => {
+  const rows: Array<readonly [number, B]> = []
+  for (let o = 0; o < appends.length; o++) {
+    const picked = pick(appends[o]!)
+    if (picked !== undefined) for (const row of picked) rows.push([o, row])
+  }
+  return rows
+}
+
+const factRows = (append: Append) => {
+  const { facts, head } = append
+  let pos = head.pos - facts.length
+  let seq = head.seq
+  for (const fact of facts) if (fact.public) seq--
+  return facts.map((fact) => ({ fact, pos: ++pos, seq: fact.public ? ++seq : null }))
+}
+
+/** The statement for these appends; its rows say by `o`, the place in the array, which have won. */
+export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => {
+  const col = <A, B>(rows: ReadonlyArray<readonly [number, A]>, pick: (row: A) => B) => rows.map((row) => pick(row[1]))
+  const order = (rows: ReadonlyArray<Numbered<unknown> | readonly [number, unknown]>) => ints(rows.map((row) => "o" in row ? row.o : row[0]))
+  let mask = 0
+  const values: Array<unknown> = [
+    ints(appends.map((_, o) => o)),
+    uuids(appends.map((a) => a.actor.workspace)),
+    uuids(appends.map((a) => a.actor.id)),
+    uuids(appends.map((a) => a.owner)),
+    ints(appends.map((a) => a.epoch)),
+    ints(appends.map((a) => a.rev)),
+    ints(appends.map((a) => a.head.pos)),
+    ints(appends.map((a) => a.head.seq)),
+    ints(appends.map((a) => minuteOf(a.head.updatedAt))),
+    moments(appends.map((a) => a.head.updatedAt)),
+    ints(appends.map((a) => a.head.since)),
+    moments(appends.map((a) => a.head.runnableAt)),
+    texts(appends.map((a) => a.head.status)),
+    texts(appends.map((a) => a.head.carry)),
+    booleans(appends.map((a) => a.facts.length > 0))
+  ]
+  if (appends.some((a) => a.birth === undefined)) mask |= bit.moved
+
+  const births = numbered(appends, (a) => a.birth === undefined ? undefined : [{ ...a.birth, actor: a.actor }])
+  if (births.length > 0) {
+    mask |= bit.born
+    values.push(
+      order(births),
+      texts(col(births, (b) => b.actor.kind)),
+      ints(col(births, (b) => shardOf(b.actor.id))),
+      uuids(col(births, (b) => b.parent)),
+      texts(col(births, (b) => b.attributes))
+    )
+  }
+
+  const written = numbered(appends, (a) => a.facts.length === 0 ? undefined : factRows(a))
+  if (written.length > 0) {
+    mask |= bit.facts
+    values.push(
+      order(written),
+      ints(col(written, (f) => f.pos)),
+      ints(col(written, (f) => f.seq)),
+      ints(col(written, (f) => f.fact.n)),
+      uuids(col(written, (f) => f.fact.turn)),
+      moments(col(written, (f) => f.fact.at)),
+      texts(col(written, (f) => f.fact.type)),
+      texts(col(written, (f) => f.fact.once)),
+      texts(col(written, (f) => f.fact.event)),
+      texts(col(written, (f) => f.fact.detail))
+    )
+  }
+
+  const inputsPut = numbered(appends, (a) => a.inputs?.put)
+  if (inputsPut.length > 0) {
+    mask |= bit.inputsPut
+    values.push(
+      order(inputsPut),
+      uuids(col(inputsPut, (r) => r.id)),
+      ints(col(inputsPut, (r) => r.ord)),
+      texts(col(inputsPut, (r) => r.state)),
+      texts(col(inputsPut, (r) => r.body))
+    )
+  }
+  const inputsDrop = numbered(appends, (a) => a.inputs?.drop)
+  if (inputsDrop.length > 0) {
+    mask |= bit.inputsDrop
+    values.push(order(inputsDrop), uuids(col(inputsDrop, (id) => id)))
+  }
+
+  const waitsPut = numbered(appends, (a) => a.waits?.put)
+  if (waitsPut.length > 0) {
+    mask |= bit.waitsPut
+    values.push(order(waitsPut), uuids(col(waitsPut, (r) => r.id)), texts(col(waitsPut, (r) => r.target)), texts(col(waitsPut, (r) => r.body)))
+  }
+  const waitsDrop = numbered(appends, (a) => a.waits?.drop)
+  if (waitsDrop.length > 0) {
+    mask |= bit.waitsDrop
+    values.push(order(waitsDrop), uuids(col(waitsDrop, (id) => id)))
+  }
+
+  const keys = numbered(appends, (a) => a.keys)
+  if (keys.length > 0) {
+    mask |= bit.keys
+    values.push(
+      order(keys),
+      texts(col(keys, (k) => k.scope)),
+      texts(col(keys, (k) => k.fingerprint)),
+      ints(col(keys, (k) => k.status)),
+      texts(col(keys, (k) => k.body))
+    )
+  }
+
+  const spent = numbered(appends, (a) => a.spent === undefined || a.spent === 0 ? undefined : [{ minute: minuteOf(a.head.updatedAt), amount: a.spent }])
+  if (spent.length > 0) {
+    mask |= bit.spend
+    values.push(order(spent), ints(col(spent, (s) => s.minute)), floats(col(spent, (s) => s.amount)))
+  }
+
+  const accepted = numbered(appends, (a) => a.accepted === undefined ? undefined : [a.accepted])
+  if (accepted.length > 0) {
+    mask |= bit.inbox
+    values.push(order(accepted), texts(col(accepted, (id) => id)))
+  }
+
+  let text = variants.get(mask)
+  if (text === undefined) variants.set(mask, text = textOf(mask))
+  return { name: `append ${mask}`, text, values }
+}
+
+/** Which of these appends the heads show as done (J4). */
+export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
+  name: "append confirm",
+  text: `select h.o from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::int[]) as h(o, w, id, me, epoch, rev)
+    join heads t on t.workspace = h.w and t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
+  values: [
+    ints(appends.map((_, o) => o)),
+    uuids(appends.map((a) => a.actor.workspace)),
+    uuids(appends.map((a) => a.actor.id)),
+    uuids(appends.map((a) => a.owner)),
+    ints(appends.map((a) => a.epoch)),
+    ints(appends.map((a) => a.rev))
+  ]
+})
+
+/** Sorted, so that two nodes take their locks in the same order. */
+export const byActor = (a: Append, b: Append) => a.actor.id < b.actor.id ? -1 : a.actor.id > b.actor.id ? 1 : 0
+

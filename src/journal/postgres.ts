@@ -1,0 +1,124 @@
+/**
+ * The journal that lasts: PostgreSQL keeps J1 to J5 with one statement an append.
+ *
+ * Appends go through `appends.ts`, claims through `claims.ts`; here is what is left: giving back,
+ * what is due, the inbox, whole logs, idempotency keys.
+ */
+import { Effect, Layer } from "effect"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { Database, type DatabaseUnavailable } from "../store/Database.ts"
+import { ints, uuids } from "../store/parameters.ts"
+import { appends } from "./appends.ts"
+import { claims } from "./claims.ts"
+import { type ActorRef, type InboxRow, Journal, JournalUnavailable, type StoredFact } from "./Journal.ts"
+import { Lease } from "./Lease.ts"
+import { journalMeters } from "./meters.ts"
+import { isActorKind, nouns } from "./nouns.ts"
+
+const releasing = `update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
+where t.workspace = g.w and t.id = g.id and t.epoch = g.epoch and t.owner = g.me`
+
+const alive = "select n.incarnation from nodes n where n.deadline > clock_timestamp()"
+
+const due = `select workspace, id, kind from heads
+where runnable_at <= clock_timestamp() and (owner is null or owner = $1 or owner not in (${alive}))
+order by runnable_at limit $2`
+
+const waiting = `select i.id, i.workspace, i.actor, i.kind, i.command from inbox i
+join heads h on h.workspace = i.workspace and h.id = i.actor
+where h.owner is null or h.owner = $1 or h.owner not in (${alive})
+order by i.created_at, i.id limit $2`
+
+const reading = `select pos, seq, n, turn, type, once, event, detail, (extract(epoch from at) * 1000)::float8 as at
+from facts where workspace = $1 and actor = $2 and pos > $3 order by pos`
+
+const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do nothing`
+
+const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and created_at > now() - interval '24 hours'`
+
+interface FactColumns {
+  pos: number
+  seq: number | null
+  n: number
+  turn: string | null
+  type: string
+  once: string | null
+  event: string
+  detail: string | null
+  at: number
+}
+
+interface ActorColumns {
+  workspace: string
+  id: string
+  kind: string
+}
+
+const refOf = ({ workspace, id, kind }: ActorColumns): ReadonlyArray<ActorRef> =>
+  // A kind that this version does not know is left to nodes that do.
+  isActorKind(kind) ? [{ workspace: fromUuid("workspace", workspace), kind, id: fromUuid(nouns[kind].id, id) }] : []
+
+const toFact = (row: FactColumns): StoredFact => ({ ...row, public: row.seq !== null, turn: row.turn === null ? null : fromUuid("turn", row.turn) })
+
+const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) => Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
+
+export interface JournalOptions {
+  /** Append statements under way at once: as many as the database has writer connections. */
+  readonly lanes?: number
+}
+
+export const layerPostgres = (options: JournalOptions = {}) =>
+  Layer.effect(Journal, Effect.gen(function*() {
+    const database = yield* Database
+    const lease = yield* Lease
+    const meters = yield* journalMeters
+    const append = appends(database, options.lanes ?? 1, meters)
+    const claim = claims(database, meters)
+
+    return Journal.of({
+      append: (entry) => append({ ...entry, owner: lease.incarnation() }),
+      claim: (actor) => claim({ actor, owner: lease.incarnation() }),
+      release: (actors) => {
+        if (actors.length === 0) return Effect.void
+        const sorted = [...actors].sort((a, b) => a.actor.id < b.actor.id ? -1 : 1)
+        const me = lease.incarnation()
+        return unavailable(database.read({
+          name: "release",
+          text: releasing,
+          values: [
+            uuids(sorted.map(({ actor }) => actor.workspace)),
+            uuids(sorted.map(({ actor }) => actor.id)),
+            ints(sorted.map(({ epoch }) => epoch)),
+            uuids(sorted.map(() => me))
+          ]
+        })).pipe(Effect.asVoid)
+      },
+      due: (limit) =>
+        unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [toUuid(lease.incarnation()), limit] })).pipe(
+          Effect.map((rows) => rows.flatMap(refOf))
+        ),
+      facts: (actor, afterPos) =>
+        unavailable(database.read<FactColumns>({ name: "facts", text: reading, values: [toUuid(actor.workspace), toUuid(actor.id), afterPos] })).pipe(
+          Effect.map((rows) => rows.map(toFact))
+        ),
+      key: (workspace, scope) =>
+        unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
+          name: "key",
+          text: keeping,
+          values: [toUuid(workspace), scope]
+        })).pipe(Effect.map((rows) => rows[0])),
+      post: ({ actor, command, id }) =>
+        unavailable(database.read({ name: "post", text: posting, values: [toUuid(actor.workspace), id, toUuid(actor.id), actor.kind, command] })).pipe(
+          Effect.asVoid
+        ),
+      inbox: (limit) =>
+        unavailable(database.read<ActorColumns & { actor: string; command: string }>({
+          name: "inbox",
+          text: waiting,
+          values: [toUuid(lease.incarnation()), limit]
+        })).pipe(
+          Effect.map((rows) => rows.flatMap((row): ReadonlyArray<InboxRow> =>
+            refOf({ ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command }))))
+        )
+    })
+  }))

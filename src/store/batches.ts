@@ -1,0 +1,79 @@
+/**
+ * Groups what is asked while the last group is under way: no timer, no delay for the first.
+ *
+ * B1. At most `lanes` groups are under way, each of at most `max` requests.
+ * B2. Two requests with the same key are never under way at once.
+ * B3. Every request is answered: what a group leaves open fails as a defect.
+ */
+import { Effect } from "effect"
+
+export interface Request<In, A, E> {
+  readonly item: In
+  /** The first answer counts. */
+  readonly answer: (result: Effect.Effect<A, E>) => void
+}
+
+export interface BatchOptions<In, A, E> {
+  readonly max: number
+  readonly lanes: number
+  readonly run: (requests: ReadonlyArray<Request<In, A, E>>) => Promise<void>
+  readonly key?: (item: In) => string
+}
+
+interface Waiting<In, A, E> extends Request<In, A, E> {
+  readonly key: string | undefined
+}
+
+/** A function whose calls share groups. */
+export const batched = <In, A, E>({ max, lanes, run, key }: BatchOptions<In, A, E>) => {
+  let queue: Array<Waiting<In, A, E>> = []
+  const busy = new Set<string>()
+  let under = 0
+  let scheduled = false
+
+  const take = () => {
+    if (key === undefined) return queue.splice(0, max)
+    const taken: Array<Waiting<In, A, E>> = []
+    const left: Array<Waiting<In, A, E>> = []
+    for (const request of queue) {
+      if (taken.length === max || busy.has(request.key!)) {
+        left.push(request)
+      } else {
+        busy.add(request.key!)
+        taken.push(request)
+      }
+    }
+    queue = left
+    return taken
+  }
+
+  const pump = () => {
+    scheduled = false
+    while (under < lanes && queue.length > 0) {
+      const group = take()
+      if (group.length === 0) return
+      under++
+      const finish = (cause: unknown) => {
+        under--
+        for (const request of group) {
+          if (request.key !== undefined) busy.delete(request.key)
+          request.answer(Effect.die(cause))
+        }
+        pump()
+      }
+      run(group).then(() => finish(unanswered), finish)
+    }
+  }
+
+  return (item: In): Effect.Effect<A, E> =>
+    Effect.callback((resume) => {
+      queue.push({ item, key: key?.(item), answer: resume })
+      // What else this turn of the event loop brings joins the same group.
+      if (!scheduled && under < lanes) {
+        scheduled = true
+        setImmediate(pump)
+      }
+    })
+}
+
+const unanswered = new Error("a group left a request without an answer")
