@@ -1,0 +1,26 @@
+/** The durable event log of a thread (specification, GET /v1/threads/{threadId}/events; design, section 4). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { EventPage } from "../../src/domain/event.ts"
+import { access } from "../Authenticate.ts"
+import { CursorParam, limitOf } from "../pagination.ts"
+import { ThreadId } from "../threads/api.ts"
+import { AfterSeqParam } from "./afterSeq.ts"
+
+export const EventsApi = HttpApiGroup.make("events").add(
+  HttpApiEndpoint.get("list", "/threads/:threadId/events", {
+    params: { threadId: ThreadId },
+    query: {
+      turnId: Schema.optional(Schema.String.check(Schema.isMinLength(1))),
+      afterSeq: AfterSeqParam,
+      limit: limitOf("events"),
+      cursor: CursorParam,
+      order: Schema.optional(Schema.Literals(["asc", "desc"])),
+      waitSeconds: Schema.optional(Schema.String.check(Schema.isPattern(/^(?:[0-9]|[12][0-9]|30)$/, { expected: "a whole number from 0 to 30" })))
+    },
+    success: EventPage
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "List a thread's events",
+    description: "Ascending by seq unless `order=desc`. `afterSeq` excludes `cursor` and `order=desc`. `waitSeconds` waits until an event after `afterSeq` exists."
+  }))
+)

@@ -1,0 +1,49 @@
+/** A thread's pending inputs (specification, queue endpoints; design, section 3). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { idOf } from "../../src/domain/ids.ts"
+import { InputRecord, MessageEdit, Promotion, SubmittedMessage } from "../../src/domain/messageInput.ts"
+import { QueuedMessage } from "../../src/domain/thread.ts"
+import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
+import { ThreadId } from "../threads/api.ts"
+
+const input = { threadId: ThreadId, inputId: idOf("input") }
+
+export const QueueApi = HttpApiGroup.make("queue").add(
+  HttpApiEndpoint.get("list", "/threads/:threadId/queue", {
+    params: { threadId: ThreadId },
+    success: Schema.Array(QueuedMessage)
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "List the queue",
+    description: "Every pending input, in the order in which they would run."
+  })),
+  HttpApiEndpoint.get("get", "/threads/:threadId/queue/:inputId", {
+    params: input,
+    success: InputRecord
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "Get an input",
+    description: "Also after it has left the queue: `state` says what became of it."
+  })),
+  HttpApiEndpoint.patch("edit", "/threads/:threadId/queue/:inputId", {
+    params: input,
+    payload: MessageEdit,
+    success: QueuedMessage,
+    error: refuses("input_not_pending", "image_not_found")
+  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({ summary: "Edit a pending input" })),
+  HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
+    params: input,
+    success: HttpApiSchema.NoContent,
+    error: refuses("input_not_pending")
+  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({ summary: "Remove a pending input" })),
+  HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {
+    params: input,
+    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
+    payload: Promotion,
+    success: SubmittedMessage,
+    error: refuses("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
+  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
+    summary: "Promote a pending input",
+    description: "Makes a queued input a steer or an interrupt."
+  }))
+)
