@@ -1,0 +1,145 @@
+/**
+ * Thread detail and Queued message from what is stored: plain functions of rows, so that an actor's
+ * answer and a read of the same thread say the same (specification, Thread detail, Queued message).
+ *
+ * What the journal's JSON texts of a thread hold:
+ * - attributes: `ThreadAttributes`
+ * - carry:      `ThreadCarry`; `usage` is that of turns that ended, `turn` the running one
+ * - an input:   `QueuedInput` without inputId and ord
+ * - a wait:     `PendingWait` without id
+ */
+import type { MessageContent, SubmitMode } from "../domain/content.ts"
+import { sibling } from "../domain/ids.ts"
+import type { Principal } from "../domain/principal.ts"
+import type { BudgetWindow, PendingWait, QueuedMessage, Thread, ThreadDetail, ThreadStatus } from "../domain/thread.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { addUsage, type ModelUsage } from "../domain/usage.ts"
+
+/** What was said of a thread when it was made, and may be edited since. */
+export interface ThreadAttributes {
+  readonly identity?: string
+  readonly title?: string
+  readonly metadata?: Readonly<Record<string, string>>
+  /** USD. */
+  readonly maxCost?: number
+  /** Selector for turns whose input brings none. */
+  readonly model?: string
+  readonly profileVersion?: number
+  readonly createdBy: Principal
+  readonly updatedBy: Principal
+}
+
+/** The head's carry, as far as reads need it. */
+export interface ThreadCarry {
+  readonly usage: ModelUsage
+  /** First model of the last admitted turn. */
+  readonly model?: string
+  readonly turn?: { readonly turnId: string; readonly usage: ModelUsage }
+}
+
+/** An input that waits; times in milliseconds. The machine's Input, field for field. */
+export interface QueuedInput {
+  readonly inputId: string
+  readonly ord: number
+  readonly content: MessageContent
+  readonly mode: SubmitMode
+  readonly principal: Principal
+  readonly queuedAt: number
+  readonly model?: string
+  readonly forTurnId?: string
+  readonly retryOf?: string
+}
+
+export interface ThreadRows {
+  readonly workspaceId: string
+  readonly threadId: string
+  readonly agentId: string
+  /** Milliseconds. */
+  readonly createdAt: number
+  readonly attributes: ThreadAttributes
+  readonly head: { readonly status: ThreadStatus; readonly seq: number; readonly updatedAt: number }
+  readonly carry: ThreadCarry
+  /** Pending ones, in any order. */
+  readonly pending: ReadonlyArray<QueuedInput>
+  /** Open ones, oldest first. */
+  readonly waits: ReadonlyArray<PendingWait>
+}
+
+export interface Spend {
+  /** USD that the thread's agent spent in the window. */
+  readonly spent: number
+  /** The agent's budget window; 24h without a budget. */
+  readonly window: BudgetWindow
+  /** Milliseconds. */
+  readonly at: number
+}
+
+/** As the thread would run them: an interrupt, then steers, then the queue; each in order of arrival. */
+export const executionOrder = <I extends Pick<QueuedInput, "ord" | "mode" | "forTurnId">>(pending: ReadonlyArray<I>): ReadonlyArray<I> => {
+  const rank = (input: I) => input.mode === "interrupt" ? 0 : input.forTurnId !== undefined ? 1 : 2
+  return pending.toSorted((a, b) => rank(a) - rank(b) || a.ord - b.ord)
+}
+
+/** While it steers the running turn it belongs to that; else to the one it will open. */
+const turnOf = (input: QueuedInput, activeTurnId: string | undefined) =>
+  input.forTurnId !== undefined && input.forTurnId === activeTurnId ? input.forTurnId : sibling("turn", input.inputId)
+
+export const queuedMessage = (input: QueuedInput, activeTurnId: string | undefined): QueuedMessage => ({
+  id: input.inputId,
+  content: input.content,
+  queuedAt: toTimestamp(input.queuedAt),
+  submitMode: input.mode,
+  turnId: turnOf(input, activeTurnId),
+  principal: input.principal,
+  ...(input.model === undefined ? {} : { model: input.model })
+})
+
+/** Where a pending input stands: it waits for the running turn's next model call, or for its own turn. */
+export const pendingState = (input: QueuedInput, activeTurnId: string | undefined) =>
+  input.forTurnId !== undefined && input.forTurnId === activeTurnId ? "steered" : "queued"
+
+export const queueOf = (pending: ReadonlyArray<QueuedInput>, activeTurnId: string | undefined) =>
+  executionOrder(pending).map((input) => queuedMessage(input, activeTurnId))
+
+/** The thread itself: what was said of it, and when. */
+export const threadOf = ({ agentId, attributes, createdAt, head, threadId, workspaceId }: Omit<ThreadRows, "pending" | "waits" | "carry">): Thread => {
+  const { createdBy, identity, maxCost, metadata, model, profileVersion, title, updatedBy } = attributes
+  return {
+    id: threadId,
+    agentId,
+    workspaceId,
+    createdAt: toTimestamp(createdAt),
+    updatedAt: toTimestamp(head.updatedAt),
+    createdBy,
+    updatedBy,
+    ...(identity === undefined ? {} : { identity }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+    ...(title === undefined ? {} : { title }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(model === undefined ? {} : { model }),
+    ...(profileVersion === undefined ? {} : { profileVersion })
+  }
+}
+
+/** That of the newest work: the last input that waits, else the last turn. */
+export const modelOf = (pending: ReadonlyArray<QueuedInput>, attributes: ThreadAttributes, carry: ThreadCarry) => {
+  const newest = executionOrder(pending).at(-1)
+  return newest === undefined ? carry.model : newest.model ?? attributes.model ?? carry.model
+}
+
+export const threadDetail = (rows: ThreadRows, spend: Spend): ThreadDetail => {
+  const { attributes, carry, head, pending, waits } = rows
+  const model = modelOf(pending, attributes, carry)
+  return {
+    lastSeq: head.seq,
+    ...(model === undefined ? {} : { model }),
+    status: head.status,
+    updatedAt: toTimestamp(head.updatedAt),
+    thread: threadOf(rows),
+    budgetSpend: { generatedAt: toTimestamp(spend.at), spent: spend.spent, window: spend.window },
+    inFlightWaitIds: waits.map((wait) => wait.id),
+    pendingWaits: waits,
+    queued: queueOf(pending, carry.turn?.turnId),
+    usage: carry.turn === undefined ? carry.usage : addUsage(carry.usage, carry.turn.usage)
+  }
+}
