@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Database } from "./Database.ts"
-import { Keys, KeysUnavailable, type StoredKey } from "./Keys.ts"
+import { Keys, type StoredKey } from "./Keys.ts"
 import { readScopes } from "./apiKeys.ts"
 
 interface Row {
@@ -44,18 +44,16 @@ const storedKey = (row: Row): StoredKey => ({
 
 export const keysPostgres = Layer.effect(Keys, Effect.gen(function*() {
   const database = yield* Database
-  const unavailable = (cause: unknown) => new KeysUnavailable({ cause })
   return Keys.of({
     findByPublic: (publicPart) =>
       database.read<Row>({ name: "key_by_public", text: find, values: [publicPart] }).pipe(
-        Effect.map((rows) => rows[0] && storedKey(rows[0])),
-        Effect.mapError(unavailable)
+        Effect.map((rows) => rows[0] && storedKey(rows[0]))
       ),
     touch: (uses) =>
       uses.length === 0 ? Effect.void : database.read({
         name: "keys_touched",
         text: touched,
         values: [uses.map((use) => toUuid(use.workspace)), uses.map((use) => toUuid(use.id)), uses.map((use) => new Date(use.at).toISOString())]
-      }).pipe(Effect.asVoid, Effect.mapError(unavailable))
+      }).pipe(Effect.asVoid)
   })
 }))
