@@ -14,7 +14,7 @@ export type Refusal =
   | { readonly error: "wait_not_open"; readonly waitId: string }
 
 export const refuse = ({ context }: Snapshot, command: Command): Refusal | undefined => {
-  const { pending, turn } = context
+  const { carry: { last }, pending, turn } = context
   const conflict = (expected: string | undefined): Refusal | undefined =>
     expected === undefined || expected === turn?.turnId
       ? undefined
@@ -25,7 +25,9 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
     case "submit": {
       const { input } = command
       if (input.mode === "steer" && input.model !== undefined) return { error: "model_not_allowed_with_steer" }
-      if (input.retryOf !== undefined && (turn !== null || context.carry.last?.turnId !== input.retryOf)) return { error: "nothing_to_retry" }
+      if (input.retryOf !== undefined && (turn !== null || last?.turnId !== input.retryOf || last.outcome === "completed")) {
+        return { error: "nothing_to_retry" }
+      }
       return conflict(command.expectedTurnId) ?? (
         pending.length >= limits.pendingInputs && input.mode !== "interrupt" ? { error: "queue_full", retryAfterSeconds: 5 } : undefined
       )

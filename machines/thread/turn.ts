@@ -15,7 +15,7 @@ import { messageNumber, type ResponseDetail, type WaitResolved } from "./facts.t
 
 export const opens = (input: Input) => sibling("turn", input.inputId)
 
-/** A interrupt goes first, then a steer that came too late for its turn, then the queue. */
+/** An interrupt goes first, then a steer that came too late for its turn, then the queue. */
 export const nextInput = (pending: ReadonlyArray<Input>): Input | undefined =>
   pending.find((input) => input.mode === "interrupt") ?? pending.find((input) => input.forTurnId !== undefined) ?? pending[0]
 
@@ -80,7 +80,7 @@ export const sample = (d: Draft) => {
 }
 
 /** The next response begins: on the target that served last. */
-export const nextStep = (d: Draft) => d.setTurn({ step: d.turn.step + 1, attempt: 1 })
+export const nextStep = (d: Draft) => d.setTurn({ step: d.turn.step + 1 })
 
 /** Cuts at a code point to what an assistant message may hold. */
 export const cut = (text: string, bytes: number) => {
@@ -99,7 +99,7 @@ export const cut = (text: string, bytes: number) => {
 export const respond = (d: Draft, reply: ModelReplied) => {
   const { turnId } = d.turn
   const { at, modelId } = reply
-  d.setTurn({ usage: addUsage(d.turn.usage, reply.usage) })
+  d.setTurn({ usage: addUsage(d.turn.usage, reply.usage), attempt: 1 })
   let response: ResponseDetail | undefined = {
     step: reply.step, usage: reply.usage, ...(reply.parts === undefined ? {} : { parts: reply.parts })
   }

@@ -1,0 +1,270 @@
+/**
+ * One thread under test, on the machine alone: tells it commands by short names, keeps its whole
+ * journal, and after every command holds all that must hold: T1 to T4, F1, F2 and the journal's own
+ * invariants (`test/invariants.ts`). A walk that returns has passed.
+ */
+import { assert } from "@effect/vitest"
+import { derive } from "../../src/domain/ids.ts"
+import type { SubmitMode } from "../../src/domain/content.ts"
+import type { Failure } from "../../src/domain/failure.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import type { ModelUsage } from "../../src/domain/usage.ts"
+import type { Admission, Command, ModelFailed, ModelReplied, Plan, RepliedCall } from "../../machines/thread/commands.ts"
+import type { Call, Turn } from "../../machines/thread/context.ts"
+import { decide, start, statusOf, type Step } from "../../machines/thread/decide.ts"
+import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
+import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
+import { type Recorded, openTurns, unaccounted, violations } from "../invariants.ts"
+
+export const ann: Principal = { type: "user", id: "ann" }
+export const key: Principal = { type: "api_key", id: "key_1" }
+
+export const plan: Plan = {
+  profileId: "prof_1", profileVersion: 1, models: ["m/one", "m/two"], maxSteps: 4, maxTurnMs: 60_000, maxParallelTools: 2
+}
+export const usage: ModelUsage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, estimatedCost: 0.001 }
+
+const numbers = new Map<string, number>()
+const names = new Map<string, string>()
+/** The input of that name. It opens the turn of the same name. */
+export const inputOf = (name: string) => {
+  let number = numbers.get(name)
+  if (number === undefined) numbers.set(name, number = numbers.size + 1)
+  const body = `01${String(number).padStart(21, "0")}000`
+  names.set(body, name)
+  return `inp_${body}`
+}
+export const turnOf = (name: string) => inputOf(name).replace("inp_", "trn_")
+const nameOf = (id: unknown) => names.get(String(id).slice(-26)) ?? String(id)
+
+/** As it is after a way through JSON text. */
+const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value))
+
+export const call = (name = "tool", park?: { readonly timeoutMs: number }): RepliedCall => ({
+  providerToolCallId: `p-${name}`, name, input: { of: name },
+  verdict: { rerunnable: false, ...(park === undefined ? {} : { park: { target: "client", toolsetId: "tset_1", ...park } }) }
+})
+/** A call that a client executes. */
+export const clientCall = (name = "ask", timeoutMs = 1_000) => call(name, { timeoutMs })
+
+export class Walk {
+  snapshot: Snapshot = start()
+  readonly log: Array<Fact> = []
+  /** The steps of all commands that were not refused. */
+  readonly steps: Array<Step> = []
+  readonly accepted: Array<{ readonly inputId: string; readonly mode: SubmitMode }> = []
+  readonly removed = new Set<string>()
+  readonly promoted = new Set<string>()
+  readonly refusals = new Map<string, Failure>()
+  at = 1_000_000
+  plan: Plan
+
+  constructor(plan_: Plan = plan) {
+    this.plan = plan_
+  }
+
+  get context() {
+    return this.snapshot.context
+  }
+  get status() {
+    return statusOf(this.snapshot)
+  }
+  get turn(): Turn {
+    if (this.context.turn === null) throw new Error("no turn runs")
+    return this.context.turn
+  }
+  /** Names of the waiting inputs. */
+  get waiting() {
+    return this.context.pending.map(({ inputId }) => nameOf(inputId))
+  }
+  call(place = 0): Call {
+    const one = this.turn.calls[place]
+    if (one === undefined) throw new Error(`no call ${place}`)
+    return one
+  }
+
+  /** Jobs of the last command, as `sample 1.1 m/one`, `runTool read`, `abandon A`. */
+  get jobs() {
+    return (this.steps.at(-1)?.jobs ?? []).map(({ params, type }) =>
+      type === "sample" ? `sample ${params.step}.${params.attempt} ${params.modelId}`
+      : type === "runTool" ? `runTool ${params.name}`
+      : `abandon ${nameOf(params.turnId)}`
+    )
+  }
+
+  /** The public log: user(A) assistant(A) user(S, in A) turn_completed(A). */
+  get text() {
+    return this.log.filter(isPublic).map((fact) => {
+      const turn = nameOf(fact.turnId)
+      switch (fact.type) {
+        case "user_message": {
+          const input = nameOf(fact.event.inputId)
+          return input === turn ? `user(${turn})` : `user(${input}, in ${turn})`
+        }
+        case "assistant_message":
+          return `assistant(${turn})`
+        case "tool_result":
+          return fact.event.failureCode === undefined ? `result(${turn})` : `result(${turn}: ${fact.event.failureCode})`
+        case "wait_resolved":
+          return `wait_resolved(${turn}: ${fact.event.waitResult.outcome})`
+        case "turn_failed":
+          return `turn_failed(${turn}: ${fact.event.failureCode})`
+        default:
+          return `${fact.type.replace("tool_intent", "intent")}(${turn})`
+      }
+    }).join(" ")
+  }
+
+  get recorded(): ReadonlyArray<Recorded> {
+    let seq = 0
+    return this.log.map((fact, i) => ({
+      pos: i + 1, seq: isPublic(fact) ? ++seq : null, type: fact.type, turn: fact.turnId, n: fact.n,
+      public: isPublic(fact), at: fact.at, event: { ...fact.event }
+    }))
+  }
+
+  /** How every input that might be admitted now would run. */
+  admissions(...more: ReadonlyArray<string>): Readonly<Record<string, Admission>> {
+    return Object.fromEntries([...this.context.pending.map(({ inputId }) => inputId), ...more].map((inputId) => {
+      const refused = this.refusals.get(inputId)
+      return [inputId, refused === undefined ? { plan: this.plan } : { refused }]
+    }))
+  }
+
+  /** Asks for a refusal first, as an actor does; then decides and checks everything. */
+  tell(command: Command): Refusal | undefined {
+    const refusal = refuse(this.snapshot, command)
+    if (refusal !== undefined) return refusal
+    const waited = this.context.pending.map(({ inputId }) => inputId)
+    const step = decide(this.snapshot, command)
+    if (command.type === "submit") this.accepted.push(command.input)
+    if (command.type === "promote") this.promoted.add(command.inputId)
+    if (command.type === "remove") this.removed.add(command.inputId)
+    if (command.type === "cancel" && command.clearQueue && step.next !== this.snapshot) for (const inputId of waited) this.removed.add(inputId)
+    this.snapshot = step.next
+    this.steps.push(step)
+    this.log.push(...step.facts)
+    this.check()
+    return undefined
+  }
+
+  /** The command must be accepted. */
+  do(command: Command): this {
+    assert.isUndefined(this.tell(command))
+    return this
+  }
+
+  check() {
+    const { carry, pending, pos, seq, turn } = this.context
+    const log = this.recorded
+    assert.deepStrictEqual(violations(log), [])
+    assert.deepStrictEqual(unaccounted(log, {
+      accepted: this.accepted, removed: this.removed, promoted: this.promoted, pending: pending.map(({ inputId }) => inputId)
+    }), [])
+    assert.deepStrictEqual(openTurns(log), turn === null ? [] : [turn.turnId])
+    assert.strictEqual(pos, log.length)
+    assert.strictEqual(seq, log.filter((fact) => fact.public).length)
+    assert.isTrue(pending.every(({ ord }, i) => i === 0 || ord > (pending[i - 1]?.ord ?? 0)), "the rows of the queue order it")
+    if (turn === null) assert.deepStrictEqual(pending, [], "nothing waits at rest")
+    else assert.isAtMost(turn.calls.filter(({ phase }) => phase === "running").length, turn.plan.maxParallelTools)
+
+    // F2, and F1 from the open turn on and from the whole journal.
+    assert.deepStrictEqual(stored(carryOf(this.log)), stored(carry))
+    const since = (turn?.openedPos ?? pos + 1) - 1
+    for (const from of new Set([since, 0])) {
+      const folded = fold(stored({
+        carry, pending, facts: this.log.slice(from), pos: from, seq: log.slice(0, from).filter((fact) => fact.public).length
+      }))
+      assert.deepStrictEqual(plain(folded), plain(this.snapshot))
+    }
+  }
+
+  submission(name: string, mode: SubmitMode = "queue", more: { readonly model?: string; readonly retryOf?: string; readonly expectedTurnId?: string } = {}): Command {
+    const { expectedTurnId, ...rest } = more
+    const inputId = inputOf(name)
+    return {
+      type: "submit", at: this.at, admissions: this.admissions(inputId),
+      input: { inputId, content: [{ type: "text", text: name }], mode, principal: ann, ...rest },
+      ...(expectedTurnId === undefined ? {} : { expectedTurnId })
+    }
+  }
+  queue(name: string) {
+    return this.do(this.submission(name))
+  }
+  steer(name: string) {
+    return this.do(this.submission(name, "steer"))
+  }
+  interrupt(name: string) {
+    return this.do(this.submission(name, "interrupt"))
+  }
+  cancel(clearQueue = false) {
+    return this.do({ type: "cancel", at: this.at, admissions: this.admissions(), principal: key, clearQueue })
+  }
+  promotion(name: string, mode: "steer" | "interrupt", expectedTurnId?: string): Command {
+    return {
+      type: "promote", at: this.at, admissions: this.admissions(inputOf(name)), inputId: inputOf(name), mode, principal: key,
+      ...(expectedTurnId === undefined ? {} : { expectedTurnId })
+    }
+  }
+  promote(name: string, mode: "steer" | "interrupt") {
+    return this.do(this.promotion(name, mode))
+  }
+  remove(name: string) {
+    return this.do({ type: "remove", at: this.at, inputId: inputOf(name) })
+  }
+  edit(name: string, text: string) {
+    return this.do({ type: "edit", at: this.at, inputId: inputOf(name), content: [{ type: "text", text }] })
+  }
+
+  /** A response to what is being sampled now, or to what `stale` says. */
+  response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt">> = {}): ModelReplied {
+    const { attempt, plan, step, target, turnId } = this.turn
+    return {
+      type: "model.replied", at: this.at, admissions: this.admissions(), turnId, step, attempt, text, calls, usage,
+      modelId: plan.models[target] ?? "", ...stale
+    }
+  }
+  reply(text = "done", ...calls: ReadonlyArray<RepliedCall>) {
+    return this.do(this.response(text, calls))
+  }
+  failure(more: Partial<ModelFailed> = {}): ModelFailed {
+    const { attempt, step, turnId } = this.turn
+    return {
+      type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, code: "model_error", text: "no",
+      transient: false, unavailable: false, shown: false, jitter: 0.5, ...more
+    }
+  }
+  fail(more: Partial<ModelFailed> = {}) {
+    return this.do(this.failure(more))
+  }
+  returned(toolCallId: string, failure?: Failure): Command {
+    return {
+      type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.turn.turnId, toolCallId, durationMs: 3,
+      ...(failure === undefined ? { output: { ok: true } } : { failure })
+    }
+  }
+  /** The call at that place of the open ones returns. */
+  returns(place = 0, failure?: Failure) {
+    return this.do(this.returned(this.call(place).toolCallId, failure))
+  }
+  answering(waitId: string, error = false): Command {
+    return {
+      type: "answer", at: this.at, admissions: this.admissions(), waitId, principal: key,
+      result: error ? { error: { code: "no_disk", message: "full" } } : { output: { answer: 42 } }
+    }
+  }
+  answer(place = 0, error = false) {
+    const { wait } = this.call(place)
+    return this.do(this.answering(wait?.waitId ?? derive("wait", this.turn.turnId, 0), error))
+  }
+  /** Time goes on, and the thread is told. */
+  due(after = 0) {
+    this.at += after
+    return this.do({ type: "due", at: this.at, admissions: this.admissions() })
+  }
+  poison() {
+    return this.do({ type: "poison", at: this.at, admissions: this.admissions() })
+  }
+}

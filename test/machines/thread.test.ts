@@ -1,0 +1,291 @@
+/** The rules of a thread (design, section 3): who runs, who waits, what ends a turn. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Refusal } from "../../machines/thread/refuse.ts"
+import { limits } from "../../src/domain/limits.ts"
+import { ann, call, clientCall, inputOf, key, plan, turnOf, Walk } from "./Walk.ts"
+
+const running = (...queued: ReadonlyArray<string>) => queued.reduce((walk, name) => walk.queue(name), new Walk().queue("A"))
+
+describe("a thread at rest", () => {
+  it.each(["queue", "steer", "interrupt"] as const)("starts a turn with an input of mode %s", (mode) => {
+    const walk = new Walk()
+    walk.do(walk.submission("A", mode))
+    assert.strictEqual(walk.text, "user(A)")
+    assert.strictEqual(walk.status, "running")
+    assert.deepStrictEqual(walk.jobs, ["sample 1.1 m/one"])
+  })
+
+  it("changes nothing on cancel, on a due moment and on poison", () => {
+    const walk = running().reply()
+    const before = walk.snapshot
+    walk.cancel(true).due(1).poison()
+    assert.strictEqual(walk.snapshot, before)
+  })
+
+  it("takes the next input after a completed, a failed and a cancelled turn", () => {
+    const walk = running().reply().queue("B").fail().queue("C").cancel().queue("D")
+    assert.strictEqual(walk.text, "user(A) assistant(A) turn_completed(A) user(B) turn_failed(B: model_error) user(C) turn_cancelled(C) user(D)")
+  })
+
+  it("is named for how its last turn ended", () => {
+    const walk = new Walk()
+    const statuses = [walk.status, walk.queue("A").reply().status, walk.queue("B").fail().status, walk.queue("C").cancel().status]
+    assert.deepStrictEqual(statuses, ["idle", "idle", "failed", "cancelled"])
+  })
+})
+
+describe("an input that waits", () => {
+  it("keeps its place while a turn runs, and runs when it ends", () => {
+    const walk = running("B", "C")
+    assert.deepStrictEqual(walk.waiting, ["B", "C"])
+    walk.reply()
+    assert.strictEqual(walk.text, "user(A) assistant(A) turn_completed(A) user(B)")
+    assert.deepStrictEqual(walk.waiting, ["C"])
+  })
+
+  it.each(["fail", "cancel"] as const)("runs also when the turn ends by %s", (how) => {
+    const walk = running("B")[how]()
+    assert.strictEqual(walk.turn.turnId, turnOf("B"))
+  })
+
+  it("can be edited, and runs with the new text", () => {
+    const walk = running("B").edit("B", "better").reply()
+    assert.deepStrictEqual(walk.log.at(-1)?.event, {
+      content: [{ type: "text", text: "better" }], principal: ann, submitMode: "queue", inputId: inputOf("B")
+    })
+  })
+
+  it("can be removed, and never runs", () => {
+    const walk = running("B", "C").remove("B").reply().reply()
+    assert.strictEqual(walk.text, "user(A) assistant(A) turn_completed(A) user(C) assistant(C) turn_completed(C)")
+  })
+
+  it("goes with a cancel that clears the queue", () => {
+    const walk = running("B").steer("S").cancel(true)
+    assert.strictEqual(walk.text, "user(A) turn_cancelled(A)")
+    assert.deepStrictEqual([walk.status, ...walk.waiting], ["cancelled"])
+  })
+
+  it("stays with a cancel that does not", () => {
+    assert.strictEqual(running("B").cancel().text, "user(A) turn_cancelled(A) user(B)")
+  })
+
+  it("joins the turn when it is promoted to steer", () => {
+    const walk = running("B", "C").promote("C", "steer").reply()
+    assert.strictEqual(walk.text, "user(A) assistant(A) user(C, in A)")
+    assert.deepStrictEqual(walk.waiting, ["B"])
+  })
+
+  it("stops the turn when it is promoted to interrupt", () => {
+    const walk = running("B", "C").promote("C", "interrupt")
+    assert.strictEqual(walk.text, "user(A) turn_cancelled(A) user(C)")
+    assert.deepStrictEqual(walk.waiting, ["B"])
+    assert.deepStrictEqual(walk.jobs, ["abandon A", "sample 1.1 m/one"])
+  })
+
+  it("may be a steer that is promoted to interrupt", () => {
+    assert.strictEqual(running("B").steer("S").promote("S", "interrupt").text, "user(A) turn_cancelled(A) user(S)")
+  })
+})
+
+describe("what is refused", () => {
+  it("is a turn that is not the active one", () => {
+    const walk = running("B")
+    const turn_conflict: Refusal = { error: "turn_conflict", active: turnOf("A") }
+    assert.deepStrictEqual(walk.tell(walk.submission("C", "queue", { expectedTurnId: turnOf("X") })), turn_conflict)
+    assert.deepStrictEqual(walk.tell(walk.promotion("B", "steer", turnOf("X"))), turn_conflict)
+    assert.deepStrictEqual(
+      walk.tell({ type: "cancel", at: walk.at, admissions: {}, principal: ann, clearQueue: false, turnId: turnOf("X") }), turn_conflict
+    )
+    assert.isUndefined(walk.tell(walk.submission("C", "steer", { expectedTurnId: turnOf("A") })))
+  })
+
+  it("is any turn that is named at rest", () => {
+    const walk = running().reply()
+    assert.deepStrictEqual(walk.tell(walk.submission("B", "queue", { expectedTurnId: turnOf("A") })), { error: "turn_conflict" })
+    assert.deepStrictEqual(
+      walk.tell({ type: "cancel", at: walk.at, admissions: {}, principal: ann, clearQueue: false, turnId: turnOf("A") }), { error: "turn_conflict" }
+    )
+  })
+
+  it("is a model together with steer, also by promotion", () => {
+    const walk = running()
+    const refusal: Refusal = { error: "model_not_allowed_with_steer" }
+    assert.deepStrictEqual(walk.tell(walk.submission("S", "steer", { model: "m/two" })), refusal)
+    walk.do(walk.submission("B", "queue", { model: "m/two" }))
+    assert.deepStrictEqual(walk.tell(walk.promotion("B", "steer")), refusal)
+    assert.isUndefined(walk.tell(walk.promotion("B", "interrupt")))
+  })
+
+  it("is an input that does not wait", () => {
+    const walk = running()
+    for (const name of ["A", "never"]) {
+      const refusal: Refusal = { error: "input_not_pending", inputId: inputOf(name) }
+      assert.deepStrictEqual(walk.tell(walk.promotion(name, "steer")), refusal)
+      assert.deepStrictEqual(walk.tell({ type: "remove", at: walk.at, inputId: inputOf(name) }), refusal)
+      assert.deepStrictEqual(walk.tell({ type: "edit", at: walk.at, inputId: inputOf(name), content: [] }), refusal)
+    }
+  })
+
+  it("is the 101st input that waits, unless it interrupts", () => {
+    const walk = running()
+    for (let i = 1; i <= limits.pendingInputs; i++) walk.queue(`q${i}`)
+    for (const mode of ["queue", "steer"] as const) assert.strictEqual(walk.tell(walk.submission("B", mode))?.error, "queue_full")
+    walk.remove("q1").queue("B")
+    assert.strictEqual(walk.tell(walk.submission("C"))?.error, "queue_full")
+    walk.interrupt("I")
+    assert.strictEqual(walk.turn.turnId, turnOf("I"))
+    assert.lengthOf(walk.waiting, limits.pendingInputs)
+  })
+
+  it("is a retry while a turn runs, of a turn that completed, and of one that is not the last", () => {
+    const walk = new Walk()
+    const nothing: Refusal = { error: "nothing_to_retry" }
+    const retry = (of: string) => walk.submission("R", "queue", { retryOf: turnOf(of) })
+    assert.deepStrictEqual(walk.tell(retry("A")), nothing)
+    walk.queue("A")
+    assert.deepStrictEqual(walk.tell(retry("A")), nothing)
+    walk.reply()
+    assert.deepStrictEqual(walk.tell(retry("A")), nothing)
+    walk.queue("B").fail()
+    assert.deepStrictEqual(walk.tell(retry("A")), nothing)
+    assert.isUndefined(walk.tell(retry("B")))
+  })
+
+  it("is an answer to a wait that is not open", () => {
+    const walk = running()
+    assert.deepStrictEqual(walk.tell(walk.answering("wait_x")), { error: "wait_not_open", waitId: "wait_x" })
+  })
+})
+
+describe("a retry", () => {
+  it("is an input and a turn of its own that names what it retries", () => {
+    const walk = running().fail()
+    walk.do(walk.submission("R", "queue", { retryOf: turnOf("A") })).reply()
+    assert.strictEqual(walk.text, "user(A) turn_failed(A: model_error) user(R) assistant(R) turn_completed(R)")
+    assert.deepStrictEqual(walk.log[2], {
+      type: "user_message", turnId: turnOf("R"), n: 0, at: walk.at,
+      event: { content: [{ type: "text", text: "R" }], principal: ann, submitMode: "queue", inputId: inputOf("R") },
+      detail: { plan, retryOf: turnOf("A") }
+    })
+  })
+})
+
+describe("a steer", () => {
+  it("waits for the running sample, and the turn goes on with it", () => {
+    const walk = running().steer("S")
+    assert.deepStrictEqual(walk.jobs, [])
+    walk.reply()
+    assert.strictEqual(walk.text, "user(A) assistant(A) user(S, in A)")
+    assert.deepStrictEqual(walk.jobs, ["sample 2.1 m/one"])
+  })
+
+  it("joins after the calls of a response have returned", () => {
+    const walk = running().reply("", call("a"), call("b")).steer("S").returns().returns()
+    assert.strictEqual(walk.text, "user(A) intent(A) intent(A) result(A) result(A) user(S, in A)")
+  })
+
+  it("joins together with the others, in order", () => {
+    assert.strictEqual(running().steer("S").steer("T").reply().text, "user(A) assistant(A) user(S, in A) user(T, in A)")
+  })
+
+  it("joins before another attempt of a failed model call", () => {
+    const walk = running().steer("S").fail({ transient: true }).due(500)
+    assert.strictEqual(walk.text, "user(A) user(S, in A)")
+    assert.deepStrictEqual(walk.jobs, ["sample 1.2 m/one"])
+  })
+
+  it("is held while the turn awaits, and joins when it goes on", () => {
+    const walk = running().reply("", clientCall()).steer("S")
+    assert.strictEqual(walk.status, "awaiting")
+    assert.strictEqual(walk.answer().text, "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A) user(S, in A)")
+  })
+
+  it.each([
+    ["is cancelled", (walk: Walk) => walk.cancel(), "turn_cancelled(A)"],
+    ["fails", (walk: Walk) => walk.fail(), "turn_failed(A: model_error)"],
+    ["runs too long", (walk: Walk) => walk.due(plan.maxTurnMs), "turn_failed(A: turn_timeout)"],
+    ["is poisoned", (walk: Walk) => walk.poison(), "turn_failed(A: turn_poisoned)"]
+  ] as const)("becomes the head of the queue when its turn %s", (_, end, terminal) => {
+    const walk = end(running("B").steer("S").steer("T"))
+    assert.strictEqual(walk.text, `user(A) ${terminal} user(S)`)
+    assert.strictEqual(walk.reply().reply().text, `user(A) ${terminal} user(S) assistant(S) turn_completed(S) user(T) assistant(T) turn_completed(T) user(B)`)
+  })
+
+  it("becomes the head of the queue when its turn has no response left", () => {
+    const walk = new Walk({ ...plan, maxSteps: 1 }).queue("A").queue("B").steer("S").reply()
+    assert.strictEqual(walk.text, "user(A) assistant(A) turn_completed(A) user(S)")
+  })
+
+  it("is not applied by the interrupter's turn", () => {
+    const walk = running("B").steer("S").interrupt("I").reply()
+    assert.strictEqual(walk.text, "user(A) turn_cancelled(A) user(I) assistant(I) turn_completed(I) user(S)")
+  })
+
+  it("that came too late goes before the steer of a later turn", () => {
+    const walk = running().steer("S").interrupt("I").steer("T").reply()
+    assert.strictEqual(walk.text, "user(A) turn_cancelled(A) user(I) assistant(I) user(T, in I)")
+    assert.strictEqual(walk.reply().turn.turnId, turnOf("S"))
+  })
+})
+
+describe("an interrupt", () => {
+  it("ends the turn and runs at once, before the queue", () => {
+    const walk = running("B").interrupt("I")
+    assert.strictEqual(walk.text, "user(A) turn_cancelled(A) user(I)")
+    assert.deepStrictEqual(walk.jobs, ["abandon A", "sample 1.1 m/one"])
+  })
+
+  it("gives every open call its result first", () => {
+    const walk = running().reply("", call("a"), call("b"), call("c")).returns(1).interrupt("I")
+    assert.strictEqual(
+      walk.text,
+      "user(A) intent(A) intent(A) intent(A) result(A) result(A: turn_interrupted) result(A: turn_interrupted) turn_cancelled(A) user(I)"
+    )
+  })
+
+  it("resolves every open wait before that", () => {
+    const walk = running().reply("", clientCall("x"), clientCall("y")).interrupt("I")
+    assert.strictEqual(
+      walk.text,
+      "user(A) intent(A) intent(A) wait_created(A) wait_created(A) wait_resolved(A: cancelled) wait_resolved(A: cancelled) " +
+        "result(A: turn_interrupted) result(A: turn_interrupted) turn_cancelled(A) user(I)"
+    )
+  })
+
+  it("names who interrupted", () => {
+    const walk = running().cancel()
+    assert.deepStrictEqual(walk.log.at(-1)?.event, { usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 }, principal: key })
+  })
+
+  it("stops a turn that pauses between attempts", () => {
+    const walk = running().fail({ transient: true }).interrupt("I").due(60_000 - 1)
+    assert.strictEqual(walk.text, "user(A) turn_cancelled(A) user(I)")
+    assert.strictEqual(walk.turn.attempt, 1)
+  })
+})
+
+describe("an input that may not run any more", () => {
+  const identity_disabled = { code: "identity_disabled", text: "The identity is disabled." } as const
+
+  it("begins and fails in one step, and the next one runs", () => {
+    const walk = running("B", "C", "D")
+    walk.refusals.set(inputOf("B"), identity_disabled).set(inputOf("C"), identity_disabled)
+    walk.reply()
+    assert.deepStrictEqual(walk.steps.at(-1)?.facts.map(({ type }) => type), [
+      "assistant_message", "turn_completed", "user_message", "turn_failed", "user_message", "turn_failed", "user_message"
+    ])
+    assert.strictEqual(
+      walk.text,
+      "user(A) assistant(A) turn_completed(A) user(B) turn_failed(B: identity_disabled) user(C) turn_failed(C: identity_disabled) user(D)"
+    )
+  })
+
+  it("leaves the thread failed when it was the last", () => {
+    const walk = running("B")
+    walk.refusals.set(inputOf("B"), identity_disabled)
+    assert.strictEqual(walk.reply().status, "failed")
+    assert.deepStrictEqual(walk.jobs, [])
+    assert.strictEqual(walk.queue("C").status, "running")
+  })
+})
