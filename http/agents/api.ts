@@ -1,0 +1,61 @@
+/** Agents: create, list, get, patch, archive (specification, GET /v1/agents/{agentId}; design, section 9). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Agent, AgentId, AgentInput, AgentPatch } from "../../src/domain/agent.ts"
+import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
+import { IfMatch } from "../etag.ts"
+import { CursorParam, limitOf } from "../pagination.ts"
+import { flag } from "../Validate.ts"
+
+export const AgentAnswer = Schema.Struct({ agent: Agent }).annotate({ identifier: "AgentAnswer" })
+
+export const AgentPage = Schema.Struct({
+  agents: Schema.Array(Agent),
+  nextCursor: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "AgentPage" })
+
+export const AgentsApi = HttpApiGroup.make("agents").add(
+  HttpApiEndpoint.post("create", "/agents", {
+    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
+    payload: AgentInput,
+    success: AgentAnswer.pipe(HttpApiSchema.status(201)),
+    error: refuses("profile_not_found")
+  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    summary: "Create an agent",
+    description: "An agent follows the latest version of its profile unless `profileVersion` pins one."
+  })),
+  HttpApiEndpoint.get("list", "/agents", {
+    query: { includeArchived: Schema.optional(flag), limit: limitOf("agents"), cursor: CursorParam },
+    success: AgentPage
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "List agents",
+    description: "Newest first. Archived ones only with `includeArchived=true`."
+  })),
+  HttpApiEndpoint.get("get", "/agents/:agentId", {
+    params: { agentId: AgentId },
+    success: AgentAnswer
+  }).annotateMerge(access("read", { lease: true, parks: true })).annotateMerge(OpenApi.annotations({
+    summary: "Get an agent",
+    description: "Archived ones too. The ETag is what `If-Match` of a patch or delete is held against."
+  })),
+  HttpApiEndpoint.patch("update", "/agents/:agentId", {
+    params: { agentId: AgentId },
+    headers: IfMatch,
+    payload: AgentPatch,
+    success: AgentAnswer,
+    error: refuses("agent_archived", "precondition_failed", "profile_not_found")
+  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    summary: "Change an agent",
+    description: "JSON Merge Patch (RFC 7396): absent keeps, null clears."
+  })),
+  HttpApiEndpoint.delete("archive", "/agents/:agentId", {
+    params: { agentId: AgentId },
+    headers: IfMatch,
+    success: HttpApiSchema.NoContent,
+    error: refuses("precondition_failed")
+  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    summary: "Archive an agent",
+    description: "It takes no new threads and no new work; its threads and their logs stay readable. Archiving again changes nothing."
+  }))
+)

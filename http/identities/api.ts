@@ -1,0 +1,45 @@
+/** Identities: list, disable, enable (specification, POST /v1/identities/disable and enable; design, section 14). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Identity } from "../../src/domain/identity.ts"
+import { IdentityRecord } from "../../src/domain/identityRecord.ts"
+import { OperationHandle } from "../../src/domain/operation.ts"
+import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
+import { CursorParam, limitOf } from "../pagination.ts"
+
+export const IdentityChoice = Schema.Struct({ identity: Identity }).annotate({ identifier: "IdentityChoice" })
+
+export const IdentityPage = Schema.Struct({
+  identities: Schema.Array(IdentityRecord),
+  nextCursor: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "IdentityPage" })
+
+const headers = { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) }
+
+export const IdentitiesApi = HttpApiGroup.make("identities").add(
+  HttpApiEndpoint.get("list", "/identities", {
+    query: { limit: limitOf("identities"), cursor: CursorParam },
+    success: IdentityPage
+  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    summary: "List identities",
+    description: "Every identity that this workspace has seen, the newest first, with the number of its active agents."
+  })),
+  HttpApiEndpoint.post("disable", "/identities/disable", {
+    headers,
+    payload: IdentityChoice,
+    success: OperationHandle,
+    error: refuses("own_identity")
+  }).annotateMerge(access("admin", { lease: true, parks: true })).annotateMerge(OpenApi.annotations({
+    summary: "Disable an identity",
+    description: "Refuses its new work and new credentials. Turns that run finish. Repeating the call is allowed."
+  })),
+  HttpApiEndpoint.post("enable", "/identities/enable", {
+    headers,
+    payload: IdentityChoice,
+    success: OperationHandle
+  }).annotateMerge(access("admin", { lease: true, parks: true })).annotateMerge(OpenApi.annotations({
+    summary: "Enable an identity",
+    description: "Restores new work and new credentials. Repeating the call is allowed."
+  }))
+)

@@ -1,0 +1,62 @@
+/** Operation handles: poll, list, decide (design, section 1). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AgentId } from "../../src/domain/agent.ts"
+import { idOf } from "../../src/domain/ids.ts"
+import { Operation, OperationHandle, OperationState } from "../../src/domain/operation.ts"
+import { maxBytes } from "../../src/domain/text.ts"
+import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
+import { CursorParam, limitOf } from "../pagination.ts"
+import { whole } from "../Validate.ts"
+
+export const OperationId = idOf("operation")
+
+export const OperationPage = Schema.Struct({
+  operations: Schema.Array(Operation),
+  nextCursor: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "OperationPage" })
+
+const Decision = Schema.Struct({ reason: Schema.optionalKey(Schema.String.check(maxBytes(1024))) }).annotate({ identifier: "OperationDecision" })
+
+const params = { operationId: OperationId }
+const headers = { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) }
+
+export const OperationsApi = HttpApiGroup.make("operations").add(
+  HttpApiEndpoint.get("get", "/operations/:operationId", {
+    params,
+    query: { waitSeconds: Schema.optional(whole(0, 60)) },
+    success: OperationHandle
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "Get an operation",
+    description: "With `waitSeconds` the answer waits that long for a terminal state."
+  })),
+  HttpApiEndpoint.get("list", "/operations", {
+    query: {
+      state: Schema.optional(OperationState),
+      action: Schema.optional(Schema.String.check(Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, { expected: "an action such as identity.disable" }))),
+      agentId: Schema.optional(AgentId),
+      limit: limitOf("operations"),
+      cursor: CursorParam
+    },
+    success: OperationPage
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({ summary: "List operations", description: "Newest first." })),
+  HttpApiEndpoint.post("approve", "/operations/:operationId/approve", {
+    params, headers, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
+  }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
+    summary: "Approve an operation",
+    description: "Deciding twice the same way is allowed; the other way is refused."
+  })),
+  HttpApiEndpoint.post("deny", "/operations/:operationId/deny", {
+    params, headers, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
+  }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
+    summary: "Deny an operation",
+    description: "Deciding twice the same way is allowed; the other way is refused."
+  })),
+  HttpApiEndpoint.post("cancel", "/operations/:operationId/cancel", {
+    params, headers, payload: Schema.Struct({}), success: OperationHandle, error: refuses("operation_resolved")
+  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
+    summary: "Cancel an operation",
+    description: "Withdraws a request that waits for approval."
+  }))
+)
