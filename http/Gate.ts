@@ -1,0 +1,96 @@
+/**
+ * What every request passes before its handler, in this order: credential, rate, scope, query,
+ * body; and what every refusal passes on its way out. One step around the handler, since each
+ * middleware more costs every request.
+ *
+ * G1. Nothing of a request is looked at, and nothing of the database, before its credential is known
+ *     to be good.
+ * G2. What the endpoint asks for is worked out once, when the routes are built.
+ */
+import { Context, Effect, Layer, type Types } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { Access, Authenticate } from "./Authenticate.ts"
+import { receive } from "./Body.ts"
+import { Caller } from "./Caller.ts"
+import { type Credential, Credentials } from "./Credentials.ts"
+import { Refused, toRefused, toResponse } from "./errors.ts"
+import { RateLimit } from "./RateLimit.ts"
+import { parameterNames, refuseInput, refuseQuery } from "./Validate.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Query = HttpServerRequest.ParsedSearchParams["Service"]
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+
+const bearer = (authorization: string | undefined) => {
+  const match = authorization === undefined ? null : /^bearer +(\S+)\s*$/i.exec(authorization)
+  return match?.[1]
+}
+
+const answers = {
+  missing: toResponse(new Refused({
+    error: "unauthenticated", code: "missing_credential", message: "send a key in the header Authorization: Bearer <key>"
+  })),
+  unknown: toResponse(new Refused({
+    error: "unauthenticated", code: "invalid_credential", message: "the credential is not valid, has expired, or was revoked"
+  })),
+  lease: toResponse(new Refused({
+    error: "credential_not_accepted", code: "agent_lease", message: "this endpoint takes an API key, not an agent's lease"
+  })),
+  disabled: toResponse(new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" }))
+}
+
+/** What a failure of the handler is for the client; undefined for what is nobody's fault but ours. */
+const refusalOf = (error: unknown) => HttpApiError.HttpApiSchemaError.is(error) ? refuseInput(error) : toRefused(error)
+
+export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
+  const credentials = yield* Credentials
+  const { take } = yield* RateLimit
+
+  return Authenticate.of((handler, { endpoint, group }) => {
+    const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
+    if (found._tag === "None") throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
+    const { lease, scope } = found.value
+    const parameters = parameterNames(endpoint.query)
+    const takesBody = endpoint.payload.size > 0
+    const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scope}` })
+
+    const refusedScope = toResponse(outOfScope)
+
+    // Made once: only the Caller differs between requests.
+    const answered = Effect.catch(handler, (error) => {
+      const refused = refusalOf(error)
+      return refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
+    })
+
+    const enter = (request: Request, sent: Query, credential: Credential): Answer => {
+      if (credential.identityDisabled) return Effect.succeed(answers.disabled)
+      if (!credential.caller.scopes.has(scope)) return Effect.succeed(refusedScope)
+      const refused = refuseQuery(parameters, sent)
+      if (refused !== undefined) return Effect.succeed(toResponse(refused))
+      const provided = Effect.provideService(answered, Caller, credential.caller)
+      return takesBody
+        ? Effect.matchEffect(receive(request), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
+        : provided
+    }
+
+    const limited = take === undefined ? enter : (request: Request, sent: Query, credential: Credential): Answer => {
+      const { headers, refused } = take(credential.caller.keyId)
+      return refused === undefined
+        ? Effect.map(enter(request, sent, credential), HttpServerResponse.setHeaders(headers))
+        : Effect.succeed(toResponse(refused, headers))
+    }
+
+    return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
+      const token = bearer(request.headers.authorization)
+      if (token === undefined) return Effect.succeed(answers.missing)
+      if (token.startsWith("trl_")) return Effect.succeed(lease ? answers.unknown : answers.lease)
+      const remembered = credentials.remembered(token)
+      if (remembered !== undefined) return limited(request, sent, remembered)
+      return Effect.flatMap(credentials.find(token), (credential) =>
+        credential === undefined ? Effect.succeed(answers.unknown) : limited(request, sent, credential))
+    })
+  })
+}))

@@ -1,0 +1,103 @@
+/**
+ * Pages: limits of every list, and cursors (design, sections 4 and 17).
+ *
+ * P1. A cursor is opaque and signed: it holds where the page ended and which rows it was asked for,
+ *     and only for the list, the path and the workspace that it was made for.
+ * P2. Filters come from the cursor. One that is sent as well must agree.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+import { Refused } from "./errors.ts"
+import { whole } from "./Validate.ts"
+
+/** Rows a page by default, and at most (design, section 17). */
+export const lists = {
+  events: [100, 200],
+  operations: [100, 200],
+  hookDecisions: [100, 200],
+  scheduleRuns: [100, 200],
+  feedMessages: [100, 200],
+  threads: [50, 200],
+  feeds: [50, 200],
+  agents: [50, 200],
+  profiles: [50, 200],
+  identities: [50, 200],
+  models: [50, 200],
+  keys: [50, 200],
+  schedules: [20, 100]
+} as const
+export type List = keyof typeof lists
+
+/** The query parameter `limit` of a list. */
+export const limitOf = (list: List) => Schema.optional(whole(1, lists[list][1]))
+
+/** How many rows to answer with. */
+export const rowsOf = (list: List, limit: number | undefined): number => limit ?? lists[list][0]
+
+/** The query parameter `cursor`. */
+export const CursorParam = Schema.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)))
+
+/** Values of a list's filters and of its order, as texts. */
+export type Filter = Readonly<Record<string, string | undefined>>
+
+export interface Page {
+  /** Filters to use: the cursor's, or what was sent when there is none. */
+  readonly filter: Filter
+  /** Where the page before ended; undefined for the first. */
+  readonly after: ReadonlyArray<string | number> | undefined
+}
+
+const Held = Schema.fromJsonString(Schema.Tuple([
+  Schema.Record(Schema.String, Schema.String),
+  Schema.Array(Schema.Union([Schema.String, Schema.Finite]))
+]))
+const decodeHeld = Schema.decodeUnknownOption(Held)
+
+const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_cursor", message: `cursor: ${message}` })
+
+export class Cursors extends Context.Service<Cursors, {
+  /** `place` says what is paged, with its path ids and the workspace, such as `events thr_… wsp_…`. */
+  readonly seal: (place: string, filter: Filter, after: ReadonlyArray<string | number>) => string
+  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent. */
+  readonly open: (place: string, cursor: string | undefined, sent: Filter) => Effect.Effect<Page, Refused<"invalid_request">>
+}>()("troupe/http/Cursors") {
+  /** `secret` is the same on every node, so that any node reads any cursor. */
+  static readonly layer = (secret: Uint8Array) => Layer.sync(Cursors, () => makeCursors(secret))
+}
+
+const present = (filter: Filter) => {
+  const values: Record<string, string> = {}
+  for (const name of Object.keys(filter).sort()) {
+    const value = filter[name]
+    if (value !== undefined) values[name] = value
+  }
+  return values
+}
+
+const makeCursors = (secret: Uint8Array): Cursors["Service"] => {
+  const key = new Uint8Array(hkdfSync("sha256", secret, "", "troupe cursors", 32))
+  const sign = (place: string, body: string) => createHmac("sha256", key).update(`${place}\0${body}`).digest().subarray(0, 16)
+  return {
+    seal: (place, filter, after) => {
+      const body = Buffer.from(JSON.stringify([present(filter), after])).toString("base64url")
+      return `${body}.${sign(place, body).toString("base64url")}`
+    },
+    open: Effect.fnUntraced(function*(place, cursor, sent) {
+      if (cursor === undefined) return { filter: sent, after: undefined }
+      const [body, signature, ...more] = cursor.split(".")
+      if (body === undefined || signature === undefined || more.length > 0) return yield* invalid("not a cursor of this interface")
+      const given = Buffer.from(signature, "base64url")
+      const right = sign(place, body)
+      if (given.length !== right.length || given.toString("base64url") !== signature || !timingSafeEqual(given, right)) {
+        return yield* invalid("not a cursor of this list")
+      }
+      const held = decodeHeld(Buffer.from(body, "base64url").toString())
+      if (held._tag === "None") return yield* invalid("not a cursor of this list")
+      const [filter, after] = held.value
+      for (const name in sent) {
+        if (sent[name] !== undefined && sent[name] !== filter[name]) return yield* invalid(`made for another ${name}`)
+      }
+      return { filter, after }
+    })
+  }
+}
