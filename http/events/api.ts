@@ -5,18 +5,18 @@ import { EventPage } from "../../src/domain/event.ts"
 import { access } from "../Authenticate.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ThreadId } from "../threads/api.ts"
-import { AfterSeqParam } from "./afterSeq.ts"
+import { int64, whole } from "../Validate.ts"
 
 export const EventsApi = HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/threads/:threadId/events", {
     params: { threadId: ThreadId },
     query: {
       turnId: Schema.optional(Schema.String.check(Schema.isMinLength(1))),
-      afterSeq: AfterSeqParam,
+      afterSeq: Schema.optional(int64),
       limit: limitOf("events"),
       cursor: CursorParam,
       order: Schema.optional(Schema.Literals(["asc", "desc"])),
-      waitSeconds: Schema.optional(Schema.String.check(Schema.isPattern(/^(?:[0-9]|[12][0-9]|30)$/, { expected: "a whole number from 0 to 30" })))
+      waitSeconds: Schema.optional(whole(0, 30))
     },
     success: EventPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({

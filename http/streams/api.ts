@@ -5,9 +5,8 @@ import { AgentId } from "../../src/domain/agent.ts"
 import { ThreadEvent } from "../../src/domain/event.ts"
 import { ThreadStatus } from "../../src/domain/thread.ts"
 import { access } from "../Authenticate.ts"
-import { refuses } from "../errors.ts"
-import { AfterSeqParam } from "../events/afterSeq.ts"
 import { ThreadId } from "../threads/api.ts"
+import { int64 } from "../Validate.ts"
 
 /** Every frame that a stream may hold. `wait` and `operation` are reserved. */
 export const frameTypes = ["ready", "event", "delta", "status", "queue", "wait", "operation", "discard", "gap", "bye"] as const
@@ -60,8 +59,8 @@ const describe = (summary: string, description: string) => OpenApi.annotations({
 export const StreamsApi = HttpApiGroup.make("streams").add(
   HttpApiEndpoint.get("thread", "/threads/:threadId/events/stream", {
     params: { threadId: ThreadId },
-    query: { types: Types, deltas: Deltas, afterSeq: AfterSeqParam },
-    headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+    query: { types: Types, deltas: Deltas, afterSeq: Schema.optional(int64) },
+    headers: { "last-event-id": Schema.optionalKey(int64) },
     success: HttpApiSchema.StreamSse({ events: ThreadFrame })
   }).annotateMerge(access("read")).annotateMerge(describe(
     "Follow a thread",
@@ -74,7 +73,6 @@ export const StreamsApi = HttpApiGroup.make("streams").add(
   }).annotateMerge(access("read")).annotateMerge(describe("Follow an agent", "Hints of all its threads. No replay: read the log where it matters.")),
   HttpApiEndpoint.get("workspace", "/events/stream", {
     query: { types: Types, deltas: Deltas, agentId: Schema.optional(AgentId) },
-    success: HttpApiSchema.StreamSse({ events: HintFrame }),
-    error: refuses("not_found")
+    success: HttpApiSchema.StreamSse({ events: HintFrame })
   }).annotateMerge(access("read")).annotateMerge(describe("Follow the workspace", "Hints of all threads, or of one agent's. No replay: read the log where it matters."))
 )

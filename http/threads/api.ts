@@ -10,6 +10,7 @@ import { ThreadInput, ThreadPatch } from "../../src/domain/threadInput.ts"
 import { Timestamp } from "../../src/domain/time.ts"
 import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
+import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
 export const ThreadId = idOf("thread")
@@ -67,7 +68,7 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
   })),
   HttpApiEndpoint.patch("update", "/threads/:threadId", {
     params: { threadId: ThreadId },
-    headers: { "if-match": Schema.optionalKey(Schema.String) },
+    headers: IfMatch,
     payload: ThreadPatch,
     success: ThreadDetail,
     error: refuses("precondition_failed")
