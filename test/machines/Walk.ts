@@ -65,6 +65,20 @@ export class Walk {
     this.plan = plan_
   }
 
+  /** Another walk that has come the same way. */
+  fork(): Walk {
+    const walk = new Walk(this.plan)
+    walk.snapshot = this.snapshot
+    walk.at = this.at
+    walk.log.push(...this.log)
+    walk.steps.push(...this.steps)
+    walk.accepted.push(...this.accepted)
+    for (const inputId of this.removed) walk.removed.add(inputId)
+    for (const inputId of this.promoted) walk.promoted.add(inputId)
+    for (const [inputId, why] of this.refusals) walk.refusals.set(inputId, why)
+    return walk
+  }
+
   get context() {
     return this.snapshot.context
   }
@@ -78,6 +92,11 @@ export class Walk {
   /** Names of the waiting inputs. */
   get waiting() {
     return this.context.pending.map(({ inputId }) => nameOf(inputId))
+  }
+  /** The turn that outcomes name: at rest, the last one. */
+  get addressed(): Pick<Turn, "turnId" | "step" | "attempt" | "target" | "plan"> {
+    const { carry, turn } = this.context
+    return turn ?? { turnId: carry.last?.turnId ?? turnOf("none"), step: 1, attempt: 1, target: 0, plan: this.plan }
   }
   call(place = 0): Call {
     const one = this.turn.calls[place]
@@ -220,7 +239,7 @@ export class Walk {
 
   /** A response to what is being sampled now, or to what `stale` says. */
   response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt">> = {}): ModelReplied {
-    const { attempt, plan, step, target, turnId } = this.turn
+    const { attempt, plan, step, target, turnId } = this.addressed
     return {
       type: "model.replied", at: this.at, admissions: this.admissions(), turnId, step, attempt, text, calls, usage,
       modelId: plan.models[target] ?? "", ...stale
@@ -230,7 +249,7 @@ export class Walk {
     return this.do(this.response(text, calls))
   }
   failure(more: Partial<ModelFailed> = {}): ModelFailed {
-    const { attempt, step, turnId } = this.turn
+    const { attempt, step, turnId } = this.addressed
     return {
       type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, code: "model_error", text: "no",
       transient: false, unavailable: false, shown: false, jitter: 0.5, ...more
@@ -241,7 +260,7 @@ export class Walk {
   }
   returned(toolCallId: string, failure?: Failure): Command {
     return {
-      type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.turn.turnId, toolCallId, durationMs: 3,
+      type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.addressed.turnId, toolCallId, durationMs: 3,
       ...(failure === undefined ? { output: { ok: true } } : { failure })
     }
   }

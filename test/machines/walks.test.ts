@@ -1,0 +1,229 @@
+/**
+ * Walks over the thread's chart. `Walk` holds T1 to T4, F1, F2 and the journal's invariants after
+ * every command; here are only the ways: random ones, and the shortest to every state and one step on.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { getShortestPaths } from "xstate/graph"
+import { chart, type Snapshot } from "../../machines/thread/chart.ts"
+import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
+import { call, clientCall, inputOf, plan, turnOf, Walk } from "./Walk.ts"
+
+/** Random ways; more by environment for a long night. */
+const runs = Number(process.env["TROUPE_WALKS"] ?? 400)
+
+/** One move: what is done, and numbers that choose its object among what there is. */
+interface Move {
+  readonly what: keyof typeof moves
+  readonly a: number
+  readonly b: number
+  readonly late: number
+}
+
+const pick = <T>(list: ReadonlyArray<T>, n: number): T | undefined => list[n % list.length]
+const modes = ["queue", "steer", "interrupt"] as const
+
+const failures: ReadonlyArray<Partial<ModelFailed>> = [
+  { transient: true }, { unavailable: true }, { transient: true, shown: true }, { empty: true }, { code: "content_refused" },
+  { transient: true, retryAfterMs: 3_000 }, { transient: true, unavailable: true }
+]
+
+const callsOf = (n: number) =>
+  [[], [call("a")], [call("a"), call("b"), call("c")], [clientCall("x", 500)], [clientCall("x"), call("a"), clientCall("y", 20_000)], [call("a"), clientCall("x")]][n % 6] ?? []
+
+/** A turn of this thread, or of none: mostly stale. */
+const someTurn = (walk: Walk, n: number) => pick([...walk.log.map(({ turnId }) => turnId), turnOf("none")], n) ?? turnOf("none")
+const someInput = (walk: Walk, n: number) =>
+  pick([...walk.context.pending.map(({ inputId }) => inputId), ...walk.accepted.slice(-2).map(({ inputId }) => inputId)], n) ?? inputOf("never")
+
+let count = 0
+const moves = {
+  submit: (walk: Walk, a: number, b: number): Command => walk.submission(`w${++count}`, pick(modes, a), b % 7 === 0 ? { expectedTurnId: someTurn(walk, b) } : {}),
+  submitRefused: (walk: Walk, a: number): Command => {
+    const name = `w${++count}`
+    walk.refusals.set(inputOf(name), { code: "identity_disabled", text: "The identity is disabled." })
+    return walk.submission(name, pick(modes, a))
+  },
+  submitWithModel: (walk: Walk, a: number): Command => walk.submission(`w${++count}`, pick(modes, a), { model: "m/two" }),
+  retry: (walk: Walk): Command => walk.submission(`w${++count}`, "queue", { retryOf: walk.context.carry.last?.turnId ?? turnOf("none") }),
+  edit: (walk: Walk, a: number): Command => ({ type: "edit", at: walk.at, inputId: someInput(walk, a), content: [{ type: "text", text: `edit ${a}` }] }),
+  remove: (walk: Walk, a: number): Command => ({ type: "remove", at: walk.at, inputId: someInput(walk, a) }),
+  promote: (walk: Walk, a: number, b: number): Command => ({
+    ...walk.promotion("never", b % 2 === 0 ? "steer" : "interrupt"), inputId: someInput(walk, a)
+  } as Command),
+  cancel: (walk: Walk, a: number, b: number): Command => ({
+    type: "cancel", at: walk.at, admissions: walk.admissions(), principal: { type: "user", id: "bob" }, clearQueue: a % 3 === 0,
+    ...(b % 4 === 0 ? { turnId: someTurn(walk, b) } : {})
+  }),
+  reply: (walk: Walk, a: number, b: number): Command => {
+    const calls = callsOf(a)
+    return walk.response(calls.length > 0 && b % 2 === 0 ? "" : `text ${b}`, calls)
+  },
+  staleReply: (walk: Walk, a: number, b: number): Command =>
+    walk.response("stale", callsOf(a), pick([{ turnId: someTurn(walk, b), step: 1, attempt: 1 }, { step: b % 5 }, { attempt: b % 4 }], b) ?? {}),
+  fail: (walk: Walk, a: number): Command => walk.failure({ ...pick(failures, a) }),
+  staleFail: (walk: Walk, a: number, b: number): Command => walk.failure({ ...pick(failures, a), turnId: someTurn(walk, b), attempt: b % 4 }),
+  toolReturns: (walk: Walk, a: number, b: number): Command => {
+    const known = [...walk.context.turn?.calls ?? []].map(({ toolCallId }) => toolCallId)
+    const old = walk.log.flatMap((fact) => fact.type === "tool_intent" ? [fact.event.toolCallId] : []).slice(-1)
+    return walk.returned(
+      pick([...known, ...known, ...old, "call_never"], a) ?? "call_never",
+      b % 3 === 0 ? { code: "tool_error", text: "no" } : undefined
+    )
+  },
+  answer: (walk: Walk, a: number, b: number): Command => {
+    const open = (walk.context.turn?.calls ?? []).flatMap(({ wait }) => wait === undefined ? [] : [wait.waitId])
+    return walk.answering(pick([...open, ...open, "wait_never"], a) ?? "wait_never", b % 3 === 0)
+  },
+  due: (walk: Walk): Command => ({ type: "due", at: walk.at, admissions: walk.admissions() }),
+  poison: (walk: Walk): Command => ({ type: "poison", at: walk.at, admissions: walk.admissions() })
+} as const
+
+const weights: Readonly<Record<Move["what"], number>> = {
+  submit: 10, submitRefused: 1, submitWithModel: 2, retry: 2, edit: 2, remove: 2, promote: 4, cancel: 2, reply: 14, staleReply: 3,
+  fail: 6, staleFail: 2, toolReturns: 10, answer: 6, due: 6, poison: 1
+}
+
+const number = fc.nat({ max: 1_000 })
+const move: fc.Arbitrary<Move> = fc.record({
+  what: fc.oneof(...Object.entries(weights).map(([what, weight]) => ({ weight, arbitrary: fc.constant(what as Move["what"]) }))),
+  a: number,
+  b: number,
+  // Mostly no time passes; sometimes a pause or a wait ends, seldom a whole turn's.
+  late: fc.oneof({ weight: 8, arbitrary: fc.nat({ max: 50 }) }, { weight: 3, arbitrary: fc.nat({ max: 2_000 }) }, { weight: 1, arbitrary: fc.nat({ max: 90_000 }) })
+})
+const plans = fc.record({
+  maxSteps: fc.integer({ min: 1, max: 5 }),
+  maxParallelTools: fc.integer({ min: 1, max: 3 }),
+  models: fc.constantFrom(["m/one"], ["m/one", "m/two"], ["m/one", "m/two", "m/three"])
+})
+
+describe("any sequence of commands, valid, stale and nonsensical,", () => {
+  const seen = new Set<string>()
+
+  it("keeps the invariants, and a cold fold finds the live thread after each", () => {
+    fc.assert(
+      fc.property(plans, fc.array(move, { minLength: 1, maxLength: 60, size: "max" }), (limits, way) => {
+        const walk = new Walk({ ...plan, ...limits })
+        for (const { a, b, late, what } of way) {
+          walk.at += late
+          const before = walk.snapshot
+          if (walk.tell(moves[what](walk, a, b)) !== undefined) assert.strictEqual(walk.snapshot, before)
+          seen.add(JSON.stringify(walk.snapshot.value))
+        }
+        for (const { type } of walk.log) seen.add(type)
+      }),
+      { numRuns: runs }
+    )
+  }, 120_000)
+
+  it("reaches every state and every kind of fact", () => {
+    assert.includeMembers([...seen], [
+      "\"idle\"", "\"failed\"", "\"cancelled\"", "\"awaiting\"", "{\"running\":\"sampling\"}", "{\"running\":\"pausing\"}", "{\"running\":\"acting\"}",
+      "user_message", "assistant_message", "tool_intent", "tool_result", "wait_created", "wait_resolved", "turn_completed", "turn_cancelled",
+      "turn_failed", "attempt_failed", "attempt_started", "call_started"
+    ])
+  })
+
+  it("always comes to rest when outcomes keep coming", () => {
+    fc.assert(
+      fc.property(plans, fc.array(move, { minLength: 1, maxLength: 30, size: "max" }), (limits, way) => {
+        const walk = new Walk({ ...plan, ...limits })
+        for (const { a, b, late, what } of way) {
+          walk.at += late
+          walk.tell(moves[what](walk, a, b))
+        }
+        for (let i = 0; i < 500 && walk.context.turn !== null; i++) {
+          const { calls, retryAt } = walk.turn
+          const running = calls.findIndex(({ phase }) => phase === "running")
+          if (running >= 0) walk.returns(running)
+          else if (calls.length > 0) walk.answer()
+          else if (retryAt !== undefined) walk.due(Math.max(0, retryAt - walk.at))
+          else walk.reply()
+        }
+        assert.isNull(walk.context.turn)
+        assert.deepStrictEqual(walk.context.pending, [])
+      }),
+      { numRuns: Math.ceil(runs / 4) }
+    )
+  }, 120_000)
+})
+
+describe("every short walk", () => {
+  // States of one shape offer the same commands at the same places. The ids in them differ by the way
+  // that led there, so a path is walked by places.
+  const places = new WeakMap<Command, number>()
+
+  /** What might be told next, from a snapshot alone. */
+  const possible = (snapshot: Snapshot): Array<Command> => {
+    const commands = listed(snapshot)
+    for (const [place, command] of commands.entries()) places.set(command, place)
+    return commands
+  }
+
+  const listed = (snapshot: Snapshot): Array<Command> => {
+    const walk = new Walk({ ...plan, maxSteps: 2 })
+    walk.snapshot = snapshot
+    const turn = snapshot.context.turn
+    const name = `w${++count}`
+    const later = Math.max(walk.at, ...turn === null ? [] : [turn.retryAt ?? 0, ...turn.calls.map(({ wait }) => wait?.expiresAt ?? 0)])
+    const commands: Array<Command> = [
+      ...modes.map((mode) => walk.submission(name, mode)),
+      { type: "cancel", at: walk.at, admissions: walk.admissions(), principal: { type: "user", id: "bob" }, clearQueue: false },
+      { type: "cancel", at: walk.at, admissions: walk.admissions(), principal: { type: "user", id: "bob" }, clearQueue: true }
+    ]
+    const first = snapshot.context.pending[0]
+    if (first !== undefined) {
+      commands.push({ type: "promote", at: walk.at, admissions: walk.admissions(), inputId: first.inputId, mode: "steer", principal: first.principal })
+      commands.push({ type: "promote", at: walk.at, admissions: walk.admissions(), inputId: first.inputId, mode: "interrupt", principal: first.principal })
+      commands.push({ type: "remove", at: walk.at, inputId: first.inputId })
+    }
+    if (turn === null) return commands
+    commands.push(
+      walk.response("text"), walk.response("", [call("a")]), walk.response("", [clientCall("x"), call("a")]), walk.response("", [clientCall("x")]),
+      walk.failure(), walk.failure({ transient: true }), walk.failure({ unavailable: true }),
+      { type: "poison", at: walk.at, admissions: walk.admissions() },
+      { type: "due", at: later, admissions: walk.admissions() },
+      { type: "due", at: turn.deadlineAt, admissions: walk.admissions() }
+    )
+    for (const { toolCallId, wait } of turn.calls) {
+      commands.push(walk.returned(toolCallId))
+      if (wait !== undefined) commands.push(walk.answering(wait.waitId))
+    }
+    return commands
+  }
+
+  /** Which differences count: where the turn stands, what its calls do, who waits for what. */
+  const shape = ({ context: { carry, pending, turn }, value }: Snapshot) =>
+    JSON.stringify([
+      value, turn?.step, turn?.attempt, turn?.target, turn?.calls.map(({ phase }) => phase),
+      pending.map(({ forTurnId, mode }) => [mode, forTurnId === undefined ? 0 : forTurnId === turn?.turnId ? 1 : 2]), carry.last?.outcome
+    ])
+
+  const paths = getShortestPaths(chart, {
+    events: possible,
+    serializeState: (snapshot) => shape(snapshot),
+    stopWhen: ({ context: { pending, pos, turn } }) => pending.length > 1 || pos > 12 || (turn?.attempt ?? 0) > 2
+  })
+
+  it("to every state, and every command from there, keeps the invariants", () => {
+    const states = new Set(paths.map(({ state }) => JSON.stringify(state.value)))
+    assert.strictEqual(states.size, 7)
+    let commands = 0
+    for (const { state, steps } of paths) {
+      const take = (walk: Walk, place: number) => {
+        const command = listed(walk.snapshot)[place] ?? assert.fail("states of one shape offer different commands")
+        walk.at = Math.max(walk.at, command.at)
+        walk.tell({ ...command, at: walk.at })
+      }
+      const there = new Walk({ ...plan, maxSteps: 2 })
+      for (const { event } of steps.slice(1)) take(there, places.get(event as Command) ?? assert.fail("a step that was not offered"))
+      for (let next = 0; next < listed(state).length; next++) {
+        take(there.fork(), next)
+        commands++
+      }
+    }
+    assert.isAbove(paths.length, 100)
+    assert.isAbove(commands, 1_000)
+  }, 120_000)
+})
