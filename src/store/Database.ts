@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   readonly url: Redacted.Redacted<string>
   /** Connections of the journal's writer. */
   readonly writers?: number
-  /** Connections for all other work. */
+  /** Connections for all other work: half for prepared reads, half for the rest. */
   readonly connections?: number
 }
 
@@ -50,7 +50,7 @@ export class Database extends Context.Service<Database, {
   /** On the lease's own connection. */
   readonly beat: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
   readonly counts: Readonly<StatementCounts>
-  /** Connections of the API pool: open, idle, and callers that wait. */
+  /** Connections for other work: open, idle, and callers that wait. */
   readonly pool: () => { readonly open: number; readonly idle: number; readonly waiting: number }
 }>()("troupe/Database") {
   static readonly layer = (options: DatabaseOptions) => Layer.effect(Database, make(options))
@@ -76,7 +76,8 @@ export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseErro
 
 // JIT compiles for longer than any of our statements runs.
 const common = "-c jit=off"
-const writing = `${common} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off`
+// With the values in sight, PostgreSQL prefers to scan a whole table for a batch of a hundred rows.
+const prepared = `${common} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off`
 
 const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   const counts: StatementCounts = { writer: 0, beat: 0, api: 0 }
@@ -106,9 +107,11 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
       (pool) => Effect.promise(() => pool.end())
     )
 
-  const writer = yield* open("writer", options.writers ?? 1, writing)
+  const connections = options.connections ?? 6
+  const writer = yield* open("writer", options.writers ?? 1, prepared)
   const heart = yield* open("lease", 1, common)
-  const api = yield* open("api", options.connections ?? 6, common)
+  const reads = yield* open("reads", Math.ceil(connections / 2), prepared)
+  const api = yield* open("api", Math.max(1, Math.floor(connections / 2)), common)
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: api }),
     log: () => { counts.api++ }
@@ -119,7 +122,7 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
       counts[kind]++
       return (await pool.query<Row>({ name, text, values: [...values] })).rows
     }
-  const query = on(api, "api")
+  const query = on(reads, "api")
 
   const failing = (operation: string) => (cause: unknown) =>
     isUnavailable(cause) ? Effect.fail(new DatabaseUnavailable({ operation, cause })) : Effect.die(cause)
@@ -150,6 +153,8 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
     write: on(writer, "writer"),
     beat: on(heart, "beat"),
     counts,
-    pool: () => ({ open: api.totalCount, idle: api.idleCount, waiting: api.waitingCount })
+    pool: () => ({
+      open: api.totalCount + reads.totalCount, idle: api.idleCount + reads.idleCount, waiting: api.waitingCount + reads.waitingCount
+    })
   })
 })

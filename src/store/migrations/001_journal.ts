@@ -48,6 +48,8 @@ const statements = [
     primary key (workspace, id)
   )`,
   sql`create index actors_parent on actors (workspace, parent, id) where parent is not null`,
+  sql`create index actors_identity on actors (workspace, (attributes::json ->> 'identity'), id)
+    where kind = 'thread' and attributes::json ->> 'identity' is not null`,
 
   // `once` is what must not happen twice in an actor: an admission, an end, a result, a resolution.
   sql`create table facts (

@@ -1,0 +1,147 @@
+/**
+ * What the API reads of threads, from any node: logs, heads, details, lists, inputs. Every read names
+ * its workspace; another workspace's thread is as unknown as one that never was (undefined).
+ */
+import { Context, Data, Effect, Layer } from "effect"
+import { body, fromUuid, toUuid } from "../domain/ids.ts"
+import type { BudgetWindow } from "../domain/thread.ts"
+import type { InputRow, StoredFact } from "../journal/Journal.ts"
+import { Database, type DatabaseUnavailable } from "./Database.ts"
+import { type EventQuery, type EventTexts, threadEvents } from "./threadEvents.ts"
+import { listThreads, type ThreadQuery, type ThreadRows } from "./threadLists.ts"
+import { type StoredThread, type ThreadColumns, threadColumns, toStoredThread } from "./threadRow.ts"
+
+export interface ThreadHead {
+  readonly seq: number
+  readonly status: string
+  readonly updatedAt: number
+}
+
+export interface ThreadDetailRows extends StoredThread {
+  /** Pending ones, by ord. */
+  readonly inputs: ReadonlyArray<InputRow>
+  /** Spent by the agent in its budget's window, 24h without a budget: USD. */
+  readonly spend: { readonly window: BudgetWindow; readonly spent: number }
+}
+
+/** What became of an input. */
+export type StoredInput =
+  | { readonly state: "pending" | "cancelled"; readonly row: InputRow }
+  | { readonly state: "admitted"; readonly fact: StoredFact & { readonly seq: number } }
+
+/** The attributes are at another version than the caller saw. */
+export class VersionConflict extends Data.TaggedError("VersionConflict")<{ readonly version: number }> {}
+
+export interface Attributes {
+  readonly attributes: string
+  readonly version: number
+}
+
+export class ThreadReads extends Context.Service<ThreadReads, {
+  /** A page of the log; concurrent calls share statements. */
+  readonly events: (query: EventQuery) => Effect.Effect<EventTexts | undefined, DatabaseUnavailable>
+  readonly head: (workspace: string, threadId: string) => Effect.Effect<ThreadHead | undefined, DatabaseUnavailable>
+  /** Everything that Thread detail is made of, in one statement. */
+  readonly detail: (workspace: string, threadId: string) => Effect.Effect<ThreadDetailRows | undefined, DatabaseUnavailable>
+  /** Pending inputs by ord. */
+  readonly queue: (workspace: string, threadId: string) => Effect.Effect<ReadonlyArray<InputRow> | undefined, DatabaseUnavailable>
+  /** By updatedAt, newest first. */
+  readonly list: (query: ThreadQuery) => Effect.Effect<ThreadRows, DatabaseUnavailable>
+  /** An input that waits, was cancelled or was admitted. */
+  readonly input: (workspace: string, threadId: string, inputId: string) => Effect.Effect<StoredInput | undefined, DatabaseUnavailable>
+  /** Replaces the attributes by what the pure function makes of them; with `ifMatch` only at that version. */
+  readonly updateAttributes: (
+    workspace: string, threadId: string, change: (attributes: string) => string, ifMatch?: number
+  ) => Effect.Effect<Attributes | undefined, DatabaseUnavailable | VersionConflict>
+}>()("troupe/ThreadReads") {
+  static readonly layer = Layer.effect(ThreadReads, Database.use((database) => Effect.succeed(make(database))))
+}
+
+const pending = `(select json_agg(json_build_object('id', i.id, 'ord', i.ord, 'state', i.state, 'body', i.body) order by i.ord)
+  from inputs i where i.workspace = h.workspace and i.actor = h.id and i.state = 'pending')`
+
+const thread = `h.workspace = $1 and h.id = $2 and h.kind = 'thread'`
+
+const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 1000)::float8 as "updatedAt" from heads h where ${thread}`
+
+const detailText = `select ${threadColumns}, ${pending} as inputs, b.budget_window as "window",
+    coalesce((select sum(s.amount) from spend s where s.workspace = h.workspace and s.subject = a.parent and s.minute >
+      case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when '7d' then 10080 else 1440 end end), 0) as spent
+  from heads h join actors a on a.workspace = h.workspace and a.id = h.id
+  left join lateral (select g.body -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = a.parent) b on true
+  where ${thread}`
+
+const queueText = `select ${pending} as inputs from heads h where ${thread}`
+
+const inputText = `select i.state, i.ord, i.body, f.pos, f.seq, f.n, f.turn, f.type, f.once, f.event, f.detail, (extract(epoch from f.at) * 1000)::float8 as at
+  from heads h left join inputs i on i.workspace = h.workspace and i.actor = h.id and i.id = $3
+  left join facts f on f.workspace = h.workspace and f.actor = h.id and f.once = $4
+  where ${thread}`
+
+type InputJson = ReadonlyArray<InputRow> | null
+
+interface InputColumns {
+  state: "pending" | "cancelled" | null
+  ord: number
+  body: string
+  pos: number | null
+  seq: number | null
+  n: number
+  turn: string
+  type: string
+  once: string | null
+  event: string
+  detail: string | null
+  at: number
+}
+
+const windows: Record<string, BudgetWindow> = { "24h": "24h", "7d": "7d", total: "total" }
+
+const toInputs = (rows: InputJson) => rows?.map((row) => ({ ...row, id: fromUuid("input", row.id) })) ?? []
+
+const toInput = (inputId: string, row: InputColumns): StoredInput | undefined => {
+  const { at, body, detail, event, n, once, ord, pos, seq, state, turn, type } = row
+  if (pos !== null && seq !== null) {
+    return { state: "admitted", fact: { pos, seq, public: true, n, turn: fromUuid("turn", turn), type, once, event, detail, at } }
+  }
+  return state === null ? undefined : { state, row: { id: inputId, ord, state, body } }
+}
+
+function make(database: Database["Service"]) {
+  const one = <Row extends object>(name: string, text: string, workspace: string, threadId: string, ...rest: ReadonlyArray<unknown>) =>
+    Effect.map(database.read<Row>({ name: `thread ${name}`, text, values: [toUuid(workspace), toUuid(threadId), ...rest] }), (rows) => rows[0])
+
+  return ThreadReads.of({
+    events: threadEvents(database),
+    head: (workspace, threadId) => one<ThreadHead>("head", headText, workspace, threadId),
+    detail: (workspace, threadId) =>
+      one<ThreadColumns & { inputs: InputJson; window: string | null; spent: number }>("detail", detailText, workspace, threadId).pipe(
+        Effect.map((row) => row && {
+          ...toStoredThread(row),
+          inputs: toInputs(row.inputs),
+          spend: { window: windows[row.window ?? "24h"] ?? "24h", spent: row.spent }
+        })
+      ),
+    queue: (workspace, threadId) =>
+      Effect.map(one<{ inputs: InputJson }>("queue", queueText, workspace, threadId), (row) => row && toInputs(row.inputs)),
+    list: (query) => listThreads(database, query),
+    input: (workspace, threadId, inputId) =>
+      Effect.map(
+        one<InputColumns>("input", inputText, workspace, threadId, toUuid(inputId), `i${body(inputId)}`),
+        (row) => row && toInput(inputId, row)
+      ),
+    updateAttributes: (workspace, threadId, change, ifMatch) =>
+      database.atomically("update attributes", async (tx): Promise<Attributes | VersionConflict | undefined> => {
+        const found = await tx.selectFrom("actors").select(["attributes", "version"])
+          .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(threadId)).where("kind", "=", "thread")
+          .forUpdate().executeTakeFirst()
+        if (found === undefined) return undefined
+        if (ifMatch !== undefined && ifMatch !== found.version) return new VersionConflict({ version: found.version })
+        const attributes = change(found.attributes)
+        const version = found.version + 1
+        await tx.updateTable("actors").set({ attributes, version })
+          .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(threadId)).execute()
+        return { attributes, version }
+      }).pipe(Effect.flatMap((result) => result instanceof VersionConflict ? Effect.fail(result) : Effect.succeed(result)))
+  })
+}

@@ -1,0 +1,49 @@
+/** A thread as its rows in heads, actors and waits say it. */
+import { fromUuid } from "../domain/ids.ts"
+import type { Head, WaitRow } from "../journal/Journal.ts"
+
+export interface StoredThread {
+  readonly id: string
+  readonly agentId: string
+  readonly createdAt: number
+  /** JSON text: identity, title, metadata, maxCost, model, profileVersion, createdBy, updatedBy. */
+  readonly attributes: string
+  /** Of the attributes: the ETag. */
+  readonly version: number
+  readonly head: Pick<Head, "pos" | "seq" | "status" | "carry" | "updatedAt">
+  /** Open ones, oldest first. */
+  readonly waits: ReadonlyArray<WaitRow>
+}
+
+/** From `heads h` and `actors a`. */
+export const threadColumns = `h.id, h.pos, h.seq, h.status, h.carry, (extract(epoch from h.updated_at) * 1000)::float8 as updated,
+  a.parent, a.version, a.attributes, (extract(epoch from a.created_at) * 1000)::float8 as created,
+  (select json_agg(json_build_object('id', w.id, 'target', w.target, 'body', w.body) order by w.id)
+    from waits w where w.workspace = h.workspace and w.actor = h.id) as waits`
+
+export interface ThreadColumns {
+  id: string
+  pos: number
+  seq: number
+  status: string
+  carry: string
+  updated: number
+  parent: string | null
+  version: number
+  attributes: string
+  created: number
+  waits: ReadonlyArray<WaitRow> | null
+}
+
+export const toStoredThread = (row: ThreadColumns): StoredThread => {
+  if (row.parent === null) throw new Error(`a thread without an agent: ${row.id}`)
+  return {
+    id: fromUuid("thread", row.id),
+    agentId: fromUuid("agent", row.parent),
+    createdAt: row.created,
+    attributes: row.attributes,
+    version: row.version,
+    head: { pos: row.pos, seq: row.seq, status: row.status, carry: row.carry, updatedAt: row.updated },
+    waits: row.waits?.map((wait) => ({ ...wait, id: fromUuid("wait", wait.id) })) ?? []
+  }
+}
