@@ -8,6 +8,7 @@ import { Config, ConfigProvider, Context, Data, Effect, Option, Redacted } from 
 import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { resolve } from "node:path"
+import { parseKey } from "./crypto/apiKey.ts"
 
 /** `dev` is one process with everything embedded; `serve` is a production node. */
 export type Mode = "dev" | "serve"
@@ -107,8 +108,8 @@ const nodeId: Read<string> = (found) => {
 
 const devKey: Read<Redacted.Redacted<string> | undefined> = (found) => {
   if (found === undefined) return undefined
-  if (!/^trp_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$/.test(found)) {
-    throw new Wrong("has not the form of a key, trp_ and 8 characters, _ and 38 characters: leave it out, and one is made and kept in the data folder")
+  if (parseKey(found) === undefined) {
+    throw new Wrong("is no key (trp_ and 8 characters, _ and 38 characters, the last six a checksum): leave it out, and one is made and kept in the data folder")
   }
   return Redacted.make(found)
 }
@@ -207,3 +208,6 @@ export class Settings extends Context.Service<Settings, Values & {
   static readonly fromRecord = (mode: Mode, record: Readonly<Record<string, string>>, options: { readonly migrate?: boolean } = {}) =>
     Effect.provide(Settings.read(mode, options), ConfigProvider.layer(ConfigProvider.fromUnknown(record)))
 }
+
+/** What a node runs on: the embedded database has a URL by then, and there is a key to sign with. */
+export type NodeSettings = Settings["Service"] & { readonly databaseUrl: Redacted.Redacted<string> }

@@ -18,7 +18,7 @@ import pg from "pg"
 import { account } from "./account.ts"
 import { locate, reachable, sharedHome } from "./binaries.ts"
 import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, start } from "./cluster.ts"
-import { lock } from "./lock.ts"
+import { holder, lock } from "./lock.ts"
 
 export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{ readonly reason: string; readonly cause?: unknown }> {
   override get message() {
@@ -155,3 +155,12 @@ export class Embedded extends Context.Service<Embedded, {
   static readonly layer = (dataFolder: string, settings: Readonly<Record<string, string>> = {}) =>
     Layer.effect(Embedded, Embedded.make(dataFolder, settings))
 }
+
+/** The URL of the embedded PostgreSQL that another process has running on this data folder. */
+export const runningUrl = (dataFolder: string): Effect.Effect<Option.Option<Redacted.Redacted<string>>> =>
+  Effect.promise(async () => {
+    const folder = await realpath(dataFolder).catch(() => dataFolder)
+    const kept = decodeKept(await readFile(join(folder, "embedded.json"), "utf8").catch(() => ""))
+    if (Option.isNone(kept) || await holder(join(folder, "server.pid")) === undefined) return Option.none()
+    return (await ask(kept.value)) === undefined ? Option.none() : Option.some(Redacted.make(urlOf(kept.value)))
+  })

@@ -16,6 +16,12 @@ const isAlive = (pid: number) => {
   }
 }
 
+/** The live process that the file names. */
+export const holder = async (path: string): Promise<number | undefined> => {
+  const [pid, birth] = (await readFile(path, "utf8").catch(() => "")).trim().split(" ")
+  return Number(pid) > 0 && isAlive(Number(pid)) && (await born(Number(pid))) === (birth ?? "") ? Number(pid) : undefined
+}
+
 /** Resolves to what gives the lock back. Fails while another process holds it. */
 export const lock = async (path: string): Promise<() => Promise<void>> => {
   const mine = `${process.pid} ${await born(process.pid)}\n`
@@ -28,8 +34,8 @@ export const lock = async (path: string): Promise<() => Promise<void>> => {
     } catch (cause) {
       if (attempt === 3) throw cause
     }
-    const [pid, birth] = (await readFile(path, "utf8").catch(() => "")).trim().split(" ")
-    if (Number(pid) > 0 && isAlive(Number(pid)) && (await born(Number(pid))) === (birth ?? "")) {
+    const pid = await holder(path)
+    if (pid !== undefined) {
       throw new Error(`another server (pid ${pid}) uses this data folder: stop it, or give TROUPE_DATA another folder`)
     }
     await rm(path, { force: true })

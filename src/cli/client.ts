@@ -1,0 +1,64 @@
+/** The HTTP interface as the commands use it: TROUPE_URL and TROUPE_KEY, else the development server's own. */
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { failure } from "./failure.ts"
+
+export interface Connected {
+  readonly base: string
+  readonly key: string
+}
+
+/** Without TROUPE_KEY, the key of the data folder: commands beside `npm start` need no setup. */
+export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function*() {
+  const base = (process.env["TROUPE_URL"] ?? `http://127.0.0.1:${process.env["TROUPE_PORT"] ?? "4100"}`).replace(/\/+$/, "")
+  if (!URL.canParse(base)) return yield* failure(`TROUPE_URL is ${JSON.stringify(base)}: give a URL such as http://127.0.0.1:4100`)
+  const given = process.env["TROUPE_KEY"] ?? process.env["TROUPE_DEV_KEY"]
+  if (given !== undefined && given !== "") return { base, key: given.trim() }
+  const path = join(resolve(process.env["TROUPE_DATA"] ?? ".troupe"), "dev-key")
+  const kept = yield* Effect.promise(() => readFile(path, "utf8").catch(() => ""))
+  if (kept.trim() === "") return yield* failure("Set TROUPE_KEY to an API key. `troupe keys create` makes one; npm start prints its own.")
+  return { base, key: kept.trim() }
+})
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const refusal = (status: number, body: unknown) =>
+  isRecord(body) && typeof body["message"] === "string" ? `${status} ${String(body["error"])}: ${body["message"]}` : `The server answered ${status}.`
+
+export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
+  Effect.tryPromise({
+    try: (signal) => fetch(base + path, { ...init, signal, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
+    catch: (cause) => failure(`No answer from ${base}. Is the server running? TROUPE_URL says where it is.`, cause)
+  })
+
+/** One request; the parsed body. A refusal fails with what the server says. */
+export const request = Effect.fn("cli.request")(function*(connection: Connected, path: string, body?: unknown) {
+  const response = yield* open(connection, path, body === undefined ? {} : {
+    method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() }
+  })
+  const text = yield* Effect.promise(() => response.text().catch(() => ""))
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    parsed = undefined
+  }
+  if (!response.ok) return yield* failure(refusal(response.status, parsed))
+  if (parsed === undefined) return yield* failure(`${connection.base} does not answer like Troupe. Check TROUPE_URL.`)
+  return parsed
+})
+
+/** `field(value, "thread", "id")`: the text at that place of parsed JSON, or "". */
+export const field = (value: unknown, ...path: ReadonlyArray<string>): string => {
+  const found = at(value, ...path)
+  return typeof found === "string" ? found : typeof found === "number" ? String(found) : ""
+}
+
+export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((inner, name) => isRecord(inner) ? inner[name] : undefined, value)
+
+export const list = (value: unknown, name: string): ReadonlyArray<unknown> => {
+  const found = at(value, name)
+  return Array.isArray(found) ? found : []
+}

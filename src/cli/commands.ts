@@ -1,0 +1,39 @@
+/** All commands of `troupe`, and how the process ends. */
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Console, Effect, Exit, Runtime } from "effect"
+import { CliError, Command } from "effect/cli"
+import { dev } from "./dev.ts"
+import { doctor } from "./doctor.ts"
+import { keys } from "./keys.ts"
+import { migrateCommand } from "./migrate.ts"
+import { serve } from "./serve.ts"
+import { send, tail, threads, waits } from "./threads.ts"
+
+const troupe = Command.make("troupe").pipe(
+  Command.withDescription("Run AI agents as durable threads"),
+  Command.withSubcommands([dev, serve, migrateCommand, keys, doctor, threads, send, tail, waits])
+)
+
+/** Failures that the command line has not shown yet: a message for a person, no stack. Defects are bugs and show all. */
+const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.tapCause(program, (cause) => {
+    const error = Cause.squash(cause)
+    if (Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)) return Effect.void
+    return Console.error(cause.reasons.some(Cause.isFailReason) && error instanceof Error
+      ? `\nERROR\n  ${error.message.replaceAll("\n", "\n  ")}`
+      : Cause.pretty(cause))
+  })
+
+/** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */
+export const run = () => {
+  troupe.pipe(
+    Command.run({ version: "0.1.0" }),
+    shown,
+    Effect.provide(NodeServices.layer),
+    NodeRuntime.runMain({
+      disableErrorReporting: true,
+      teardown: (exit, end) =>
+        Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? end(0) : Runtime.defaultTeardown(exit, end)
+    })
+  )
+}

@@ -1,0 +1,32 @@
+/**
+ * The agent that a development server has from its first start, on the scripted model. Its id is the
+ * same on every machine, so that a line from the documentation works as it stands.
+ */
+import { toUuid } from "../domain/ids.ts"
+import { contentOf } from "../domain/profile.ts"
+import type { Connection } from "../store/Connection.ts"
+
+export const demoAgent = "agt_0000000000000000000000dem0"
+const demoProfile = "prof_0000000000000000000000dem0"
+
+const profile = contentOf({
+  name: "demo",
+  description: "Follows the script in each message; see the scripted model in the documentation",
+  models: ["troupe/scripted"]
+})
+
+/** Makes what is missing of them, in a transaction of the caller's. `workspace` is `wsp_…`. */
+export const ensureDemo = async (db: Connection, workspaceId: string) => {
+  const workspace = toUuid(workspaceId)
+  const at = new Date()
+  const keys = { workspace, id: toUuid(demoProfile) }
+  await db.insertInto("profiles").values({ ...keys, version: 1, created_at: at }).onConflict((c) => c.doNothing()).execute()
+  await db.insertInto("profile_versions")
+    .values({ workspace, profile: keys.id, version: 1, body: JSON.stringify(profile), created_at: at })
+    .onConflict((c) => c.doNothing()).execute()
+  await db.insertInto("agents").values({
+    workspace, id: toUuid(demoAgent), profile: keys.id, profile_version: null, identity: null,
+    body: JSON.stringify({ name: "demo", description: "A scripted agent to try things on" }),
+    rev: 1, created_at: at, updated_at: at, archived_at: null
+  }).onConflict((c) => c.doNothing()).execute()
+}

@@ -1,0 +1,103 @@
+/** `troupe doctor`: checks what a server needs, and says what to do about what is missing. */
+import { Console, Effect, Redacted, Result } from "effect"
+import { Command, Flag } from "effect/cli"
+import { access, constants, mkdir } from "node:fs/promises"
+import { createServer } from "node:net"
+import { dirname } from "node:path"
+import pg from "pg"
+import { Settings } from "../config.ts"
+import { runningUrl } from "../postgres/Embedded.ts"
+import { checkMigrated } from "../store/migrate.ts"
+import { explainStart, failure } from "./failure.ts"
+import { output, print } from "./output.ts"
+
+interface Finding {
+  readonly check: string
+  readonly state: "ok" | "note" | "bad"
+  readonly detail: string
+}
+
+const bad = (check: string, detail: string): Finding => ({ check, state: "bad", detail })
+const ok = (check: string, detail: string): Finding => ({ check, state: "ok", detail })
+const note = (check: string, detail: string): Finding => ({ check, state: "note", detail })
+
+const checkNode = (): Finding => {
+  const major = Number(process.versions.node.split(".")[0])
+  return major >= 24 ? ok("node", process.versions.node) : note("node", `${process.versions.node} works; the project's own is newer: npm start uses it`)
+}
+
+const checkPort = (host: string, port: number) =>
+  Effect.promise(() => new Promise<Finding>((resolve) => {
+    const server = createServer()
+    server.once("error", (error) => resolve(bad("port", explainStart(error, port).userMessage ?? error.message)))
+    server.listen(port, host, () => server.close(() => resolve(ok("port", `${host}:${port} is free`))))
+  }))
+
+/** The data folder, or the folder that it will be made in. */
+const checkFolder = (folder: string) =>
+  Effect.promise(async (): Promise<Finding> => {
+    try {
+      await mkdir(dirname(folder), { recursive: true })
+      await access(folder, constants.W_OK | constants.X_OK).catch(async (error: unknown) => {
+        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
+        await access(dirname(folder), constants.W_OK | constants.X_OK)
+      })
+      return ok("data", folder)
+    } catch {
+      return bad("data", `${folder} cannot be written: give another folder in TROUPE_DATA`)
+    }
+  })
+
+const version = (url: Redacted.Redacted<string>) =>
+  Effect.tryPromise({
+    try: async () => {
+      const client = new pg.Client({ connectionString: Redacted.value(url), connectionTimeoutMillis: 5_000 })
+      client.on("error", () => {})
+      await client.connect()
+      try {
+        const { rows } = await client.query<{ version: string; fsync: string }>("select current_setting('server_version') as version, current_setting('fsync') as fsync")
+        return rows[0] ?? { version: "unknown", fsync: "unknown" }
+      } finally {
+        await client.end()
+      }
+    },
+    catch: (cause) => cause
+  })
+
+const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.Redacted<string>) {
+  const reached = yield* Effect.result(version(url))
+  if (Result.isFailure(reached)) return [bad("database", explainStart(reached.failure, 0).userMessage ?? "")]
+  const { version: number, fsync } = reached.success
+  const found = Number.parseInt(number) >= 15 ? ok("database", `PostgreSQL ${number}`) : bad("database", `PostgreSQL ${number} is too old: use 15 or later, best 18`)
+  const durable = fsync === "off" ? [bad("fsync", "is off: a power cut loses acknowledged work. Set fsync = on")] : []
+  const migrated = yield* Effect.result(checkMigrated(url))
+  return [
+    found,
+    ...durable,
+    Result.isSuccess(migrated) ? ok("migrations", "up to date") : note("migrations", "some are missing: troupe migrate, or the next start, runs them")
+  ]
+})
+
+const flags = { output, mode: Flag.Literals("mode", ["dev", "serve"]).pipe(Flag.optional, Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")) }
+
+export const doctor = Command.make("doctor", flags, Effect.fn("cli.doctor")(function*({ output, mode }) {
+  const asked = mode._tag === "Some" ? mode.value : process.env["TROUPE_DATABASE_URL"] ? "serve" : "dev"
+  const read = yield* Effect.result(Settings.read(asked))
+  const findings: Array<Finding> = [checkNode()]
+  if (Result.isFailure(read)) {
+    findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
+  } else {
+    const settings = read.success
+    findings.push(ok("settings", `for ${asked}`))
+    const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
+    if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
+    else findings.push(yield* checkPort(settings.host, settings.port))
+    if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
+    const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
+    if (url !== undefined) findings.push(...yield* checkDatabase(url))
+    else findings.push(note("database", "embedded: it starts with npm start"))
+  }
+  yield* print(output, { findings }, ["", "check", "detail"], findings.map((f) => [f.state, f.check, f.detail]))
+  if (findings.some((f) => f.state === "bad")) return yield* failure("Not ready: see the lines that say bad.")
+  yield* Console.error("Ready.")
+})).pipe(Command.withDescription("Check what a server needs, and say what to do"))

@@ -1,0 +1,56 @@
+/** Starts one node and keeps it up until a signal: what `dev` and `serve` have in common. */
+import { Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { Kysely, PostgresDialect } from "kysely"
+import pg from "pg"
+import type { NodeSettings } from "../config.ts"
+import { checkMigrated, migrate } from "../store/migrate.ts"
+import type { Tables } from "../store/tables.ts"
+
+/** One piece of work on a database of which the server is not yet, or never, up. */
+export const onDatabase = <A>(url: Redacted.Redacted<string>, work: (db: Kysely<Tables>) => Promise<A>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: 1, connectionTimeoutMillis: 5_000 })
+      pool.on("error", () => {})
+      return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+    }),
+    (db) => Effect.tryPromise({ try: () => work(db), catch: (cause) => cause }),
+    (db) => Effect.promise(() => db.destroy())
+  )
+
+export const prepareSchema = Effect.fn("cli.prepareSchema")(function*(settings: NodeSettings) {
+  if (!settings.migrate) return yield* checkMigrated(settings.databaseUrl)
+  const ran = yield* migrate(settings.databaseUrl)
+  if (ran.length > 0) yield* Effect.logInfo("migrated", { count: ran.length })
+})
+
+/** A drain that takes longer than it may is cut off; a second signal ends the process at once. */
+const watchSignals = (drainSeconds: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      let signals = 0
+      const onSignal = () => {
+        signals++
+        if (signals === 2) process.exit(130)
+        setTimeout(() => {
+          process.stderr.write(`the drain took longer than ${drainSeconds} s and was cut off\n`)
+          process.exit(0)
+        }, drainSeconds * 1_000 + 500).unref()
+      }
+      process.on("SIGINT", onSignal).on("SIGTERM", onSignal)
+      return onSignal
+    }),
+    (onSignal) => Effect.sync(() => process.off("SIGINT", onSignal).off("SIGTERM", onSignal))
+  )
+
+/** Builds the server in the caller's scope; its base URL once it accepts requests. */
+export const startNode = Effect.fn("cli.startNode")(function*(settings: NodeSettings) {
+  yield* watchSignals(settings.drainSeconds)
+  // Here, not above: `troupe --help` need not load the whole server.
+  const main = yield* Effect.promise(() => import("../main.ts"))
+  const context = yield* Layer.build(main.serve(settings))
+  const { address } = yield* Effect.provide(HttpServer.HttpServer, context)
+  const port = address._tag === "UnixPathAddress" ? settings.port : address.port
+  return `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`
+})

@@ -1,0 +1,21 @@
+/** How commands print: JSON for programs, aligned columns for people. */
+import { Console } from "effect"
+import { Flag } from "effect/cli"
+
+export const output = Flag.Literals("output", ["table", "json"]).pipe(
+  Flag.withAlias("o"),
+  Flag.withDefault("table"),
+  Flag.withDescription("How to print")
+)
+
+/** Text of others may hold anything; a terminal must not obey it. */
+export const printable = (text: string) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd")
+
+export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
+  const all = [columns.map((c) => c.toUpperCase()), ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, " ")))]
+  const widths = columns.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0)))
+  return all.map((row) => row.map((cell, i) => i === columns.length - 1 ? cell : cell.padEnd(widths[i]!)).join("  ").trimEnd()).join("\n")
+}
+
+export const print = (format: "table" | "json", value: unknown, columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  Console.log(format === "json" ? JSON.stringify(value) : rows.length === 0 ? "none" : table(columns, rows))

@@ -1,0 +1,28 @@
+/** `troupe serve`: a production node on a PostgreSQL of the operator's. */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { type NodeSettings, Settings } from "../config.ts"
+import * as Telemetry from "../telemetry/Telemetry.ts"
+import { explained, failure } from "./failure.ts"
+import { prepareSchema, startNode } from "./node.ts"
+
+const flags = {
+  migrate: Flag.Boolean("migrate").pipe(
+    Flag.withDefault(true),
+    Flag.withDescription("Bring the database to this version's tables first; --no-migrate refuses to start on older ones")
+  )
+}
+
+const up = Effect.fn("cli.serve")(function*(settings: Settings["Service"]) {
+  const { databaseUrl } = settings
+  if (databaseUrl === undefined) return yield* failure("TROUPE_DATABASE_URL is missing.")
+  const node: NodeSettings = { ...settings, databaseUrl }
+  yield* prepareSchema(node)
+  const base = yield* startNode(node)
+  yield* Effect.logInfo("serving", { url: base, node: settings.nodeId, pid: process.pid })
+  return yield* Effect.never
+}, Effect.scoped, (effect, settings) => effect.pipe(explained(settings.port), Effect.provide(Telemetry.layer(settings))))
+
+export const serve = Command.make("serve", flags, ({ migrate }) => Effect.flatMap(Settings.read("serve", { migrate }), up)).pipe(
+  Command.withDescription("A production node; needs TROUPE_DATABASE_URL")
+)
