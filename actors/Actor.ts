@@ -24,7 +24,11 @@ export class Refused extends Data.TaggedError("Refused")<{
 export class KeyReused extends Data.TaggedError("KeyReused")<{}> {}
 
 /** No owner could be reached, or the journal did not answer: nothing is known to have happened. */
-export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly retryAfterSeconds: number }> {}
+export class Unreachable extends Data.TaggedError("Unreachable")<{
+  readonly retryAfterSeconds: number
+  /** Another node owns the actor, or did until its lease lapses. */
+  readonly elsewhere?: true
+}> {}
 
 /** This node is on its way out. */
 export class Draining extends Data.TaggedError("Draining")<{}> {}

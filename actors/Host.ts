@@ -1,0 +1,256 @@
+/**
+ * Hosts live actors of one kind: takes one command at a time from each mailbox, and carries it down
+ * the one path: decide, append, apply, answer, publish, perform.
+ *
+ * H1. Nothing is applied, answered, published or performed before the append is committed.
+ * H2. An actor whose append was refused is lost for good: its jobs stop, what waits in its mailbox
+ *     goes back to whoever finds its owner. One whose append has no known outcome is dropped the same
+ *     way, and the next command loads the truth.
+ * H3. A job never fails into the void: its outcome is told to the actor until that has committed or
+ *     belongs to another node.
+ */
+import { Cause, Deferred, Effect, Exit, type Fiber, Option } from "effect"
+import type { Append, Head, Journal } from "../src/journal/Journal.ts"
+import type { Lease } from "../src/journal/Lease.ts"
+import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
+import type { Being, Kind, Written } from "./Kind.ts"
+
+export interface KeyOf {
+  readonly scope: string
+  readonly fingerprint: string
+}
+
+export interface Envelope<Request> {
+  readonly request: Request
+  readonly key?: KeyOf
+  /** The inbox row that holds this command. */
+  readonly posted?: string
+}
+
+interface Item<Request> extends Envelope<Request> {
+  readonly reply: Deferred.Deferred<Answer, ActorError>
+}
+
+/** One live actor. */
+export interface Live<Snapshot, Request> extends Being<Snapshot> {
+  snapshot: Snapshot
+  head: Head
+  readonly epoch: number
+  /** Its birth is not written yet. */
+  unborn: boolean
+  readonly mailbox: Array<Item<Request>>
+  busy: boolean
+  lost: boolean
+  readonly jobs: Map<string, Fiber.Fiber<void>>
+  /** Monotonic milliseconds of its last command. */
+  touched: number
+}
+
+export interface HostOptions<Snapshot, Request, Command, Job, W extends Written> {
+  readonly kind: Kind<Snapshot, Request, Command, Job, W>
+  readonly journal: Journal["Service"]
+  readonly lease: Lease["Service"]
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  /** This node may not start jobs: it is fenced, or on its way out. */
+  readonly halted: () => boolean
+  /** The actor is gone from this node; what waited is delivered anew. */
+  readonly onLost: (live: Live<Snapshot, Request>) => void
+  /** Delivers to the actor, wherever it lives by now. */
+  readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
+}
+
+const retryAfterSeconds = 2
+
+export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
+  const { deliver, fork, halted, journal, kind, lease, onLost } = options
+  type Actor = Live<Snapshot, Request>
+
+  const lose = (live: Actor) => {
+    if (live.lost) return
+    live.lost = true
+    for (const fiber of live.jobs.values()) fiber.interruptUnsafe()
+    live.jobs.clear()
+    onLost(live)
+    for (const { reply, ...envelope } of live.mailbox.splice(0)) {
+      fork(Effect.flatMap(Effect.exit(deliver(live, envelope)), (exit) => Deferred.done(reply, exit)))
+    }
+  }
+
+  /** H3: told again, with growing pauses, while the journal does not answer. */
+  const report = (live: Actor, request: Request, pauseMs = 100): Effect.Effect<void> =>
+    deliver(live, { request }).pipe(
+      Effect.asVoid,
+      Effect.catchTag("Unreachable", () =>
+        lease.fenced()
+          ? Effect.void
+          : Effect.delay(Effect.suspend(() => report(live, request, Math.min(pauseMs * 2, 5000))), pauseMs)),
+      Effect.catch(() => Effect.void)
+    )
+
+  const perform = (live: Actor, jobs: ReadonlyArray<Job>) => {
+    for (const job of jobs) {
+      const run = kind.run(job)
+      if ("stop" in run) {
+        for (const [key, fiber] of live.jobs) {
+          if (!key.startsWith(run.stop)) continue
+          live.jobs.delete(key)
+          fiber.interruptUnsafe()
+        }
+        continue
+      }
+      // L2: whoever takes the actor over finds the job in its state.
+      if (live.lost || halted()) continue
+      const key = run.start
+      let outcome: Request | undefined
+      const fiber = fork(kind.perform(live, job).pipe(
+        Effect.flatMap((request) => {
+          outcome = request
+          return Effect.void
+        }),
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: key })))
+      ))
+      live.jobs.set(key, fiber)
+      fiber.addObserver(() => {
+        if (live.jobs.get(key) === fiber) live.jobs.delete(key)
+        // Outside of the job's own fiber: the outcome may well stop that fiber's siblings.
+        if (outcome !== undefined) tellQuietly(live, outcome)
+      })
+    }
+  }
+
+  /** An outcome goes straight into the mailbox while the actor lives here. */
+  const tellQuietly = (live: Actor, request: Request) => {
+    if (live.lost) {
+      fork(report(live, request))
+      return
+    }
+    const reply = Deferred.makeUnsafe<Answer, ActorError>()
+    push(live, { request, reply })
+    fork(Deferred.await(reply).pipe(
+      Effect.catchTag("Unreachable", () => report(live, request)),
+      Effect.ignore
+    ))
+  }
+
+  const stored = Effect.fnUntraced(function*(live: Actor, key: KeyOf) {
+    const row = yield* Effect.mapError(journal.key(live.ref.workspace, key.scope), () => new Unreachable({ retryAfterSeconds }))
+    if (row === undefined) return undefined
+    if (row.fingerprint !== key.fingerprint) return yield* new KeyReused()
+    const answer: Answer = { status: row.status === 201 ? 201 : row.status === 204 ? 204 : 200, body: row.body, replayed: true }
+    return answer
+  })
+
+  const handle = Effect.fnUntraced(function*(live: Actor, item: Item<Request>) {
+    if (item.key !== undefined) {
+      const answer = yield* stored(live, item.key)
+      if (answer !== undefined) return answer
+    }
+    const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
+    const command = yield* kind.prepare(live, item.request, at)
+    const decided = kind.decide(live, command)
+    if (decided instanceof Refused) {
+      if (item.posted === undefined || live.unborn) return yield* decided
+      // The sender was told "queued" and is gone: the row that would come back for ever is taken away.
+      yield* write(live, live.snapshot, undefined, item, at, undefined)
+      return yield* decided
+    }
+    const { answer, jobs, next, written } = decided
+    if (written === undefined && item.key === undefined && item.posted === undefined && !live.unborn) return answer
+    const before = { ...live }
+    const seq = live.head.seq
+    const earlier = yield* write(live, next, written, item, at, answer)
+    if (earlier !== undefined) return earlier
+    if (written !== undefined) kind.committed(before, next, written, seq)
+    perform(live, jobs)
+    return answer
+  })
+
+  const write = Effect.fnUntraced(function*(
+    live: Actor, next: Snapshot, written: Written | undefined, item: Item<Request>, at: number, answer: Answer | undefined
+  ) {
+    const facts = written?.facts ?? []
+    const { head } = live
+    const after: Head = {
+      pos: head.pos + facts.length,
+      seq: head.seq + facts.reduce((n, fact) => fact.public ? n + 1 : n, 0),
+      rev: head.rev + 1,
+      status: written?.status ?? head.status,
+      runnableAt: written === undefined ? head.runnableAt : written.runnableAt,
+      since: written === undefined ? head.since : written.since,
+      carry: written?.carry ?? head.carry,
+      updatedAt: at
+    }
+    const append: Append = {
+      actor: live.ref, epoch: live.epoch, rev: head.rev, head: after, facts,
+      ...(live.unborn ? { birth: { parent: live.parent, attributes: live.attributes } } : {}),
+      ...(written?.inputs === undefined ? {} : { inputs: written.inputs }),
+      ...(written?.waits === undefined ? {} : { waits: written.waits }),
+      ...(written?.spent === undefined ? {} : { spent: written.spent }),
+      ...(item.key === undefined || answer === undefined
+        ? {}
+        : { keys: [{ ...item.key, status: answer.status, body: answer.body }] }),
+      ...(item.posted === undefined ? {} : { accepted: item.posted })
+    }
+    // A birth is refused when its idempotency key exists: the first request with it has won.
+    const refused = yield* journal.append(append).pipe(
+      Effect.as(false),
+      Effect.catchTag("Superseded", (superseded) => live.unborn ? Effect.succeed(true) : Effect.fail(superseded))
+    )
+    if (refused) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
+    live.snapshot = next
+    live.head = after
+    live.unborn = false
+    return undefined
+  })
+
+  const drain = Effect.fnUntraced(function*(live: Actor) {
+    for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
+      const exit = yield* Effect.exit(handle(live, item))
+      if (Exit.isSuccess(exit)) {
+        Deferred.doneUnsafe(item.reply, Exit.succeed(exit.value))
+        continue
+      }
+      const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (failure === undefined) {
+        yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
+        Deferred.doneUnsafe(item.reply, Exit.die(Cause.squash(exit.cause)))
+      } else if (failure._tag === "Superseded") {
+        // H2: this command was not taken either; it goes where the actor is now, ahead of what waits.
+        live.mailbox.unshift(item)
+      } else if (failure._tag === "JournalUnavailable") {
+        Deferred.doneUnsafe(item.reply, Exit.fail(new Unreachable({ retryAfterSeconds })))
+      } else {
+        Deferred.doneUnsafe(item.reply, Exit.fail(failure))
+        continue
+      }
+      lose(live)
+      break
+    }
+    live.busy = false
+    live.touched = performance.now()
+    if (live.mailbox.length > 0 && !live.lost) wake(live)
+  })
+
+  const wake = (live: Actor) => {
+    if (live.busy) return
+    live.busy = true
+    fork(drain(live))
+  }
+
+  const push = (live: Actor, item: Item<Request>) => {
+    live.mailbox.push(item)
+    wake(live)
+  }
+
+  /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
+  const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+    Effect.suspend(() => {
+      if (live.lost) return deliver(live, envelope)
+      const reply = Deferred.makeUnsafe<Answer, ActorError>()
+      push(live, { ...envelope, reply })
+      return Deferred.await(reply)
+    })
+
+  return { tell, lose, perform }
+}

@@ -1,0 +1,67 @@
+/**
+ * What a kind of actor brings to its host: a pure core, and what performs its jobs. The host runs any
+ * kind and knows none.
+ */
+import type { Effect } from "effect"
+import type { ActorKind, ActorRef, FactRow, InputRow, Loaded, WaitRow } from "../src/journal/Journal.ts"
+import type { Answer, Refused, Unreachable } from "./Actor.ts"
+
+/** What a kind sees of one of its actors. */
+export interface Being<Snapshot> {
+  readonly ref: ActorRef
+  readonly parent: string | null
+  /** JSON text, as given at birth. */
+  readonly attributes: string
+  readonly createdAt: number
+  readonly snapshot: Snapshot
+}
+
+/** What one command writes. Texts are made once, here. */
+export interface Written {
+  readonly facts: ReadonlyArray<FactRow>
+  readonly status: string
+  readonly runnableAt: number | null
+  readonly since: number | null
+  readonly carry: string
+  readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
+  readonly waits?: { readonly put: ReadonlyArray<WaitRow>; readonly drop: ReadonlyArray<string> }
+  readonly spent?: number
+}
+
+export interface Decision<Snapshot, Job, W extends Written = Written> {
+  readonly next: Snapshot
+  /** Absent when the command changes nothing. */
+  readonly written?: W
+  readonly jobs: ReadonlyArray<Job>
+  /** Made before the append, so that an idempotency key can keep it. */
+  readonly answer: Answer
+}
+
+/** How the host runs a job: under a key, or by stopping every job whose key begins so. */
+export type Run = { readonly start: string } | { readonly stop: string }
+
+/** `W`: what a kind adds to the rows for its own `committed`. */
+export interface Kind<Snapshot, Request, Command, Job, W extends Written = Written> {
+  readonly name: ActorKind
+  /** The snapshot of an actor before its first fact. */
+  readonly blank: Snapshot
+  readonly load: (loaded: Loaded) => Snapshot
+  /** Completes a request with ids, time and whatever the chart needs and does not hold. Fast: mostly caches. */
+  readonly prepare: (being: Being<Snapshot>, request: Request, at: number) => Effect.Effect<Command, Refused | Unreachable>
+  /** Pure. */
+  readonly decide: (being: Being<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
+  /** After the commit: hints and caches. Synchronous, must not throw. `seq` is the log's before this command. */
+  readonly committed: (before: Being<Snapshot>, after: Snapshot, written: W, seq: number) => void
+  /** What the loaded state implies and nobody performs. */
+  readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
+  readonly run: (job: Job) => Run
+  /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
+  readonly perform: (being: Being<Snapshot>, job: Job) => Effect.Effect<Request | undefined>
+  /** When the live actor wants `due`, in milliseconds; null: never. */
+  readonly nextDue: (snapshot: Snapshot) => number | null
+  /** A request from the inbox's text. */
+  readonly revive: (text: string) => Request
+  readonly due: Request
+  /** Sent instead of `again` when the actor was claimed too often without progress. */
+  readonly poison: Request
+}

@@ -1,0 +1,194 @@
+/**
+ * The actors of one kind that live on this node: activation, passivation, due moments, loss.
+ *
+ * R1. One live actor per id: concurrent first commands share one claim.
+ * R2. An actor at rest leaves memory some time after its last command, keeping its owner: coming back
+ *     costs a read. One that has something to do later is released, so that the sweep of any node
+ *     finds it when the moment comes.
+ * R3. An actor that was lost while it had something to do is claimed again by the next sweep.
+ */
+import { Deferred, Effect, type Fiber } from "effect"
+import { type ActorRef, type Head, type InboxRow, Journal, type Loaded } from "../src/journal/Journal.ts"
+import { Lease } from "../src/journal/Lease.ts"
+import { noUsage } from "../src/domain/usage.ts"
+import { type ActorError, type Answer, Draining, Refused, Unreachable } from "./Actor.ts"
+import { type Envelope, type Live, makeHost } from "./Host.ts"
+import type { Kind, Written } from "./Kind.ts"
+
+export interface RegistryOptions {
+  /** Milliseconds at rest after which an actor leaves memory. */
+  readonly idleMs: number
+  /** Fruitless claims after which an actor's work is given up. */
+  readonly fruitlessLimit: number
+}
+
+/** What sweep and drain need of a registry, whatever its kind. */
+export interface Wakeable {
+  /** Claims and resumes an actor that is due; nothing when another node lives with it. */
+  readonly wake: (ref: ActorRef) => Effect.Effect<void>
+  /** Delivers a command that was stored while the owner could not be reached. */
+  readonly accept: (row: InboxRow) => Effect.Effect<void>
+  readonly isLive: (ref: ActorRef) => boolean
+  /** Lost while something was to do (R3); forgotten by the call. */
+  readonly takeOrphans: () => ReadonlyArray<ActorRef>
+  /** Sends `due` to live actors whose moment has come, and passivates those at rest. */
+  readonly tick: Effect.Effect<void>
+  /** Drops every actor at once: the lease was lost. */
+  readonly dropAll: Effect.Effect<void>
+  /** Starts no job any more, waits at most so many milliseconds for those that run, then gives every actor back. */
+  readonly drain: (ms: number) => Effect.Effect<void>
+  readonly size: () => number
+  readonly jobs: () => number
+}
+
+const bornHead = (at: number): Head => ({
+  pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: JSON.stringify({ usage: noUsage }), updatedAt: at
+})
+
+export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Request, Command, Job, W extends Written>(
+  kind: Kind<Snapshot, Request, Command, Job, W>,
+  options: RegistryOptions
+) {
+  const journal = yield* Journal
+  const lease = yield* Lease
+  const services = yield* Effect.context()
+  const run = Effect.runForkWith(services)
+  const fork = <A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> => run(effect)
+
+  type Actor = Live<Snapshot, Request>
+  const live = new Map<string, Actor>()
+  const loading = new Map<string, Deferred.Deferred<Actor, ActorError>>()
+  const orphans = new Map<string, ActorRef>()
+  /** Losses in a row of one actor on this node, without a command that went well between them. */
+  const losses = new Map<string, number>()
+  let draining = false
+
+  const host = makeHost<Snapshot, Request, Command, Job, W>({
+    kind, journal, lease, fork,
+    halted: () => draining || lease.fenced(),
+    onLost: (actor) => {
+      if (live.get(actor.ref.id) === actor) live.delete(actor.ref.id)
+      if (actor.unborn || actor.head.runnableAt === null) return
+      orphans.set(actor.ref.id, actor.ref)
+      losses.set(actor.ref.id, (losses.get(actor.ref.id) ?? 0) + 1)
+    },
+    deliver: (actor, envelope) => deliver(actor.ref, envelope)
+  })
+
+  const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
+    const actor: Actor = {
+      ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
+      epoch: loaded.epoch, head: loaded.head, snapshot, unborn,
+      mailbox: [], busy: false, lost: false, jobs: new Map(), touched: performance.now()
+    }
+    live.set(actor.ref.id, actor)
+    return actor
+  }
+
+  const load = Effect.fnUntraced(function*(ref: ActorRef) {
+    const loaded = yield* journal.claim(ref).pipe(
+      Effect.catchTags({
+        NoSuchActor: () => Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` })),
+        OwnedElsewhere: () => Effect.fail(new Unreachable({ retryAfterSeconds: 2, elsewhere: true })),
+        JournalUnavailable: () => Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
+      })
+    )
+    const actor = enlive(loaded, kind.load(loaded), false)
+    const fruitless = loaded.fruitless + (losses.get(ref.id) ?? 0)
+    if (loaded.head.runnableAt === null) losses.delete(ref.id)
+    else if (fruitless >= options.fruitlessLimit) fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
+    else host.perform(actor, kind.again(actor.snapshot))
+    return actor
+  })
+
+  /** R1. */
+  const find = (ref: ActorRef): Effect.Effect<Actor, ActorError> =>
+    Effect.suspend(() => {
+      const found = live.get(ref.id)
+      if (found !== undefined) {
+        // An id is unique, but who asks must be of its workspace.
+        return found.ref.workspace === ref.workspace
+          ? Effect.succeed(found)
+          : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
+      }
+      if (draining) return Effect.fail(new Draining())
+      const pending = loading.get(`${ref.workspace}/${ref.id}`)
+      if (pending !== undefined) return Deferred.await(pending)
+      const deferred = Deferred.makeUnsafe<Actor, ActorError>()
+      const name = `${ref.workspace}/${ref.id}`
+      loading.set(name, deferred)
+      fork(Effect.flatMap(Effect.exit(load(ref)), (exit) => {
+        loading.delete(name)
+        return Deferred.done(deferred, exit)
+      }))
+      return Deferred.await(deferred)
+    })
+
+  const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+    Effect.flatMap(find(ref), (actor) => host.tell(actor, envelope))
+
+  /** A new actor: its first command brings its birth with it. */
+  const create = (ref: ActorRef, birth: { readonly parent: string | null; readonly attributes: string }, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+    Effect.suspend(() => {
+      if (draining) return Effect.fail(new Draining())
+      const at = Math.floor(lease.now())
+      const actor = enlive({ actor: ref, ...birth, createdAt: at, epoch: 1, head: bornHead(at) }, kind.blank, true)
+      return Effect.onExit(host.tell(actor, envelope), () =>
+        Effect.sync(() => {
+          // Refused or replayed: nobody was born.
+          if (actor.unborn) live.delete(ref.id)
+        }))
+    })
+
+  const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.jobs.size === 0 && !actor.unborn
+
+  const tick = Effect.gen(function*() {
+    const now = lease.now()
+    const idleSince = performance.now() - options.idleMs
+    const later: Array<{ readonly actor: ActorRef; readonly epoch: number }> = []
+    if (lease.fenced()) {
+      // L2: abort what runs; the actors stay until the lease is back or lost.
+      for (const actor of live.values()) for (const fiber of actor.jobs.values()) fiber.interruptUnsafe()
+    }
+    for (const actor of live.values()) {
+      const due = kind.nextDue(actor.snapshot)
+      if (due !== null && due <= now && !actor.busy) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
+      else if (actor.touched < idleSince && isResting(actor)) {
+        if (actor.head.runnableAt === null) live.delete(actor.ref.id)
+        else if (actor.jobs.size === 0 && due !== null) {
+          live.delete(actor.ref.id)
+          later.push({ actor: actor.ref, epoch: actor.epoch })
+        }
+      }
+    }
+    if (later.length > 0) yield* Effect.ignore(journal.release(later))
+  })
+
+  const wakeable: Wakeable = {
+    wake: (ref) => Effect.ignore(find(ref)),
+    accept: ({ actor, command, id }) => Effect.ignore(deliver(actor, { request: kind.revive(command), posted: id })),
+    isLive: (ref) => live.has(ref.id),
+    takeOrphans: () => {
+      const refs = [...orphans.values()]
+      orphans.clear()
+      return refs
+    },
+    tick,
+    dropAll: Effect.sync(() => {
+      for (const actor of [...live.values()]) host.lose(actor)
+    }),
+    drain: Effect.fnUntraced(function*(ms) {
+      draining = true
+      const until = performance.now() + ms
+      const working = () => [...live.values()].some((actor) => actor.busy || actor.mailbox.length > 0 || actor.jobs.size > 0)
+      while (working() && performance.now() < until) yield* Effect.sleep(20)
+      const held = [...live.values()].filter((actor) => !actor.unborn)
+      for (const actor of held) host.lose(actor)
+      yield* Effect.ignore(journal.release(held.map(({ epoch, ref }) => ({ actor: ref, epoch }))))
+    }),
+    size: () => live.size,
+    jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
+  }
+
+  return { deliver, create, wakeable, peek: (id: string) => live.get(id)?.snapshot }
+})

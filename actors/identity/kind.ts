@@ -1,0 +1,52 @@
+/** The identity as a kind of actor: no jobs, no moments, its whole state in the carry. */
+import { Effect } from "effect"
+import type { FactRow } from "../../src/journal/Journal.ts"
+import type { IdentityState } from "../../src/identities/Identities.ts"
+import type { Command, Context, Fact, Snapshot } from "../../machines/identity/chart.ts"
+import { decide, start } from "../../machines/identity/decide.ts"
+import { restore } from "../../machines/identity/fold.ts"
+import type { Kind } from "../Kind.ts"
+
+export type Request = Omit<Command, "at">
+
+const row = ({ at, by, type }: Fact): FactRow => ({
+  type, turn: null, n: 0, public: false, event: JSON.stringify({ by }), detail: null, once: null, at
+})
+
+export const stateOf = ({ context: { disabled } }: Snapshot): IdentityState =>
+  disabled === null ? { disabled: false } : { disabled: true, ...disabled }
+
+const never = () => new Error("an identity asks for nothing by itself")
+
+export const identityKind: Kind<Snapshot, Request, Command, never> = {
+  name: "identity",
+  blank: start(),
+  // The carry holds what `decide` below wrote.
+  load: ({ head }) => restore(JSON.parse(head.carry) as Context),
+  prepare: (_, request, at) => Effect.succeed({ ...request, at }),
+  decide: ({ snapshot }, command) => {
+    const { facts, next } = decide(snapshot, command)
+    return {
+      next, jobs: [],
+      ...(facts.length === 0
+        ? {}
+        : {
+          written: {
+            facts: facts.map(row), status: next.value, runnableAt: null, since: null, carry: JSON.stringify(next.context)
+          }
+        }),
+      answer: { status: 200, body: JSON.stringify(stateOf(next)) }
+    }
+  },
+  committed: () => {},
+  again: () => [],
+  run: (job) => job,
+  perform: () => Effect.succeed(undefined),
+  nextDue: () => null,
+  revive: () => {
+    throw never()
+  },
+  // Never sent: an identity has no moment, and nothing in it can be fruitless.
+  due: { type: "enable", by: { type: "api_key", id: "" } },
+  poison: { type: "enable", by: { type: "api_key", id: "" } }
+}

@@ -1,0 +1,45 @@
+/** What a thread answers its callers: the API's bodies, from the snapshot as it will be after the commit. */
+import type { ThreadStatus } from "../../src/domain/thread.ts"
+import { type ThreadAttributes, type Spend, pendingState, queuedMessage, threadDetail } from "../../src/store/threadDetail.ts"
+import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
+import type { PendingWait } from "../../src/domain/thread.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
+import type { Input } from "../../machines/thread/commands.ts"
+import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+import { statusOf } from "../../machines/thread/decide.ts"
+import type { Answer } from "../Actor.ts"
+import type { Being } from "../Kind.ts"
+import { waitRecord } from "./rows.ts"
+
+export const nothing: Answer = { status: 204, body: "" }
+
+/** Where an input stands after a step: in the log, or waiting. */
+export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts: ReadonlyArray<Fact>): SubmittedMessage => {
+  const { inputId } = input
+  const { pending, turn } = next.context
+  const waiting = pending.find((other) => other.inputId === inputId)
+  if (waiting !== undefined) return { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }
+  const at = facts.findIndex((fact) => fact.type === "user_message" && fact.event.inputId === inputId)
+  const fact = facts[at]
+  const seq = before.context.seq + facts.slice(0, at + 1).filter(isPublic).length
+  return { ...queuedMessage(input, undefined), ...(fact === undefined ? {} : { turnId: fact.turnId }), state: "admitted", seq }
+}
+
+export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend: Spend) => {
+  const { carry, pending, seq, turn } = next.context
+  const status: ThreadStatus = statusOf(next)
+  const waits = (turn?.calls ?? []).flatMap((call): ReadonlyArray<PendingWait> =>
+    call.wait === undefined || turn === null ? [] : [{ id: call.wait.waitId, ...waitRecord(turn.turnId, call, call.wait) }])
+  return threadDetail({
+    workspaceId: being.ref.workspace,
+    threadId: being.ref.id,
+    agentId: being.parent ?? "",
+    createdAt: being.createdAt,
+    // The journal holds what `create` wrote.
+    attributes: JSON.parse(being.attributes) as ThreadAttributes,
+    head: { status, seq, updatedAt: at },
+    carry: { ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) },
+    pending,
+    waits
+  }, spend)
+}

@@ -1,0 +1,249 @@
+/** The thread as a kind of actor: its chart behind the host's interface. */
+import { Effect } from "effect"
+import type { Bus, Hint } from "../../src/bus/Bus.ts"
+import { body } from "../../src/domain/ids.ts"
+import { eventText } from "../../src/journal/eventText.ts"
+import type { Journal } from "../../src/journal/Journal.ts"
+import type { Spend, ThreadAttributes } from "../../src/store/threadDetail.ts"
+import { queuedMessage } from "../../src/store/threadDetail.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
+import type { Admission, Command, Input } from "../../machines/thread/commands.ts"
+import { decide, start, statusOf } from "../../machines/thread/decide.ts"
+import type { Fact, UserMessage } from "../../machines/thread/facts.ts"
+import { fold } from "../../machines/thread/fold.ts"
+import { refuse } from "../../machines/thread/refuse.ts"
+import { type Answer, Refused, Unreachable } from "../Actor.ts"
+import type { Being, Decision, Kind, Written } from "../Kind.ts"
+import type { AdmissionOf } from "./admission.ts"
+import { again, type ThreadJob } from "./again.ts"
+import * as answers from "./answers.ts"
+import type { Perform } from "./perform.ts"
+import type { Prompts } from "./prompts.ts"
+import { explain, refusedAdmission } from "./refusals.ts"
+import type { Request } from "./requests.ts"
+import { carryOf, carryText, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
+import type { Tools } from "./tools.ts"
+
+/** A command with what its answer needs. `command` is absent of a birth without a message. */
+export interface Prepared {
+  readonly at: number
+  readonly command?: Command
+  /** The thread begins with this command: it answers with Thread detail. */
+  readonly creating?: true
+  /** For answers that are a Thread detail. */
+  readonly spend?: Spend
+}
+
+export interface ThreadKindOptions {
+  readonly admissionOf: AdmissionOf
+  readonly bus: Bus["Service"]
+  readonly journal: Pick<Journal["Service"], "facts">
+  readonly perform: Perform
+  readonly prompts: Prompts
+  readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
+  readonly tools: Tools
+}
+
+/** The facts themselves, beside their rows: kept prompts grow by them. */
+interface ThreadWritten extends Written {
+  readonly said: ReadonlyArray<Fact>
+}
+
+export type ThreadKind = Kind<Snapshot, Request, Prepared, ThreadJob, ThreadWritten>
+
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+const settingsOf = ({ attributes, parent, ref }: Being<Snapshot>) => {
+  const { identity, model, profileVersion } = JSON.parse(attributes) as ThreadAttributes
+  return {
+    workspace: ref.workspace,
+    agentId: parent ?? "",
+    ...(identity === undefined ? {} : { identity }),
+    ...(model === undefined ? {} : { model }),
+    ...(profileVersion === undefined ? {} : { profileVersion })
+  }
+}
+
+export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, spendOf, tools }: ThreadKindOptions): ThreadKind => {
+  const admissionsOf = Effect.fnUntraced(function*(being: Being<Snapshot>, more: ReadonlyArray<Pick<Input, "inputId" | "principal" | "model">>) {
+    const inputs = [...being.snapshot.context.pending, ...more]
+    const admissions: Record<string, Admission> = {}
+    if (inputs.length === 0) return admissions
+    const settings = settingsOf(being)
+    for (const input of inputs) admissions[input.inputId] = yield* admissionOf(settings, input)
+    return admissions
+  })
+
+  const submitting = Effect.fnUntraced(function*(being: Being<Snapshot>, request: Extract<Request, { type: "submit" }>, at: number) {
+    const admissions = yield* admissionsOf(being, [request.input])
+    const admission = admissions[request.input.inputId]
+    // Refused to its sender at once, rather than as a turn that fails.
+    if (admission !== undefined && "refused" in admission) return yield* refusedAdmission(admission.refused)
+    const { creating, ...command } = request
+    const prepared: Prepared = {
+      at, command: { ...command, at, admissions },
+      ...(creating === true ? { creating, spend: yield* spendOf(being.ref.workspace, being.parent ?? "") } : {})
+    }
+    return prepared
+  })
+
+  /** The first message of the turn that ended last. */
+  const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
+    const rows = yield* Effect.mapError(journal.facts(being.ref, 0), unreachable)
+    const first = rows.find((row) => row.once === `i${body(turnId)}`)
+    const fact = first === undefined ? undefined : factOf(first)
+    return fact?.type === "user_message" ? fact : undefined
+  })
+
+  const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, { inputId, principal }: Extract<Request, { type: "retry" }>, at: number) {
+    const { carry: { last }, turn } = being.snapshot.context
+    const nothing = explain({ error: "nothing_to_retry" })
+    if (turn !== null || last === undefined || last.outcome === "completed") return yield* nothing
+    const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
+    if (first === undefined) return yield* nothing
+    const model = first.detail?.model
+    return yield* submitting(being, {
+      type: "submit",
+      input: { inputId, principal, mode: "queue", content: first.event.content, retryOf: last.turnId, ...(model === undefined ? {} : { model }) }
+    }, at)
+  })
+
+  const prepare: ThreadKind["prepare"] = Effect.fnUntraced(function*(being, request, at) {
+    switch (request.type) {
+      case "be born":
+        return { at, creating: true as const, spend: yield* spendOf(being.ref.workspace, being.parent ?? "") }
+      case "submit":
+        return yield* submitting(being, request, at)
+      case "retry":
+        return yield* retrying(being, request, at)
+      case "edit":
+      case "remove":
+        return { at, command: { ...request, at } }
+      case "cancel":
+        return {
+          at, command: { ...request, at, admissions: yield* admissionsOf(being, []) },
+          spend: yield* spendOf(being.ref.workspace, being.parent ?? "")
+        }
+      case "model.replied": {
+        const calls = request.calls.map((call) => ({ ...call, verdict: tools.verdict(call.name) }))
+        return { at, command: { ...request, calls, at, admissions: yield* admissionsOf(being, []) } }
+      }
+      default:
+        return { at, command: { ...request, at, admissions: yield* admissionsOf(being, []) } }
+    }
+  })
+
+  const answer = (being: Being<Snapshot>, { at, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+    const before = being.snapshot
+    const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
+    if (creating === true && spend !== undefined) {
+      const detail = answers.detail(being, next, at, spend)
+      return {
+        status: 201,
+        body: JSON.stringify(command?.type === "submit" ? { ...detail, input: answers.submitted(fresh(command.input, at), before, next, facts) } : detail)
+      }
+    }
+    switch (command?.type) {
+      case "submit":
+        return { status: 201, body: JSON.stringify(answers.submitted(fresh(command.input, at), before, next, facts)) }
+      case "promote": {
+        const input = find(before, command.inputId)
+        return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts)) }
+      }
+      case "edit": {
+        const input = find(next, command.inputId)
+        return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
+      }
+      case "cancel":
+        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail(being, next, at, spend)) }
+      default:
+        return answers.nothing
+    }
+  }
+
+  /** Money of the step: what turns that ended had cost. */
+  const spentBy = (facts: ReadonlyArray<Fact>) =>
+    facts.reduce((sum, fact) =>
+      fact.type === "turn_completed" || fact.type === "turn_cancelled" || fact.type === "turn_failed" ? sum + (fact.event.usage.estimatedCost ?? 0) : sum, 0)
+
+  const writtenBy = (before: Snapshot, next: Snapshot, facts: ReadonlyArray<Fact>): ThreadWritten => {
+    const inputs = inputChanges(before.context, next.context, facts)
+    const waits = waitChanges(before.context, next.context)
+    const spent = spentBy(facts)
+    return {
+      said: facts,
+      facts: facts.map(factRow),
+      status: statusOf(next),
+      runnableAt: runnableAt(next),
+      since: next.context.turn?.openedPos ?? null,
+      carry: carryText(next.context),
+      ...(inputs === undefined ? {} : { inputs }),
+      ...(waits === undefined ? {} : { waits }),
+      ...(spent === 0 ? {} : { spent })
+    }
+  }
+
+  return {
+    name: "thread",
+    blank: start(),
+    load: ({ facts, head, inputs }) => {
+      const publicOnes = facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
+      return fold({
+        carry: carryOf(head.carry), pos: head.pos - facts.length, seq: head.seq - publicOnes,
+        facts: facts.map(factOf), pending: inputs.map(inputOf)
+      })
+    },
+    prepare,
+    decide: (being, prepared): Decision<Snapshot, ThreadJob, ThreadWritten> | Refused => {
+      const { command } = prepared
+      const before = being.snapshot
+      if (command === undefined) return { next: before, written: writtenBy(before, before, []), jobs: [], answer: answer(being, prepared, before, []) }
+      const refusal = refuse(before, command)
+      if (refusal !== undefined) return explain(refusal)
+      const { facts, jobs, next } = decide(before, command)
+      return {
+        next, jobs,
+        ...(next === before ? {} : { written: writtenBy(before, next, facts) }),
+        answer: answer(being, prepared, next, facts)
+      }
+    },
+    committed: ({ parent, ref, snapshot: before }, next, written, seq) => {
+      const { pos } = before.context
+      prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
+      const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
+      if (!bus.watched(about)) return
+      const events: Array<Extract<Hint, { type: "events" }>["events"][number]> = []
+      let at = seq
+      for (const fact of written.facts) {
+        if (!fact.public || fact.turn === null) continue
+        at++
+        events.push({ seq: at, turnId: fact.turn, type: fact.type, text: eventText(ref.id, { ...fact, turn: fact.turn, seq: at }) })
+      }
+      if (events.length > 0) bus.publish({ ...about, type: "events", events })
+      if (statusOf(before) !== statusOf(next)) bus.publish({ ...about, type: "status", status: statusOf(next), lastSeq: at })
+      if (before.context.pending !== next.context.pending) bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
+    },
+    again,
+    run: (job) => {
+      const { turnId } = job.params
+      switch (job.type) {
+        case "sample":
+          return { start: `${turnId}/sample` }
+        case "runTool":
+        case "reportLost":
+          return { start: `${turnId}/${job.params.toolCallId}` }
+        case "abandon":
+          return { stop: `${turnId}/` }
+      }
+    },
+    perform,
+    nextDue,
+    // The inbox holds what `post` wrote.
+    revive: (text) => JSON.parse(text) as Request,
+    due: { type: "due" },
+    poison: { type: "poison" }
+  }
+}
+
+/** The input as it was accepted. */
+const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({ ...input, ord: 0, queuedAt: at })

@@ -1,0 +1,135 @@
+/** `Threads`: the thread kind in its registry, and the API's calls as requests to it. */
+import { Context, Effect, Layer, Random } from "effect"
+import { Bus } from "../../src/bus/Bus.ts"
+import { sibling } from "../../src/domain/ids.ts"
+import { toTimestamp } from "../../src/domain/time.ts"
+import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { ModelFailure, Models } from "../../src/models/Model.ts"
+import { freshId } from "../../src/seed.ts"
+import { Directory } from "../../src/store/Directory.ts"
+import { Spending } from "../../src/store/Spending.ts"
+import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
+import { type Answer, Refused, Unreachable } from "../Actor.ts"
+import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
+import { makeAdmission } from "./admission.ts"
+import { makeThreadKind } from "./kind.ts"
+import { makePerform } from "./perform.ts"
+import { Prompts } from "./prompts.ts"
+import { explain } from "./refusals.ts"
+import type { Request } from "./requests.ts"
+import { type Asked, type NewThread, Threads } from "./Threads.ts"
+import { noTools } from "./tools.ts"
+
+export interface ThreadOptions extends RegistryOptions {
+  /** Bytes of kept prompts on this node. */
+  readonly promptBytes: number
+}
+
+/** The threads that live on this node, for sweep and drain. */
+export class ThreadRegistry extends Context.Service<ThreadRegistry, Wakeable>()("troupe/ThreadRegistry") {}
+
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(function*() {
+  const bus = yield* Bus
+  const directory = yield* Directory
+  const journal = yield* Journal
+  const lease = yield* Lease
+  const models = yield* Models
+  const spending = yield* Spending
+  const random = yield* Random.Random
+  const admissionOf = yield* makeAdmission
+  const prompts = new Prompts(options.promptBytes, journal.facts)
+
+  const agentOf = Effect.fnUntraced(function*(workspace: string, agentId: string) {
+    return yield* Effect.mapError(directory.agent(workspace, agentId), unreachable)
+  })
+  const spendOf = Effect.fnUntraced(function*(workspace: string, agentId: string) {
+    const agent = yield* agentOf(workspace, agentId)
+    return yield* Effect.mapError(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
+  })
+
+  const perform = makePerform({
+    bus, models, prompts, tools: noTools, random: () => random.nextDoubleUnsafe(),
+    systemPrompt: Effect.fnUntraced(function*({ ref, snapshot }) {
+      const plan = snapshot.context.turn?.plan
+      if (plan === undefined) return undefined
+      const profile = yield* directory.profile(ref.workspace, plan.profileId, plan.profileVersion).pipe(
+        Effect.mapError(() => new ModelFailure({ code: "internal", text: "The profile could not be read.", transient: true, unavailable: false }))
+      )
+      return profile?.systemPrompt
+    })
+  })
+
+  const kind = makeThreadKind({ admissionOf, bus, journal, perform, prompts, spendOf, tools: noTools })
+  const registry = yield* makeRegistry(kind, options)
+
+  const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
+  const ask = ({ key, workspace }: Asked, threadId: string, request: Request) =>
+    registry.deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
+
+  const create = Effect.fnUntraced(function*(asked: Asked, { agentId, message, ...thread }: NewThread) {
+    const { principal, workspace } = asked
+    const agent = yield* agentOf(workspace, agentId)
+    if (agent === undefined) return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
+    if (agent.archived) return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
+    if (thread.model !== undefined && models.resolve(thread.model).length === 0) {
+      return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${thread.model}.` })
+    }
+    for (const identity of [thread.identity, agent.identity, principal.identity]) {
+      if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
+        return yield* new Refused({ reason: "identity_disabled", message: "An identity that this thread would act for is disabled." })
+      }
+    }
+    const attributes: ThreadAttributes = { ...thread, createdBy: principal, updatedBy: principal }
+    const request: Request = message === undefined
+      ? { type: "be born" }
+      : { type: "submit", creating: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
+    return yield* registry.create(
+      refOf(workspace, freshId("thread")),
+      { parent: agentId, attributes: JSON.stringify(attributes) },
+      { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
+    )
+  })
+
+  /** Kept for an owner that cannot be reached: answered as queued, and delivered once it can. */
+  const post = Effect.fnUntraced(function*(workspace: string, threadId: string, request: Extract<Request, { type: "submit" }>) {
+    const { input } = request
+    yield* Effect.mapError(journal.post({ id: input.inputId, actor: refOf(workspace, threadId), command: JSON.stringify(request) }), unreachable)
+    const { content, inputId: id, mode: submitMode, model, principal } = input
+    const body = JSON.stringify({
+      id, content, queuedAt: toTimestamp(Math.floor(lease.now())), submitMode, turnId: sibling("turn", id), principal,
+      ...(model === undefined ? {} : { model }), state: "queued"
+    })
+    const answer: Answer = { status: 201, body }
+    return answer
+  })
+
+  const threads = Threads.of({
+    create,
+    submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {
+      // The chart would say so as well; said here, it also holds for a submit that is posted.
+      if (mode === "steer" && model !== undefined) return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
+      const request = {
+        type: "submit" as const,
+        input: { inputId: freshId("input"), content, mode, principal: asked.principal, ...(model === undefined ? {} : { model }) },
+        ...(expectedTurnId === undefined ? {} : { expectedTurnId })
+      }
+      return ask(asked, threadId, request).pipe(
+        Effect.catchTag("Unreachable", (failure) =>
+          failure.elsewhere === true && expectedTurnId === undefined && asked.key === undefined
+            ? post(asked.workspace, threadId, request)
+            : Effect.fail(failure))
+      )
+    },
+    retry: (asked, threadId) => ask(asked, threadId, { type: "retry", inputId: freshId("input"), principal: asked.principal }),
+    edit: (asked, threadId, inputId, content) => ask(asked, threadId, { type: "edit", inputId, content }),
+    remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
+    promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
+    cancel: (asked, threadId, { clearQueue, turnId }) =>
+      ask(asked, threadId, { type: "cancel", principal: asked.principal, clearQueue, ...(turnId === undefined ? {} : { turnId }) })
+  })
+
+  return Context.make(Threads, threads).pipe(Context.add(ThreadRegistry, registry.wakeable))
+}))

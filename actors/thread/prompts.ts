@@ -1,0 +1,123 @@
+/**
+ * The conversation of a thread as a model reads it, from the facts.
+ *
+ * P1. A prompt is a pure fold of a thread's facts, so a kept one is always a true beginning: after a
+ *     commit it grows by the facts, after a reload by those it has not seen.
+ * P2. Kept prompts stay below a cap of bytes a node; the least recently used go first.
+ * P3. A retried turn is left out.
+ */
+import { Effect } from "effect"
+import type { ActorRef, JournalUnavailable, StoredFact } from "../../src/journal/Journal.ts"
+import type { PromptMessage } from "../../src/models/Model.ts"
+import type { Fact, ResponseDetail } from "../../machines/thread/facts.ts"
+import { factOf } from "./rows.ts"
+
+type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
+
+interface Kept {
+  /** Facts up to here are in. */
+  pos: number
+  bytes: number
+  messages: Array<PromptMessage>
+}
+
+const assistant = (fact: Fact & { readonly event: { readonly modelId: string } }, text: string, response: ResponseDetail | undefined, calls: Assistant["calls"]): Assistant => ({
+  role: "assistant", turnId: fact.turnId, modelId: fact.event.modelId, text, calls,
+  ...(response?.parts === undefined ? {} : { parts: response.parts })
+})
+
+const callOf = (messages: ReadonlyArray<PromptMessage>, toolCallId: string) => {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i]!
+    if (message.role !== "assistant") continue
+    const call = message.calls.find((other) => other.toolCallId === toolCallId)
+    if (call !== undefined) return call
+  }
+  throw new Error(`${toolCallId} has a result and no intent`)
+}
+
+/** Adds one fact to a conversation. */
+export const extend = (messages: Array<PromptMessage>, fact: Fact): Array<PromptMessage> => {
+  const { turnId } = fact
+  switch (fact.type) {
+    case "user_message": {
+      const retried = fact.detail?.retryOf
+      const kept = retried === undefined ? messages : messages.filter((message) => message.turnId !== retried)
+      kept.push({ role: "user", turnId, content: fact.event.content })
+      return kept
+    }
+    case "assistant_message": {
+      const text = fact.event.content.map((block) => block.type === "text" ? block.text : "").join("")
+      messages.push(assistant(fact, text, fact.detail, []))
+      return messages
+    }
+    case "tool_intent": {
+      const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event
+      const call = { toolCallId, providerToolCallId, name, input }
+      const last = messages.at(-1)
+      // A new object, so that whoever counted the old one's tokens counts again.
+      if (fact.detail.response === undefined && last?.role === "assistant") messages[messages.length - 1] = { ...last, calls: [...last.calls, call] }
+      else messages.push(assistant(fact, "", fact.detail.response, [call]))
+      return messages
+    }
+    case "tool_result": {
+      const { failureCode: code, failureText: text = "", toolCallId, toolOutput: output } = fact.event
+      const { name, providerToolCallId } = callOf(messages, toolCallId)
+      messages.push({
+        role: "tool", turnId, toolCallId, providerToolCallId, name, output,
+        ...(code === undefined ? {} : { failure: { code, text } })
+      })
+      return messages
+    }
+    default:
+      return messages
+  }
+}
+
+export class Prompts {
+  private readonly kept = new Map<string, Kept>()
+  private bytes = 0
+  private readonly capBytes: number
+  private readonly read: (actor: ActorRef, afterPos: number) => Effect.Effect<ReadonlyArray<StoredFact>, JournalUnavailable>
+
+  constructor(capBytes: number, read: Prompts["read"]) {
+    this.capBytes = capBytes
+    this.read = read
+  }
+
+  /** After a commit: `pos` is the position before `facts`. A thread that is just born is kept from its first fact. */
+  committed(threadId: string, pos: number, facts: ReadonlyArray<Fact>, bytes: number) {
+    const kept = this.kept.get(threadId) ?? (pos === 0 ? { pos: 0, bytes: 0, messages: [] } : undefined)
+    if (kept === undefined || kept.pos !== pos) return
+    this.keep(threadId, kept, facts, bytes)
+  }
+
+  forget(threadId: string) {
+    this.bytes -= this.kept.get(threadId)?.bytes ?? 0
+    this.kept.delete(threadId)
+  }
+
+  /** The conversation up to `pos`. What is not kept is one indexed read. */
+  readonly upTo = Effect.fnUntraced(function*(this: Prompts, actor: ActorRef, pos: number) {
+    const kept = this.kept.get(actor.id) ?? { pos: 0, bytes: 0, messages: [] }
+    if (kept.pos < pos) {
+      const rows = yield* this.read(actor, kept.pos)
+      this.keep(actor.id, kept, rows.map(factOf), rows.reduce((sum, row) => sum + row.event.length, 0), rows.at(-1)?.pos)
+    }
+    return [...kept.messages]
+  }.bind(this))
+
+  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Fact>, bytes: number, pos = kept.pos + facts.length) {
+    for (const fact of facts) kept.messages = extend(kept.messages, fact)
+    kept.pos = pos
+    kept.bytes += bytes
+    // Last in a Map's order is the most recently used.
+    if (this.kept.delete(threadId)) this.bytes += bytes
+    else this.bytes += kept.bytes
+    this.kept.set(threadId, kept)
+    for (const oldest of this.kept.keys()) {
+      if (this.bytes <= this.capBytes || oldest === threadId) break
+      this.forget(oldest)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** A thread's refusals in words for people, with the contract's error words (design, section 15). */
+import type { Failure } from "../../src/domain/failure.ts"
+import type { Refusal } from "../../machines/thread/refuse.ts"
+import { Refused } from "../Actor.ts"
+
+/** An input that would not run is refused to its sender with the same word that its turn would fail with. */
+export const refusedAdmission = ({ code, text }: Failure): Refused =>
+  new Refused({
+    reason: code === "identity_disabled" || code === "agent_archived" || code === "model_unavailable" ? code : "agent_not_found",
+    message: text
+  })
+
+export const explain = (refusal: Refusal): Refused => {
+  switch (refusal.error) {
+    case "turn_conflict":
+      return new Refused({
+        reason: "turn_conflict",
+        message: refusal.active === undefined
+          ? "No turn is active in this thread."
+          : `The active turn is ${refusal.active}, not the one that was named.`
+      })
+    case "queue_full":
+      return new Refused({
+        reason: "queue_full",
+        message: "100 inputs wait in this thread already. Try again when some have run, or cancel some.",
+        retryAfterSeconds: refusal.retryAfterSeconds
+      })
+    case "input_not_pending":
+      return new Refused({ reason: "input_not_pending", message: `${refusal.inputId} does not wait any more.` })
+    case "model_not_allowed_with_steer":
+      return new Refused({
+        reason: "model_not_allowed_with_steer",
+        message: "model: a steer joins a turn that has its model already. Leave it out, or use another mode."
+      })
+    case "nothing_to_retry":
+      return new Refused({ reason: "nothing_to_retry", message: "The last turn of this thread neither failed nor was cancelled, or one is running." })
+    case "wait_not_open":
+      return new Refused({ reason: "wait_not_open", message: `${refusal.waitId} is not open.` })
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * One identity of a workspace: enabled, or disabled and by whom. Saying it twice changes nothing.
+ */
+import { setup, type SnapshotFrom } from "xstate"
+import type { Principal } from "../../src/domain/principal.ts"
+
+export interface Command {
+  readonly type: "disable" | "enable"
+  readonly by: Principal
+  /** Milliseconds. */
+  readonly at: number
+}
+
+export interface Fact {
+  readonly type: "identity_disabled" | "identity_enabled"
+  readonly by: Principal
+  readonly at: number
+}
+
+export interface Context {
+  readonly disabled: { readonly at: number; readonly by: Principal } | null
+}
+
+const base = setup({ types: { context: {} as Context, events: {} as Command, emitted: {} as Fact } })
+
+const kit = base.extend({
+  actions: {
+    noteDisabled: base.assign(({ event: { at, by } }) => ({ disabled: { at, by } })),
+    noteEnabled: base.assign({ disabled: null })
+  }
+})
+
+const saying = (type: Fact["type"]) => base.emit(({ event: { at, by } }) => ({ type, at, by }))
+
+export const chart = kit.createMachine({
+  id: "identity",
+  context: { disabled: null },
+  initial: "enabled",
+  states: {
+    enabled: { on: { disable: { target: "disabled", actions: ["noteDisabled", saying("identity_disabled")] } } },
+    disabled: { on: { enable: { target: "enabled", actions: ["noteEnabled", saying("identity_enabled")] } } }
+  }
+})
+
+export type Snapshot = SnapshotFrom<typeof chart>
