@@ -68,7 +68,7 @@ const detailText = `select ${threadColumns}, ${pending} as inputs, b.budget_wind
     coalesce((select sum(s.amount) from spend s where s.workspace = h.workspace and s.subject = a.parent and s.minute >
       case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when '7d' then 10080 else 1440 end end), 0) as spent
   from heads h join actors a on a.workspace = h.workspace and a.id = h.id
-  left join lateral (select g.body -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = a.parent) b on true
+  left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = a.parent) b on true
   where ${thread}`
 
 const queueText = `select ${pending} as inputs from heads h where ${thread}`

@@ -48,8 +48,12 @@ const statements = [
     primary key (workspace, id)
   )`,
   sql`create index actors_parent on actors (workspace, parent, id) where parent is not null`,
-  sql`create index actors_identity on actors (workspace, (attributes::json ->> 'identity'), id)
-    where kind = 'thread' and attributes::json ->> 'identity' is not null`,
+  // JSON of ours may hold \\u0000 and lone surrogates, which PostgreSQL stores as text and refuses to read.
+  // Whole pairs are never escaped in it, so that what looks like a surrogate is a lone one.
+  sql`create function readable(text) returns json language sql immutable strict parallel safe
+    return regexp_replace($1, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::json`,
+  sql`create index actors_identity on actors (workspace, (readable(attributes) ->> 'identity'), id)
+    where kind = 'thread' and readable(attributes) ->> 'identity' is not null`,
 
   // `once` is what must not happen twice in an actor: an admission, an end, a result, a resolution.
   sql`create table facts (
