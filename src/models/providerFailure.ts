@@ -1,5 +1,5 @@
 /** What went wrong at a provider, as one of the contract's failure codes (M3): from status, error code and message. */
-import { APICallError, isJSONObject, LoadAPIKeyError, NoSuchModelError } from "@ai-sdk/provider"
+import { APICallError, InvalidResponseDataError, isJSONObject, JSONParseError, LoadAPIKeyError, NoSuchModelError } from "@ai-sdk/provider"
 import type { ImageFormat } from "../domain/content.ts"
 import type { FailureCode } from "../domain/failure.ts"
 import { imageFormatFailure } from "./images.ts"
@@ -90,6 +90,8 @@ interface Verdict {
 
 const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
   if (LoadAPIKeyError.isInstance(error) || NoSuchModelError.isInstance(error)) return { code: "model_unavailable", unavailable: true }
+  // A stream that broke off reaches us as one that cannot be read.
+  if (InvalidResponseDataError.isInstance(error) || JSONParseError.isInstance(error)) return { code: "model_error", transient: true }
   if (status === undefined) {
     if (overflow.test(words)) return { code: "context_overflow" }
     if (/overloaded|server_is_overloaded/.test(words)) return { code: "model_overloaded", transient: true }
