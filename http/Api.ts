@@ -13,23 +13,39 @@
  *        }).annotateMerge(access("read", { lease: true, parks: true })),   // scope; schemes; 202 wrapper
  *        …
  *
- *    Paths are without /v1. Query parameters: `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`,
+ *    Paths are without /v1. No headers in the contract unless they are needed: decoding them costs. Query parameters: `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`,
  *    `Schema.optional(..)` (http/Validate.ts). Every property of a body is strict; optional ones are `optionalKey`.
  *    Created things: `.pipe(HttpApiSchema.status(201))`, Location by `created(..)` of http/answers.ts.
  *    operationId is `<group>.<endpoint>`; `OpenApi.annotations({ summary, description })` for the reference.
  * 2. Add the group to the list below. Middleware and prefix follow by themselves.
  * 3. `http/<group>/handlers.ts`: `HttpApiBuilder.group(Api, "<group>", (handlers) => …)`, a layer named `<Group>Handlers`;
- *    `yield* Caller` for workspace and principal; refuse with `new Refused({ error, message })`; journal failures pass as they are.
- *    POST that creates: wrap it in `idempotent(..)` (http/Idempotency.ts).
- *    Hot routes: `handleRaw` with `yield* body(request)` from a decoder made once by `decodeJson(schema)` (http/Body.ts), answer
- *    with `jsonText(text)` (http/answers.ts).
+ *    `yield* Caller` for workspace and principal; refuse with `new Refused({ error, message })`; outages of journal and database pass as they are.
+ *    POST that changes something: `yield* idempotent((key) => …)` (http/Idempotency.ts); OpenAPI shows the header by itself.
+ *    Hot routes: `handleRaw`, the body by a decoder made once, `const decode = decodeJson(schema)` and `yield* decode(request)`
+ *    (http/Body.ts), the answer by `jsonText(text)` (http/answers.ts).
  * 4. Add the layer to the list in http/Routes.ts, and the operations to test/http/specification.ts.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
-import { Authenticate } from "./Authenticate.ts"
+import { AgentsApi } from "./agents/api.ts"
+import { AuthApi } from "./auth/api.ts"
+import { contract } from "./contract.ts"
+import { EventsApi } from "./events/api.ts"
+import { IdentitiesApi } from "./identities/api.ts"
+import { MessagesApi } from "./messages/api.ts"
+import { ModelsApi } from "./models/api.ts"
+import { OperationsApi } from "./operations/api.ts"
+import { ProfilesApi } from "./profiles/api.ts"
+import { QueueApi } from "./queue/api.ts"
+import { StreamsApi } from "./streams/api.ts"
+import { ThreadsApi } from "./threads/api.ts"
 
-export class Api extends HttpApi.make("troupe")
-  .middleware(Authenticate)
-  .prefix("/v1")
-  .annotateMerge(OpenApi.annotations({ title: "Troupe", version: "v1" }))
-{}
+export class Api extends contract(
+  HttpApi.make("troupe").add(
+    AgentsApi, AuthApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, StreamsApi, ThreadsApi
+  )
+).annotateMerge(OpenApi.annotations({
+  title: "Troupe",
+  version: "v1",
+  summary: "A workspace-scoped platform for running agents",
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" }
+})) {}

@@ -3,10 +3,11 @@
  * credential (specification, Authentication; design, section 14). The gate carries it out.
  */
 import { Context, Schema } from "effect"
-import { HttpApiMiddleware } from "effect/http-api"
+import { HttpApiMiddleware, OpenApi } from "effect/http-api"
 import type { Scope } from "../src/domain/apiKey.ts"
 import type { Caller } from "./Caller.ts"
 import { everywhere, OutageResponse, refuses } from "./errors.ts"
+import { describeAccess } from "./openapi.ts"
 
 /** What an endpoint asks of a credential. */
 export class Access extends Context.Service<Access, {
@@ -19,13 +20,15 @@ export class Access extends Context.Service<Access, {
 }>()("troupe/http/Access") {}
 
 /** Annotates an endpoint: `.annotateMerge(access("write"))`. Without it the server does not start. */
-export const access = (scope: Scope, also?: { readonly lease?: true; readonly parks?: true }) =>
-  Context.make(Access, { scope, lease: also?.lease ?? false, parks: also?.parks ?? false })
+export const access = (scope: Scope, also?: { readonly lease?: true; readonly parks?: true }) => {
+  const rule = { scope, lease: also?.lease ?? false, parks: also?.parks ?? false }
+  return Context.make(Access, rule).pipe(Context.add(OpenApi.Transform, describeAccess(rule)))
+}
 
 /** Stands before every endpoint, and provides its Caller. Checks what comes in before the handler sees it. */
 export class Authenticate extends HttpApiMiddleware.Service<Authenticate, { provides: Caller }>()("troupe/http/Authenticate", {
   error: [...refuses(...everywhere), OutageResponse]
 }) {}
 
-/** The header that every POST may carry (design, section 18). Shown in OpenAPI; read by `Idempotency.ts`. */
+/** The header that every POST may carry (design, section 18). OpenAPI shows it by itself; `Idempotency.ts` reads it. */
 export const IdempotencyKeyHeader = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))

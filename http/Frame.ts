@@ -1,0 +1,71 @@
+/**
+ * What surrounds every answer of the server, of routes and of what is none: its request id and
+ * security headers, 404 and 405 for what no route takes, and a 500 that says nothing for what broke.
+ *
+ * F1. Every answer carries X-Request-Id; every error, an ErrorResponse.
+ * F2. A defect is logged with its request id and cause; the client learns the id only.
+ * F3. An interrupt is not a failure: it passes.
+ */
+import { Cause, Context, Effect } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { Refused, toRefused, toResponse } from "./errors.ts"
+import { RequestId, requestIdOf } from "./RequestId.ts"
+
+/** Methods by path, of the interface and of what stands beside it. */
+type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: string }>
+
+const pattern = (path: string) => new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`)
+
+const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, more: ReadonlyArray<string>): Allowed => {
+  const methods = new Map<string, Set<string>>(more.map((path) => [path, new Set(["GET", "HEAD"])]))
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const known = methods.get(endpoint.path) ?? new Set()
+      known.add(endpoint.method)
+      if (endpoint.method === "GET") known.add("HEAD")
+      methods.set(endpoint.path, known)
+    }
+  })
+  return [...methods].map(([path, set]) => ({ path: pattern(path), methods: [...set].join(", ") }))
+}
+
+const common = { "x-content-type-options": "nosniff", "cache-control": "no-store" }
+
+/** `more`: paths with GET that are not part of the interface's value. */
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, more: ReadonlyArray<string>) =>
+  HttpRouter.middleware(Effect.sync(() => {
+    const allowed = allowedOf(api, more)
+
+    const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
+      const path = request.url.split("?", 1)[0]!
+      const known = allowed.find((entry) => entry.path.test(path))
+      return known === undefined
+        ? toResponse(new Refused({ error: "not_found", message: "no such path" }))
+        : toResponse(new Refused({ error: "method_not_allowed", message: `this path takes ${known.methods}` }), { allow: known.methods })
+    }
+
+    const broken = (cause: Cause.Cause<unknown>, id: string) =>
+      Effect.as(
+        Effect.annotateLogs(Effect.logError("a request failed", cause), { requestId: id }),
+        toResponse(new Refused({ error: "internal", message: `something went wrong on our side; the request's id is ${id}` }))
+      )
+
+    return (app) => Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const id = requestIdOf(request.headers["x-request-id"])
+      const framed = (response: HttpServerResponse.HttpServerResponse) =>
+        HttpServerResponse.setHeaders(response, { ...common, ...response.headers, "x-request-id": id })
+      return Effect.provideService(Effect.matchCauseEffect(app, {
+        onSuccess: (response) => Effect.succeed(framed(response)),
+        onFailure: (cause) => {
+          if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+          const failure = cause.reasons.find(Cause.isFailReason)?.error
+          if (HttpServerError.isHttpServerError(failure) && failure.reason._tag === "RouteNotFound") return Effect.succeed(framed(noRoute(request)))
+          const refused = toRefused(failure)
+          return refused === undefined ? Effect.map(broken(cause, id), framed) : Effect.succeed(framed(toResponse(refused)))
+        }
+      }), RequestId, id)
+    })
+  }), { global: true })

@@ -1,0 +1,140 @@
+/**
+ * Idempotency-Key on every POST (design, section 18): the same request sent twice takes effect once
+ * and gets the same answer.
+ *
+ * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept.
+ * I2. The answer is stored in the same transaction as the effect, by whoever writes the effect: in
+ *     the actor's append (`Append.keys`), or by `keepAnswer` in a repository's transaction.
+ * I3. Only 2xx answers are kept: a refusal may be repeated with another outcome.
+ * I4. A second request waits for the first on this node; on another node the unique key decides.
+ */
+import { Context, Data, Deferred, Duration, Effect, Layer, Option } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { sql, type Transaction } from "kysely"
+import { hash } from "node:crypto"
+import { limits } from "../src/domain/limits.ts"
+import { toUuid } from "../src/domain/ids.ts"
+import { type IdempotencyRow, Journal, type JournalUnavailable } from "../src/journal/Journal.ts"
+import type { Tables } from "../src/store/tables.ts"
+import { jsonText } from "./answers.ts"
+import { textOf } from "./Body.ts"
+import { Caller } from "./Caller.ts"
+import { Refused } from "./errors.ts"
+
+/** What the writer of the effect stores, with the status and body of its answer. */
+export type Key = Pick<IdempotencyRow, "scope" | "fingerprint">
+
+/** An answer that can be kept: 2xx, and JSON as text. */
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Another node has just stored an answer for this key: the transaction must roll back. */
+export class KeyTaken extends Data.TaggedError("KeyTaken")<{ readonly scope: string }> {}
+
+/**
+ * Stores an answer in a repository's transaction (I2). Throws KeyTaken, which rolls it back; the
+ * repository hands it on as a failure, and `idempotent` answers with what is stored.
+ */
+export const keepAnswer = async (tx: Transaction<Tables>, workspace: string, row: IdempotencyRow) => {
+  const kept = await tx.insertInto("idempotency")
+    .values({ workspace: toUuid(workspace), scope: row.scope, fingerprint: row.fingerprint, status: row.status, body: row.body })
+    .onConflict((conflict) => conflict.columns(["workspace", "scope"])
+      // One that has outlived its day is as if it were not there.
+      .doUpdateSet((given) => ({
+        fingerprint: given.ref("excluded.fingerprint"), status: given.ref("excluded.status"), body: given.ref("excluded.body"),
+        created_at: given.ref("excluded.created_at")
+      }))
+      .where("idempotency.created_at", "<=", sql<Date>`now() - make_interval(hours => ${limits.idempotencyHours})`))
+    .executeTakeFirst()
+  if (kept.numInsertedOrUpdatedRows !== 1n) throw new KeyTaken({ scope: row.scope })
+}
+
+type IdempotencyWord = "invalid_request" | "idempotency_key_reused" | "idempotency_in_progress"
+
+const waitMs = 2_000
+
+const inProgress = () =>
+  new Refused({ error: "idempotency_in_progress", message: "the first request with this Idempotency-Key has not been answered yet", retryAfterSeconds: 1 })
+const reused = () =>
+  new Refused({ error: "idempotency_key_reused", message: "this Idempotency-Key came with another body before" })
+
+const refuseKey = (key: string) =>
+  key.length >= 1 && key.length <= limits.idempotencyKeyChars
+    ? undefined
+    : new Refused({ error: "invalid_request", code: "invalid_header", message: `Idempotency-Key: expected 1 to ${limits.idempotencyKeyChars} characters` })
+
+export class Idempotency extends Context.Service<Idempotency, {
+  /** Runs `run` unless its answer is kept already. Without the header it just runs, with no key. */
+  readonly once: <E, R>(
+    request: HttpServerRequest.HttpServerRequest,
+    caller: Caller["Service"],
+    run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Exclude<E, KeyTaken> | Refused<IdempotencyWord> | JournalUnavailable, R>
+}>()("troupe/http/Idempotency") {
+  static readonly layer = Layer.effect(Idempotency, Effect.gen(function*() {
+    const journal = yield* Journal
+    const running = new Map<string, Deferred.Deferred<void>>()
+
+    const replay = (kept: IdempotencyRow, key: Key) =>
+      kept.fingerprint === key.fingerprint
+        ? Effect.succeed(jsonText(kept.body, kept.status, { "idempotency-replayed": "true" }))
+        : Effect.fail(reused())
+
+    const first = <E, R>(workspace: string, key: Key, run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>) =>
+      Effect.gen(function*() {
+        const kept = yield* journal.key(workspace, key.scope)
+        if (kept !== undefined) return yield* replay(kept, key)
+        const answer = yield* run(key).pipe(Effect.map(Option.some), Effect.catchIf(isTaken, () => Effect.succeed(Option.none<Answer>())))
+        if (Option.isSome(answer)) return jsonText(answer.value.body, answer.value.status, answer.value.headers)
+        const other = yield* journal.key(workspace, key.scope)
+        return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key)
+      })
+
+    const once: Idempotency["Service"]["once"] = Effect.fnUntraced(function*(request, caller, run) {
+      const sent = request.headers["idempotency-key"]
+      if (sent === undefined) {
+        const answer = yield* Effect.catchIf(run(undefined), isTaken, Effect.die)
+        return jsonText(answer.body, answer.status, answer.headers)
+      }
+      const refused = refuseKey(sent)
+      if (refused !== undefined) return yield* refused
+      const text = yield* textOf(request)
+      const path = request.url.split("?", 1)[0]!
+      const key = {
+        scope: hash("sha256", [caller.keyId, request.method, path, sent].join("\0"), "hex"),
+        fingerprint: hash("sha256", text, "hex")
+      }
+      const name = caller.workspace + key.scope
+      const deadline = performance.now() + waitMs
+      for (;;) {
+        const before = running.get(name)
+        if (before === undefined) break
+        const left = deadline - performance.now()
+        const over = yield* Effect.timeoutOption(Deferred.await(before), Duration.millis(Math.max(0, left)))
+        if (Option.isNone(over)) return yield* inProgress()
+      }
+      const mine = Deferred.makeUnsafe<void>()
+      running.set(name, mine)
+      return yield* Effect.ensuring(first(caller.workspace, key, run), Effect.sync(() => {
+        running.delete(name)
+        Deferred.doneUnsafe(mine, Effect.void)
+      }))
+    })
+
+    return Idempotency.of({ once })
+  }))
+}
+
+const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
+
+/**
+ * For handlers: `yield* idempotent((key) => …)`, where the effect's writer stores
+ * `{ ...key, status, body }` together with the effect when `key` is there.
+ */
+export const idempotent = Effect.fnUntraced(function*<E, R>(run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>) {
+  const idempotency = yield* Idempotency
+  return yield* idempotency.once(yield* HttpServerRequest.HttpServerRequest, yield* Caller, run)
+})

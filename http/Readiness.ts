@@ -1,0 +1,12 @@
+/** Whether this node should get traffic (design, Running it): asked by `/readyz`, answered by whoever composes the node. */
+import { Context, type Effect } from "effect"
+
+export type Ready =
+  /** A missing NATS is degraded, not down. `bus` says which one carries hints: `in-process`, `nats`, `disconnected`. */
+  | { readonly status: "ready" | "degraded"; readonly bus: string }
+  | { readonly status: "unready" | "draining"; readonly reason: string }
+
+export class Readiness extends Context.Service<Readiness, {
+  /** PostgreSQL answers, migrations are done, this node holds a lease, and it is not draining. */
+  readonly check: Effect.Effect<Ready>
+}>()("troupe/http/Readiness") {}
