@@ -9,6 +9,7 @@ import * as reference from "./reference.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
+  Layer.empty
 )
 
 export const Routes = Layer.mergeAll(
