@@ -9,6 +9,7 @@
  * I5. An input is admitted once at most. Every accepted one is admitted, pending or removed, and only one of these.
  * I6. Inputs of mode queue are admitted in the order in which they were accepted.
  * I7. A response replies to the newest message that it could have seen.
+ * I8. An input opens the turn of its own body, or joins the turn that it was sent to; no other.
  */
 export interface Recorded {
   readonly pos: number
@@ -133,10 +134,12 @@ export interface Ledger {
   readonly pending: ReadonlyArray<string>
   /** Inputs whose place in the queue was changed by a promotion. */
   readonly promoted: ReadonlySet<string>
+  /** The turn that each steer was sent to. */
+  readonly joins: ReadonlyMap<string, string>
 }
 
-/** I5 and I6: what clients were told, held against the journal and the queue. */
-export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, pending, promoted, removed }: Ledger): ReadonlyArray<string> => {
+/** I5, I6 and I8: what clients were told, held against the journal and the queue. */
+export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, joins, pending, promoted, removed }: Ledger): ReadonlyArray<string> => {
   const broken: Array<string> = []
   const admissions = log.filter(({ type }) => type === "user_message").map(({ event }) => String(event["inputId"]))
   const admitted = new Set(admissions)
@@ -146,6 +149,13 @@ export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, pending, p
   }
   const known = new Set(accepted.map(({ inputId }) => inputId))
   for (const inputId of [...admissions, ...pending]) if (!known.has(inputId)) broken.push(`I5: ${inputId} was never accepted`)
+
+  for (const { event, turn, type } of log) {
+    const inputId = String(event["inputId"])
+    if (type === "user_message" && turn?.slice(-26) !== inputId.slice(-26) && joins.get(inputId) !== turn) {
+      broken.push(`I8: ${inputId} joins ${turn}, not ${joins.get(inputId)}`)
+    }
+  }
 
   const queued = accepted.filter(({ inputId, mode }) => mode === "queue" && !promoted.has(inputId)).map(({ inputId }) => inputId)
   const inOrder = queued.filter((inputId) => admitted.has(inputId))

@@ -57,6 +57,8 @@ export class Walk {
   readonly accepted: Array<{ readonly inputId: string; readonly mode: SubmitMode }> = []
   readonly removed = new Set<string>()
   readonly promoted = new Set<string>()
+  /** The turn that each steer was sent to. */
+  readonly joins = new Map<string, string>()
   readonly refusals = new Map<string, Failure>()
   at = 1_000_000
   plan: Plan
@@ -75,6 +77,7 @@ export class Walk {
     walk.accepted.push(...this.accepted)
     for (const inputId of this.removed) walk.removed.add(inputId)
     for (const inputId of this.promoted) walk.promoted.add(inputId)
+    for (const [inputId, turnId] of this.joins) walk.joins.set(inputId, turnId)
     for (const [inputId, why] of this.refusals) walk.refusals.set(inputId, why)
     return walk
   }
@@ -156,17 +159,42 @@ export class Walk {
   tell(command: Command): Refusal | undefined {
     const refusal = refuse(this.snapshot, command)
     if (refusal !== undefined) return refusal
-    const waited = this.context.pending.map(({ inputId }) => inputId)
-    const step = decide(this.snapshot, command)
-    if (command.type === "submit") this.accepted.push(command.input)
-    if (command.type === "promote") this.promoted.add(command.inputId)
-    if (command.type === "remove") this.removed.add(command.inputId)
-    if (command.type === "cancel" && command.clearQueue && step.next !== this.snapshot) for (const inputId of waited) this.removed.add(inputId)
+    const before = this.snapshot
+    const step = decide(before, command)
+    this.keepBooks(command, before)
     this.snapshot = step.next
     this.steps.push(step)
     this.log.push(...step.facts)
     this.check()
+    this.checkTurn(before, step.facts)
     return undefined
+  }
+
+  /** What a client would remember of a command that was accepted. */
+  private keepBooks(command: Command, { context: { pending, turn } }: Snapshot) {
+    const steers = (inputId: string) => turn !== null && this.joins.set(inputId, turn.turnId)
+    switch (command.type) {
+      case "submit":
+        this.accepted.push(command.input)
+        if (command.input.mode === "steer") steers(command.input.inputId)
+        break
+      case "promote":
+        this.promoted.add(command.inputId)
+        if (command.mode === "steer") steers(command.inputId)
+        break
+      case "remove":
+        this.removed.add(command.inputId)
+        break
+      case "cancel":
+        if (command.clearQueue && turn !== null) for (const { inputId } of pending) this.removed.add(inputId)
+    }
+  }
+
+  /** T2: the queue's turn comes when no steer waits that came too late. */
+  private checkTurn({ context: { pending } }: Snapshot, facts: ReadonlyArray<Fact>) {
+    const opened = facts.findLast((fact) => fact.type === "user_message" && fact.turnId.slice(-26) === fact.event.inputId.slice(-26))
+    const input = pending.find(({ inputId }) => opened?.type === "user_message" && opened.event.inputId === inputId && opened.event.submitMode === "queue")
+    if (input !== undefined) assert.isTrue(this.context.pending.every(({ forTurnId }) => forTurnId === undefined), "a late steer goes before the queue")
   }
 
   /** The command must be accepted. */
@@ -180,7 +208,8 @@ export class Walk {
     const log = this.recorded
     assert.deepStrictEqual(violations(log), [])
     assert.deepStrictEqual(unaccounted(log, {
-      accepted: this.accepted, removed: this.removed, promoted: this.promoted, pending: pending.map(({ inputId }) => inputId)
+      accepted: this.accepted, removed: this.removed, promoted: this.promoted, joins: this.joins,
+      pending: pending.map(({ inputId }) => inputId)
     }), [])
     assert.deepStrictEqual(openTurns(log), turn === null ? [] : [turn.turnId])
     assert.strictEqual(pos, log.length)
