@@ -1,7 +1,7 @@
 /**
  * `Models` for a process: the scripted models, those of the providers that a key exists for, and the operator's.
  *
- * Samples of real models are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
+ * Samples are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
  */
 import { Cause, Effect, Exit, Layer, Metric } from "effect"
 import type { Backend } from "./Backend.ts"
@@ -30,8 +30,8 @@ const createdAt = (index: number) => new Date(Date.UTC(2025, 0, 1) - index * 100
 const unknownModel = (modelId: string) =>
   new ModelFailure({ code: "model_unavailable", text: `no model ${modelId} is available here`, transient: false, unavailable: true })
 
-const duration = Metric.timer("model_sample_duration", { description: "Time of one response of a real model" })
-const samples = Metric.counter("model_samples", { description: "Responses of real models, by how they ended", incremental: true })
+const duration = Metric.timer("model_sample_duration", { description: "Time of one response of a model" })
+const samples = Metric.counter("model_samples", { description: "Responses of models, by how they ended", incremental: true })
 
 const outcomeOf = (exit: Exit.Exit<ModelReply, ModelFailure>): string => {
   if (Exit.isSuccess(exit)) return "answered"
@@ -42,10 +42,16 @@ const outcomeOf = (exit: Exit.Exit<ModelReply, ModelFailure>): string => {
 const measured = ({ entry, sample }: Backend): Backend => {
   const provider = entry.targets[0]?.provider ?? "unknown"
   const timer = Metric.withAttributes(duration, { provider })
+  const counters = new Map<string, Metric.Counter<number>>()
+  const counterOf = (outcome: string) => {
+    const counter = counters.get(outcome) ?? Metric.withAttributes(samples, { provider, outcome })
+    counters.set(outcome, counter)
+    return counter
+  }
   return {
     entry,
     sample: (request) => sample(request).pipe(
-      Effect.onExit((exit) => Metric.update(Metric.withAttributes(samples, { provider, outcome: outcomeOf(exit) }), 1)),
+      Effect.onExit((exit) => Metric.update(counterOf(outcomeOf(exit)), 1)),
       Effect.trackDuration(timer)
     )
   }
@@ -62,7 +68,7 @@ const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Aliases) => {
 }
 
 /** The scripted models alone: what tests and the bench stand on. */
-export const layerScripted = Layer.sync(Models, () => fromBackends(scriptedModels(createdAt, noImages), {}))
+export const layerScripted = Layer.sync(Models, () => fromBackends(scriptedModels(createdAt, noImages).map(measured), {}))
 
 const noFile: ModelsFile = {}
 
@@ -77,5 +83,5 @@ export const layer = ({ env, modelsFile, idleTimeoutMs = 120_000, formatOf = noI
     const scripted = scriptedModels(createdAt, formatOf)
     const real = realModels(file, source, scripted.map(({ entry }) => entry.id), env, createdAt)
     if (real instanceof ModelsFileInvalid) return yield* real
-    return fromBackends([...scripted, ...real.map((remote) => measured(remoteBackend(remote, formatOf, idleTimeoutMs)))], file.aliases ?? {})
+    return fromBackends([...scripted, ...real.map((remote) => remoteBackend(remote, formatOf, idleTimeoutMs))].map(measured), file.aliases ?? {})
   }))

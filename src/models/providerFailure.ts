@@ -60,7 +60,8 @@ const refusedContent = /content_filter|content_policy|content policy|content man
 const outOfQuota = /insufficient_quota|billing|credit balance|exceeded your current quota/
 const overloaded = /overload|unavailable|capacity|try again later|slow_down/
 const noModel = /model_not_found|model .*(not found|does not exist|not exist)|unknown model|no such model|invalid_api_key|api key not valid|api_key_invalid/
-const aboutImages = /(image|media|mime)[^\n]*(unsupported|not supported|invalid|format)|(unsupported|invalid|not supported)[^\n]*(image|media|mime)|unsupported_image|invalid_image_format/
+const aboutImages = /unsupported image|unsupported mime|(image|media|mime)[ _](format|type)s?[^\n]*(unsupported|not supported|should be|must be|not allowed)|(unsupported|not supported|does not support|invalid)[^\n]*((image|media|mime)[ _](format|type)|image\/)/
+const allowsOnly = /should be|must be|following|supported (image )?(format|type)s|only/
 const network = /econnrefused|econnreset|enotfound|eai_again|etimedout|epipe|ehostunreach|enetunreach|und_err|cannot connect|fetch failed|socket|connection ?(closed|refused)/
 
 const seconds = (text: string | undefined): number | undefined => {
@@ -114,6 +115,19 @@ const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
 
 const maxText = 1000
 
+/** Of the prompt's formats, those that the message refuses: it names either them or the ones that it takes. */
+const refusedFormats = (formats: ReadonlyArray<ImageFormat>, message: string): ReadonlyArray<ImageFormat> => {
+  const named = (format: ImageFormat) => message.includes(format) || (format === "jpeg" && /\bjpg\b/.test(message))
+  const found = formats.filter((format) => named(format) !== allowsOnly.test(message))
+  return found.length > 0 ? found : formats
+}
+
+const publicText = ({ status, text }: Trouble): string => {
+  // Providers repeat parts of the key here, and a thread's log is read by people who must not see it.
+  if (status === 401) return "the provider refused the key (401)"
+  return text.trim() === "" ? "the provider failed" : text.slice(0, maxText)
+}
+
 export interface Asked {
   readonly modelId: string
   /** Formats of the images in the prompt. */
@@ -125,10 +139,10 @@ export interface Asked {
 export const providerFailure = (error: unknown, { modelId, formats, now }: Asked): ModelFailure => {
   if (error instanceof ModelFailure) return error
   const trouble = troubleOf(error)
-  const text = (trouble.text.trim() === "" ? "the provider failed" : trouble.text).slice(0, maxText)
-  if ((trouble.status === 400 || trouble.status === 415 || trouble.status === 422) && formats.length > 0 && aboutImages.test(trouble.words)) {
-    const named = formats.filter((format) => trouble.words.includes(`image/${format}`))
-    return imageFormatFailure(modelId, named.length > 0 ? named : formats, text)
+  const text = publicText(trouble)
+  const message = trouble.text.toLowerCase()
+  if ((trouble.status === 400 || trouble.status === 415 || trouble.status === 422) && formats.length > 0 && aboutImages.test(message)) {
+    return imageFormatFailure(modelId, refusedFormats(formats, message), text)
   }
   const verdict = verdictOf(error, trouble)
   const retryAfterMs = verdict.transient === true ? retryAfterOf(trouble, now) : undefined

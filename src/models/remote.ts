@@ -132,6 +132,7 @@ export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs:
       catch: (error) => providerFailure(error, { modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })
     })
     const { text, calls, usage, parts } = heard
+    yield* Effect.annotateCurrentSpan({ "gen_ai.usage.input_tokens": usage.inputTokens, "gen_ai.usage.output_tokens": usage.outputTokens })
     const reply: ModelReply = {
       text,
       calls,
