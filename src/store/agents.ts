@@ -19,10 +19,15 @@ export interface StoredAgent {
   readonly rev: number
 }
 
-export type AgentRefusal =
-  | { readonly refused: "not_found" | "archived" | "precondition" }
-  | { readonly refused: "no_profile"; readonly profileId: string; readonly version?: number }
-  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+/** A2: without `version`, the profile itself is not there. */
+export interface NoProfile {
+  readonly refused: "no_profile"
+  readonly version?: number
+}
+export interface NotThere {
+  readonly refused: "not_found" | "precondition"
+}
+export type PatchRefusal = NoProfile | NotThere | { readonly refused: "archived" } | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
 const AgentBody = Schema.Struct({
   name: Schema.String,
@@ -83,16 +88,16 @@ const columnsOf = ({ profileId, profileVersion, identity, ...body }: AgentInput)
 })
 
 /** A2: what is missing, or undefined. */
-const missingProfile = async (db: Connection, workspace: string, input: AgentInput): Promise<AgentRefusal | undefined> => {
+const missingProfile = async (db: Connection, workspace: string, input: AgentInput): Promise<NoProfile | undefined> => {
   const found = input.profileVersion === undefined
     ? await db.selectFrom("profiles").select("id").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(input.profileId)).executeTakeFirst()
     : await db.selectFrom("profile_versions").select("profile").where("workspace", "=", toUuid(workspace))
       .where("profile", "=", toUuid(input.profileId)).where("version", "=", input.profileVersion).executeTakeFirst()
   if (found !== undefined) return undefined
-  return { refused: "no_profile", profileId: input.profileId, ...(input.profileVersion !== undefined && { version: input.profileVersion }) }
+  return { refused: "no_profile", ...(input.profileVersion !== undefined && { version: input.profileVersion }) }
 }
 
-export const createAgent = async (tx: Connection, workspace: string, input: AgentInput, at: number): Promise<StoredAgent | AgentRefusal> => {
+export const createAgent = async (tx: Connection, workspace: string, input: AgentInput, at: number): Promise<StoredAgent | NoProfile> => {
   const missing = await missingProfile(tx, workspace, input)
   if (missing) return missing
   if (input.identity !== undefined) await seeIdentity(tx, workspace, input.identity, at)
@@ -112,7 +117,7 @@ export const readAgent = async (db: Connection, workspace: string, id: string): 
 /** `fits` says whether the agent's revision meets the request's If-Match (A1). */
 export const patchAgent = async (
   tx: Connection, workspace: string, id: string, patch: AgentPatch, fits: (rev: number) => boolean, at: number
-): Promise<StoredAgent | AgentRefusal> => {
+): Promise<StoredAgent | PatchRefusal> => {
   const row = await tx.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id))
     .forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
@@ -132,7 +137,7 @@ export const patchAgent = async (
 /** Archiving again changes nothing. */
 export const archiveAgent = async (
   tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean, at: number
-): Promise<AgentRefusal | undefined> => {
+): Promise<NotThere | undefined> => {
   const row = await tx.selectFrom("agents").select(["workspace", "id", "rev", "updated_at", "archived_at"])
     .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }

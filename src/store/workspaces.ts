@@ -1,5 +1,5 @@
 /**
- * What a server needs before the first request: a workspace, a key, a profile and an agent to talk to.
+ * What a server needs before the first request: a workspace and a key.
  *
  * W1. Each `ensure…` may be called by many nodes at once and at every start: the first makes it, all
  *     others find it. A lock in the transaction holds them apart.
@@ -10,10 +10,8 @@ import { hashKey, parseKey } from "../crypto/apiKey.ts"
 import { type Scope, scopes as allScopes } from "../domain/apiKey.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { freshId } from "../seed.ts"
-import { createAgent } from "./agents.ts"
 import { createKey } from "./apiKeys.ts"
 import type { Connection } from "./Connection.ts"
-import { createProfile } from "./profiles.ts"
 
 /** Any number, the same for every node of every version. */
 const lock = 7_417_316_073
@@ -51,19 +49,4 @@ export const ensureKey = async (
   if (found.workspace !== toUuid(workspace)) throw new UnusableKey({ reason: "elsewhere" })
   if (found.hash !== hashKey(token) || found.revoked_at !== null) throw new UnusableKey({ reason: "revoked" })
   return fromUuid("key", found.id)
-}
-
-/** An agent over the scripted model, for the first message of a newcomer: made once, in a workspace without agents. */
-export const ensureDemo = async (tx: Connection, workspace: string): Promise<{ readonly profileId: string; readonly agentId: string }> => {
-  await alone(tx)
-  const oldest = await tx.selectFrom("agents").select(["id", "profile"]).where("workspace", "=", toUuid(workspace))
-    .orderBy("archived_at", (o) => o.desc().nullsFirst()).orderBy("created_at").orderBy("id").limit(1).executeTakeFirst()
-  if (oldest) return { profileId: fromUuid("profile", oldest.profile), agentId: fromUuid("agent", oldest.id) }
-  const at = Date.now()
-  const profile = await createProfile(tx, workspace, {
-    name: "Demo", description: "Answers from a script: no key and no network needed.", models: ["troupe/scripted"]
-  }, at)
-  const made = await createAgent(tx, workspace, { name: "Demo", profileId: profile.id, tags: ["demo"] }, at)
-  if ("refused" in made) throw new Error(`the demo agent was refused: ${made.refused}`)
-  return { profileId: profile.id, agentId: made.agent.id }
 }

@@ -1,0 +1,83 @@
+/** The credential in use, and API keys: contract to rows. */
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { generateKey } from "../../src/crypto/apiKey.ts"
+import { fromTimestamp, toTimestamp } from "../../src/domain/time.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { createKey, listKeys, revokeKey } from "../../src/store/apiKeys.ts"
+import { readIdentity } from "../../src/store/identities.ts"
+import { json, noContent } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Credentials } from "../Credentials.ts"
+import { Refused } from "../errors.ts"
+import { makePages, placeOf } from "../newestFirst.ts"
+import { answerOf, makeWrites } from "../writes.ts"
+import { seal, unseal } from "./sealedToken.ts"
+
+const notHeld = new Refused({ error: "permission_denied", code: "scope_not_held", message: "scopes: a key cannot be given a scope that the caller lacks" })
+const past = new Refused({ error: "invalid_request", code: "invalid_body", message: "expiresAt: expected a time in the future" })
+const disabled = new Refused({ error: "identity_disabled", message: "identity: this identity is disabled" })
+const noKey = new Refused({ error: "not_found", message: "no such key" })
+
+const KeptAnswer = Schema.fromJsonString(Schema.Struct({ key: Schema.Unknown, token: Schema.String }))
+const readKept = Schema.decodeUnknownSync(KeptAnswer)
+
+export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(function*(handlers) {
+  const credentials = yield* Credentials
+  const lease = yield* Lease
+  const pages = yield* makePages
+  const writes = yield* makeWrites
+
+  return handlers.handleAll({
+    context: Effect.fnUntraced(function*() {
+      const { expiresAt, principal, scheme, scopes, workspace } = yield* Caller
+      return json({
+        principal, workspaceId: workspace, scheme, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) })
+      })
+    }),
+
+    createKey: Effect.fnUntraced(function*({ headers, payload: { expiresAt, identity, name, scopes }, request }) {
+      const { principal, scopes: held, workspace } = yield* Caller
+      if (!scopes.every((scope) => held.has(scope))) return yield* notHeld
+      const until = expiresAt === undefined ? undefined : fromTimestamp(expiresAt)
+      const secrets = { authorization: request.headers["authorization"] ?? "", idempotencyKey: headers["idempotency-key"] ?? "" }
+      const answer = yield* writes.post("auth.createKey", async (tx) => {
+        if (until !== undefined && until <= lease.now()) return past
+        if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true) return disabled
+        const { hash, key: token, publicPart } = generateKey()
+        const key = await createKey(tx, workspace, {
+          public: publicPart, hash, name, scopes, by: principal,
+          ...(identity !== undefined && { identity }), ...(until !== undefined && { expiresAt: until })
+        }, lease.now())
+        const kept = headers["idempotency-key"] === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
+        return { ...answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` }), ...(kept !== undefined && { keep: kept }) }
+      })
+      if (answer.headers["idempotency-replayed"] === undefined) return answer
+      const kept = readKept(new TextDecoder().decode(answer.body._tag === "Uint8Array" ? answer.body.body : undefined))
+      return HttpServerResponse.text(JSON.stringify({ key: kept.key, token: unseal(kept.token, secrets) }), {
+        status: answer.status, contentType: "application/json", headers: { "idempotency-replayed": "true" }
+      })
+    }),
+
+    listKeys: Effect.fnUntraced(function*({ query }) {
+      const { workspace } = yield* Caller
+      const { rows, nextCursor } = yield* pages({
+        list: "keys",
+        place: `keys ${workspace}`,
+        query,
+        fetch: (db, page) => listKeys(db, workspace, page),
+        position: placeOf
+      })
+      return json({ keys: rows, nextCursor })
+    }),
+
+    revokeKey: Effect.fnUntraced(function*({ params }) {
+      const { workspace } = yield* Caller
+      yield* writes.change("auth.revokeKey", async (tx) => (await revokeKey(tx, workspace, params.keyId, lease.now())) ? undefined : noKey)
+      yield* credentials.forget
+      return noContent
+    })
+  })
+}))

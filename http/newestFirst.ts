@@ -1,0 +1,42 @@
+/** Pages of lists by createdAt desc with the id as tie-break (design, section 17). */
+import { Effect } from "effect"
+import { toUuid } from "../src/domain/ids.ts"
+import { fromTimestamp } from "../src/domain/time.ts"
+import type { Connection } from "../src/store/Connection.ts"
+import { Database } from "../src/store/Database.ts"
+import type { Position } from "../src/store/newestFirst.ts"
+import { Cursors, type Filter, type List, rowsOf } from "./pagination.ts"
+
+interface Asked<Row> {
+  readonly list: List
+  /** What is paged, with the workspace and path ids. */
+  readonly place: string
+  readonly query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+  readonly filter?: Filter
+  /** At most `limit` rows behind a position, with the filters of the page. */
+  readonly fetch: (db: Connection, page: { readonly after: Position | undefined; readonly limit: number; readonly filter: Filter }) => Promise<ReadonlyArray<Row>>
+  readonly position: (row: Row) => Position
+}
+
+/** The place of a resource in its list. */
+export const placeOf = (resource: { readonly id: string; readonly createdAt: string }): Position => ({
+  at: fromTimestamp(resource.createdAt), id: toUuid(resource.id)
+})
+
+export const makePages = Effect.gen(function*() {
+  const cursors = yield* Cursors
+  const database = yield* Database
+
+  return Effect.fnUntraced(function*<Row>(asked: Asked<Row>) {
+    const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {})
+    const limit = rowsOf(asked.list, asked.query.limit)
+    const [at, id] = after ?? []
+    const position = typeof at === "number" && typeof id === "string" ? { at, id } : undefined
+    const found = yield* database.run(`${asked.list}.list`, (db) => asked.fetch(db, { after: position, limit: limit + 1, filter }))
+    const rows = found.slice(0, limit)
+    const last = rows.at(-1)
+    if (found.length <= limit || last === undefined) return { rows }
+    const end = asked.position(last)
+    return { rows, nextCursor: cursors.seal(asked.place, filter, [end.at, end.id]) }
+  })
+})

@@ -1,0 +1,89 @@
+/**
+ * Operations: contract to rows. Nothing parks yet, so every row is terminal: a decision that agrees
+ * with what happened is answered with it, another is refused (design, section 1).
+ */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { isTerminal, type Operation, operationStates, type OperationState } from "../../src/domain/operation.ts"
+import { Database } from "../../src/store/Database.ts"
+import { listOperations, readOperation } from "../../src/store/operations.ts"
+import { json } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { makePages, placeOf } from "../newestFirst.ts"
+import { answerOf, makeWrites } from "../writes.ts"
+
+const noOperation = new Refused({ error: "not_found", message: "no such operation" })
+
+/** The states that a decision leads to. */
+const outcomes = {
+  approve: ["approved", "completed", "failed"],
+  deny: ["denied"],
+  cancel: ["cancelled"]
+} as const satisfies Record<string, ReadonlyArray<OperationState>>
+type Decision = keyof typeof outcomes
+
+const agrees = (decision: Decision, { state }: Operation) => outcomes[decision].some((outcome) => outcome === state)
+
+const resolved = ({ state }: Operation) => new Refused({ error: "operation_resolved", code: state, message: `the operation is ${state} already` })
+
+/** How often a long poll looks again. */
+const lookAgain = "500 millis"
+
+export const OperationsHandlers = HttpApiBuilder.group(Api, "operations", Effect.fnUntraced(function*(handlers) {
+  const database = yield* Database
+  const pages = yield* makePages
+  const writes = yield* makeWrites
+
+  const read = Effect.fnUntraced(function*(operationId: string) {
+    const { workspace } = yield* Caller
+    const found = yield* database.run("operations.get", (db) => readOperation(db, workspace, operationId))
+    return found === undefined ? yield* noOperation : found
+  })
+
+  const decide = (decision: Decision) =>
+    Effect.fnUntraced(function*({ params }: { readonly params: { readonly operationId: string } }) {
+      const { workspace } = yield* Caller
+      return yield* writes.post(`operations.${decision}`, async (tx) => {
+        const operation = await readOperation(tx, workspace, params.operationId)
+        if (operation === undefined) return noOperation
+        return agrees(decision, operation) ? answerOf({ operation }) : resolved(operation)
+      })
+    })
+
+  return handlers.handleAll({
+    get: Effect.fnUntraced(function*({ params, query }) {
+      const deadline = performance.now() + (query.waitSeconds ?? 0) * 1000
+      let operation = yield* read(params.operationId)
+      while (!isTerminal(operation.state) && performance.now() < deadline) {
+        yield* Effect.sleep(lookAgain)
+        operation = yield* read(params.operationId)
+      }
+      return json({ operation })
+    }),
+
+    list: Effect.fnUntraced(function*({ query: { action, agentId, state, ...query } }) {
+      const { workspace } = yield* Caller
+      const { rows, nextCursor } = yield* pages({
+        list: "operations",
+        place: `operations ${workspace}`,
+        query,
+        filter: { action, agentId, state },
+        fetch: (db, { after, filter, limit }) => listOperations(db, workspace, {
+          after,
+          limit,
+          state: operationStates.find((state) => state === filter["state"]),
+          action: filter["action"],
+          agentId: filter["agentId"]
+        }),
+        position: placeOf
+      })
+      return json({ operations: rows, nextCursor })
+    }),
+
+    approve: decide("approve"),
+    deny: decide("deny"),
+    cancel: decide("cancel")
+  })
+}))

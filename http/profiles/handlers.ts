@@ -1,0 +1,103 @@
+/** Profiles: contract to rows. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Profile } from "../../src/domain/profile.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { Database } from "../../src/store/Database.ts"
+import { Directory } from "../../src/store/Directory.ts"
+import { createProfile, listProfiles, listVersions, patchProfile, type ProfileRefusal, readProfile } from "../../src/store/profiles.ts"
+import { json } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { etag, meets } from "../etag.ts"
+import { makePages, placeOf } from "../newestFirst.ts"
+import { Cursors, rowsOf } from "../pagination.ts"
+import { refuseBody } from "../Validate.ts"
+import { answerOf, makeWrites } from "../writes.ts"
+
+const answer = (profile: Profile) => json({ profile }, 200, { etag: etag(profile.version) })
+
+const noProfile = new Refused({ error: "not_found", message: "no such profile" })
+const changed = new Refused({ error: "precondition_failed", message: "If-Match: the profile has another version" })
+
+const refusal = (refused: ProfileRefusal) => {
+  switch (refused.refused) {
+    case "not_found":
+      return noProfile
+    case "precondition":
+      return changed
+    case "invalid":
+      return refuseBody(refused.cause)
+  }
+}
+
+export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnUntraced(function*(handlers) {
+  const cursors = yield* Cursors
+  const database = yield* Database
+  const directory = yield* Directory
+  const lease = yield* Lease
+  const pages = yield* makePages
+  const writes = yield* makeWrites
+
+  const read = Effect.fnUntraced(function*(workspace: string, profileId: string, version?: number) {
+    const found = yield* database.run("profiles.get", (db) => readProfile(db, workspace, profileId, version))
+    return found === undefined ? yield* noProfile : found
+  })
+
+  return handlers.handleAll({
+    create: Effect.fnUntraced(function*({ payload }) {
+      const { workspace } = yield* Caller
+      return yield* writes.post("profiles.create", async (tx) => {
+        const profile = await createProfile(tx, workspace, payload, lease.now())
+        return answerOf({ profile }, 201, { location: `/v1/profiles/${profile.id}`, etag: etag(profile.version) })
+      })
+    }),
+
+    list: Effect.fnUntraced(function*({ query }) {
+      const { workspace } = yield* Caller
+      const { rows, nextCursor } = yield* pages({
+        list: "profiles",
+        place: `profiles ${workspace}`,
+        query,
+        fetch: (db, page) => listProfiles(db, workspace, page),
+        position: placeOf
+      })
+      return json({ profiles: rows, nextCursor })
+    }),
+
+    get: Effect.fnUntraced(function*({ params }) {
+      const { workspace } = yield* Caller
+      return answer(yield* read(workspace, params.profileId))
+    }),
+
+    update: Effect.fnUntraced(function*({ headers, params, payload }) {
+      const { workspace } = yield* Caller
+      const profile = yield* writes.change("profiles.update", async (tx) => {
+        const patched = await patchProfile(tx, workspace, params.profileId, payload, meets(headers["if-match"]), lease.now())
+        return "refused" in patched ? refusal(patched) : patched
+      })
+      directory.forgetProfile(workspace, params.profileId)
+      return answer(profile)
+    }),
+
+    versions: Effect.fnUntraced(function*({ params: { profileId }, query }) {
+      const { workspace } = yield* Caller
+      const place = `versions ${profileId} ${workspace}`
+      const { after } = yield* cursors.open(place, query.cursor, {})
+      const before = typeof after?.[0] === "number" ? after[0] : undefined
+      const limit = rowsOf("profiles", query.limit)
+      const found = yield* database.run("profiles.versions", (db) => listVersions(db, workspace, profileId, { before, limit: limit + 1 }))
+      // Every profile has a version 1: only one that is not there has none.
+      if (found.length === 0) return yield* noProfile
+      const versions = found.slice(0, limit)
+      const nextCursor = found.length > limit ? cursors.seal(place, {}, [versions.at(-1)?.version ?? 1]) : undefined
+      return json({ versions, nextCursor })
+    }),
+
+    version: Effect.fnUntraced(function*({ params }) {
+      const { workspace } = yield* Caller
+      return answer(yield* read(workspace, params.profileId, Number(params.version)))
+    })
+  })
+}))
