@@ -1,0 +1,74 @@
+/**
+ * The load generator, in a process of its own: N closed-loop clients, each with one connection.
+ * Started by run.ts with a job as JSON; says `{"measuring":true}` after the warm-up, then its result.
+ */
+import type { Adapter, Session, Target } from "./adapters/Adapter.ts"
+import { polled, streamed } from "./adapters/troupe.ts"
+import { yardstick } from "./adapters/yardstick.ts"
+import { summarize } from "./statistics.ts"
+
+export interface Job {
+  readonly adapter: "polled" | "streamed" | "yardstick"
+  readonly target: Target
+  readonly clients: number
+  readonly warmupSeconds: number
+  readonly seconds: number
+}
+
+export interface Result {
+  readonly turns: number
+  readonly seconds: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  readonly errors: number
+  readonly lastError?: string
+  readonly driverCpuMs: number
+}
+
+const adapters: { readonly [A in Job["adapter"]]: Adapter } = { polled, streamed, yardstick }
+const message = "Summarise the latest deployment and tell me whether it is safe to continue. ".repeat(4).slice(0, 300)
+
+const load = async (sessions: ReadonlyArray<Session>, seconds: number) => {
+  const start = performance.now()
+  const end = start + seconds * 1_000
+  const latencies: Array<number> = []
+  let errors = 0
+  let lastError: string | undefined
+  await Promise.all(sessions.map(async (session) => {
+    for (let before = performance.now(); before < end;) {
+      try {
+        await session.turn(message)
+        const after = performance.now()
+        latencies.push(after - before)
+        before = after
+      } catch (cause) {
+        lastError = cause instanceof Error ? cause.message : String(cause)
+        if (++errors > 50) throw cause
+        before = performance.now()
+      }
+    }
+  }))
+  return { latencies, errors, lastError, seconds: (performance.now() - start) / 1_000 }
+}
+
+const run = async (job: Job): Promise<Result> => {
+  const sessions = await Promise.all(Array.from({ length: job.clients }, (_, i) => adapters[job.adapter](job.target, i)))
+  await load(sessions, job.warmupSeconds)
+  process.stdout.write(`${JSON.stringify({ measuring: true })}\n`)
+  const cpu = process.cpuUsage()
+  const { latencies, errors, lastError, seconds } = await load(sessions, job.seconds)
+  const used = process.cpuUsage(cpu)
+  await Promise.all(sessions.map((session) => session.close()))
+  const { count, p50, p99, max } = summarize(latencies)
+  return {
+    turns: count, seconds, p50, p99, max, errors, driverCpuMs: (used.user + used.system) / 1_000,
+    ...lastError === undefined ? {} : { lastError }
+  }
+}
+
+if (import.meta.main) {
+  const job: Job = JSON.parse(process.argv[2] ?? "")
+  process.stdout.write(`${JSON.stringify(await run(job))}\n`)
+  process.exit(0)
+}
