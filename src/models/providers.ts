@@ -67,7 +67,8 @@ export const toRemote = (entry: ModelEntry, { kind, api, provider, name, apiKey 
         partsOwner: `openai-compatible:${provider}`,
         providerOptions: {},
         connect: (fetch) => createOpenAICompatible({
-          name: provider,
+          // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.
+          name: "compatible",
           baseURL: baseUrl ?? "",
           includeUsage: true,
           fetch,

@@ -24,6 +24,18 @@ const Part = Schema.Union([
 const Parts = Schema.Struct({ provider: Schema.String, content: Schema.Array(Part) })
 const decodeParts = Schema.decodeUnknownOption(Parts)
 
+const noParts: ReadonlyArray<typeof Part.Type> = []
+/** A long thread's messages are the same objects from sample to sample: each is read once. */
+const decoded = new WeakMap<AssistantMessage, typeof Parts.Type | undefined>()
+
+/** P1. What cannot be read is dropped: a conversation without its reasoning is better than none. */
+const partsFor = (message: AssistantMessage, provider: string) => {
+  if (message.parts === undefined) return noParts
+  if (!decoded.has(message)) decoded.set(message, Option.getOrUndefined(decodeParts(message.parts)))
+  const kept = decoded.get(message)
+  return kept?.provider === provider ? kept.content : noParts
+}
+
 /** One piece of a response as it streamed in. Metadata that comes later replaces what came before, as the packages mean it. */
 interface Piece {
   readonly type: "reasoning" | "text" | "call"
@@ -107,8 +119,7 @@ const callPart = (call: Call, wire: Wire, meta?: SharedV4ProviderMetadata): Assi
 
 /** An assistant's message as its provider wants it back (P1, P2). */
 export const assistantContent = (message: AssistantMessage, provider: string, wire: Wire): AssistantContent => {
-  const kept = Option.getOrUndefined(decodeParts(message.parts))
-  const parts = kept?.provider === provider ? kept.content : []
+  const parts = partsFor(message, provider)
   const lengths = parts.reduce((sum, part) => part.type === "text" ? sum + part.length : sum, 0)
   const content: AssistantContent = []
   const placed = new Set<Call>()

@@ -7,7 +7,8 @@
 import { createHash } from "node:crypto"
 import type { Prompt } from "./Model.ts"
 
-const safe = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+/** `code_execution` is the providers' own: the packages read its results in their own way. */
+const safe = /^(?!code_execution$)[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
 export const toProviderName = (name: string): string => {
   if (safe.test(name)) return name

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { fromProviderName, toProviderName } from "../../src/models/toolNames.ts"
 import { called, promptOf } from "./prompts.ts"
 
-const odd = ["mcp:files/read file", "9lives", "größe", "", "a.b", "x".repeat(65), `${"x".repeat(64)}y`, "a b", "a/b"]
+const odd = ["mcp:files/read file", "9lives", "größe", "", "a.b", "x".repeat(65), `${"x".repeat(64)}y`, "a b", "a/b", "code_execution"]
 
 describe("the name of a tool at a provider", () => {
   it.each(["search", "a_b-c", "_x", "x".repeat(64)])("stays as it is when every provider takes it: %s", (name) => {
