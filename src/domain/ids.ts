@@ -91,3 +91,6 @@ export const fromUuid = (noun: Noun, uuid: string) => {
   }
   return prefixes[noun] + fromBytes(bytes)
 }
+
+/** When a fresh id was made, in milliseconds: the first 48 bits of its UUIDv7. */
+export const bornAt = (id: string) => Number.parseInt(toUuid(id).replace("-", "").slice(0, 12), 16)

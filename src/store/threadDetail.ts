@@ -27,6 +27,8 @@ export interface ThreadAttributes {
   readonly profileVersion?: number
   readonly createdBy: Principal
   readonly updatedBy: Principal
+  /** Milliseconds: when they were last edited, if ever. */
+  readonly editedAt?: number
 }
 
 /** The head's carry, as far as reads need it. */
@@ -103,13 +105,13 @@ export const queueOf = (pending: ReadonlyArray<QueuedInput>, activeTurnId: strin
 
 /** The thread itself: what was said of it, and when. */
 export const threadOf = ({ agentId, attributes, createdAt, head, threadId, workspaceId }: Omit<ThreadRows, "pending" | "waits" | "carry">): Thread => {
-  const { createdBy, identity, maxCost, metadata, model, profileVersion, title, updatedBy } = attributes
+  const { createdBy, editedAt = 0, identity, maxCost, metadata, model, profileVersion, title, updatedBy } = attributes
   return {
     id: threadId,
     agentId,
     workspaceId,
     createdAt: toTimestamp(createdAt),
-    updatedAt: toTimestamp(head.updatedAt),
+    updatedAt: toTimestamp(Math.max(head.updatedAt, editedAt)),
     createdBy,
     updatedBy,
     ...(identity === undefined ? {} : { identity }),

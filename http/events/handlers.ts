@@ -1,0 +1,56 @@
+/** The event log: pages of texts that the store has made, spliced and sent (design, section 4). */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Bus } from "../../src/bus/Bus.ts"
+import { ThreadReads } from "../../src/store/ThreadReads.ts"
+import { jsonText } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { Cursors, rowsOf } from "../pagination.ts"
+import { noThread } from "../threads/asked.ts"
+import { makeLongPoll } from "./longPoll.ts"
+
+const refusal = (code: string, message: string) => new Refused({ error: "invalid_request", code, message })
+
+const refuse = (query: { readonly afterSeq?: number | undefined; readonly cursor?: string | undefined; readonly order?: string | undefined; readonly waitSeconds?: number | undefined }) => {
+  const { afterSeq = 0, cursor, order, waitSeconds } = query
+  if (afterSeq > 0 && cursor !== undefined) return refusal("after_seq_with_cursor", "afterSeq: not together with cursor")
+  if (afterSeq > 0 && order === "desc") return refusal("after_seq_with_desc", "afterSeq: not together with order=desc")
+  if (waitSeconds !== undefined && cursor !== undefined) return refusal("wait_with_cursor", "waitSeconds: not together with cursor")
+  if (waitSeconds !== undefined && order === "desc") return refusal("wait_with_desc", "waitSeconds: not together with order=desc")
+  return undefined
+}
+
+export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntraced(function*(handlers) {
+  const reads = yield* ThreadReads
+  const cursors = yield* Cursors
+  const longPoll = makeLongPoll(yield* Bus, reads)
+
+  return handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {
+    const refused = refuse(query)
+    if (refused !== undefined) return yield* refused
+    const { workspace } = yield* Caller
+    const { afterSeq = 0, limit, turnId, waitSeconds = 0 } = query
+    const place = `events ${threadId} ${workspace}`
+    const page = query.cursor === undefined
+      ? { filter: { turnId, order: query.order ?? "asc" }, after: undefined }
+      : yield* cursors.open(place, query.cursor, { turnId, order: query.order })
+    const { filter } = page
+    const position = page.after?.[0]
+    const ofTurn = filter["turnId"]
+    const asked = {
+      workspace,
+      threadId,
+      order: filter["order"] === "desc" ? "desc" as const : "asc" as const,
+      limit: rowsOf("events", limit),
+      ...(ofTurn === undefined ? {} : { turnId: ofTurn }),
+      ...(afterSeq > 0 ? { afterSeq } : {}),
+      ...(typeof position === "number" ? { position } : {})
+    }
+    const found = waitSeconds > 0 ? yield* longPoll(asked, afterSeq, waitSeconds * 1000) : yield* reads.events(asked)
+    if (found === undefined) return yield* noThread()
+    const next = found.position === undefined ? "" : `,"nextCursor":"${cursors.seal(place, filter, [found.position])}"`
+    return jsonText(`{"events":[${found.events.join(",")}]${next}}`)
+  }))
+}))

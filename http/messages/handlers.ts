@@ -1,0 +1,28 @@
+/** Submitting a message: the hot route, from the body's text to the actor and back without a detour. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Threads } from "../../actors/thread/Threads.ts"
+import { MessageInput } from "../../src/domain/messageInput.ts"
+import { refuseWith } from "../actorErrors.ts"
+import { Api } from "../Api.ts"
+import { decodeJson } from "../Body.ts"
+import { Caller } from "../Caller.ts"
+import { idempotent } from "../Idempotency.ts"
+import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.ts"
+
+const decodeInput = decodeJson(MessageInput)
+const refuseSubmit = refuseWith(
+  "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "image_not_found", "model_unavailable", "queue_full"
+)
+
+export const MessagesHandlers = HttpApiBuilder.group(Api, "messages", Effect.fnUntraced(function*(handlers) {
+  const threads = yield* Threads
+  return handlers.handleRaw("submit", Effect.fnUntraced(function*({ params: { threadId }, request }) {
+    const { mode = "queue", origin, ...input } = yield* decodeInput(request)
+    const refused = refuseOrigin(origin) ?? refuseImages(input.content)
+    if (refused !== undefined) return yield* refused
+    const caller = yield* Caller
+    return yield* idempotent((key) =>
+      threads.submit(askedBy(caller, key), threadId, { ...input, mode }).pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit)))
+  }))
+}))

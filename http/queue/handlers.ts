@@ -1,0 +1,90 @@
+/** A thread's pending inputs: read from the store, changed by the thread. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { ActorError } from "../../actors/Actor.ts"
+import { Threads } from "../../actors/thread/Threads.ts"
+import type { InputRecord } from "../../src/domain/messageInput.ts"
+import type { DatabaseUnavailable } from "../../src/store/Database.ts"
+import { pendingState, queuedMessage, queueOf } from "../../src/store/threadDetail.ts"
+import { type StoredInput, ThreadReads } from "../../src/store/ThreadReads.ts"
+import { readAdmitted, readInput, threadRows } from "../../src/store/threadView.ts"
+import { refuseWith } from "../actorErrors.ts"
+import { json, jsonText, noContent } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { idempotent } from "../Idempotency.ts"
+import { askedBy, noThread, ofInput, refuseImages } from "../threads/asked.ts"
+
+const noInput = () => new Refused({ error: "not_found", message: "no such input in this thread" })
+
+const refuseEdit = refuseWith("input_not_pending", "image_not_found")
+const refuseRemove = refuseWith("input_not_pending")
+const refusePromote = refuseWith("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
+
+/** Why an input is not pending: an unknown one was never there, an admitted one names its turn. */
+const gone = (stored: StoredInput | undefined) => {
+  if (stored === undefined) return noInput()
+  const message = stored.state === "admitted"
+    ? `the input was admitted in turn ${stored.fact.turn}`
+    : stored.state === "cancelled" ? "the input was cancelled" : "the input was not pending a moment ago"
+  return new Refused({ error: "input_not_pending", message })
+}
+
+export const QueueHandlers = HttpApiBuilder.group(Api, "queue", Effect.fnUntraced(function*(handlers) {
+  const threads = yield* Threads
+  const reads = yield* ThreadReads
+
+  const find = (workspace: string, threadId: string) =>
+    Effect.flatMap(reads.detail(workspace, threadId), (rows) =>
+      rows === undefined ? noThread() : Effect.succeed(threadRows(workspace, rows, rows.inputs)))
+
+  /** Names what became of an input when the thread says that it does not wait. */
+  const explaining = <E>(refuse: (error: ActorError) => Effect.Effect<never, E>, workspace: string, threadId: string, inputId: string) =>
+    (error: ActorError): Effect.Effect<never, E | DatabaseUnavailable | ReturnType<typeof gone>> =>
+      error._tag === "Refused" && error.reason === "input_not_pending"
+        ? Effect.flatMap(reads.input(workspace, threadId, inputId), (stored) => Effect.fail(gone(stored)))
+        : refuse(error)
+
+  return handlers
+    .handle("list", Effect.fnUntraced(function*({ params: { threadId } }) {
+      const { workspace } = yield* Caller
+      const { carry, pending } = yield* find(workspace, threadId)
+      return json(queueOf(pending, carry.turn?.turnId))
+    }))
+    .handle("get", Effect.fnUntraced(function*({ params: { inputId, threadId } }) {
+      const { workspace } = yield* Caller
+      const stored = yield* reads.input(workspace, threadId, inputId)
+      if (stored === undefined) return yield* noInput()
+      if (stored.state === "admitted") return json(readAdmitted(inputId, stored.fact))
+      const input = readInput(stored.row)
+      if (stored.state === "cancelled") return json({ ...queuedMessage(input, undefined), state: "cancelled" } satisfies InputRecord)
+      // Only a steer needs to know which turn runs.
+      const active = input.forTurnId === undefined ? undefined : (yield* find(workspace, threadId)).carry.turn?.turnId
+      return json({ ...queuedMessage(input, active), state: pendingState(input, active) } satisfies InputRecord)
+    }))
+    .handle("edit", Effect.fnUntraced(function*({ params: { inputId, threadId }, payload: { content } }) {
+      const caller = yield* Caller
+      const refused = refuseImages(content)
+      if (refused !== undefined) return yield* refused
+      const answer = yield* threads.edit(askedBy(caller), threadId, inputId, content).pipe(
+        Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId))
+      )
+      return jsonText(answer.body)
+    }))
+    .handle("remove", Effect.fnUntraced(function*({ params: { inputId, threadId } }) {
+      const caller = yield* Caller
+      yield* threads.remove(askedBy(caller), threadId, inputId).pipe(
+        Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId))
+      )
+      return noContent
+    }))
+    .handle("promote", Effect.fnUntraced(function*({ params: { inputId, threadId }, payload }) {
+      const caller = yield* Caller
+      return yield* idempotent((key) =>
+        threads.promote(askedBy(caller, key), threadId, inputId, payload).pipe(
+          Effect.map(ofInput(threadId)), Effect.catch(explaining(refusePromote, caller.workspace, threadId, inputId))
+        ))
+    }))
+}))
+

@@ -1,0 +1,41 @@
+/** Commands to threads on behalf of a request: who asks, and what becomes of the actor's answer. */
+import type { Answer } from "../../actors/Actor.ts"
+import type { Asked } from "../../actors/thread/Threads.ts"
+import type { MessageContent } from "../../src/domain/content.ts"
+import type { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import type { Key } from "../Idempotency.ts"
+
+export const askedBy = ({ principal, workspace }: Caller["Service"], key?: Key): Asked =>
+  ({ workspace, principal, ...(key === undefined ? {} : { key }) })
+
+/** Where what was created can be read: by its id, the first of its kind in the text. */
+const locationOf = (body: string, id: RegExp, path: string) => {
+  const found = id.exec(body)
+  return found === null ? {} : { location: path + found[1]! }
+}
+
+// A quote inside a JSON string is escaped, so these match properties only.
+const threadId = /"id":"(thr_[^"]+)"/
+const inputId = /"id":"(inp_[^"]+)"/
+
+const kept = (answer: Answer) => answer.replayed === true ? { "idempotency-replayed": "true" } : {}
+
+/** The answer as it is, with the headers that its status asks for. */
+export const ofThread = (answer: Answer) =>
+  ({ ...answer, headers: { ...kept(answer), ...(answer.status === 201 ? locationOf(answer.body, threadId, "/v1/threads/") : {}) } })
+
+export const ofInput = (thread: string) => (answer: Answer) =>
+  ({ ...answer, headers: { ...kept(answer), ...(answer.status === 201 ? locationOf(answer.body, inputId, `/v1/threads/${thread}/queue/`) : {}) } })
+
+/** No image can be uploaded yet, so none that is referred to exists. */
+export const refuseImages = (content: MessageContent) => {
+  const at = content.findIndex((block) => block.type === "image")
+  return at === -1 ? undefined : new Refused({ error: "image_not_found", message: `content[${at}].imageId: no such image` })
+}
+
+/** Only a trigger may say where a message came from, and there are no triggers yet. */
+export const refuseOrigin = (origin: object | undefined) =>
+  origin === undefined ? undefined : new Refused({ error: "origin_not_allowed", message: "origin: only a trigger may send it" })
+
+export const noThread = () => new Refused({ error: "not_found", message: "no such thread" })

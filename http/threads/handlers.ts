@@ -1,0 +1,136 @@
+/** Threads: contract to commands, and to what the store says. */
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Threads } from "../../actors/thread/Threads.ts"
+import { mergePatch } from "../../src/domain/mergePatch.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import { ThreadEditable, ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
+import { toTimestamp } from "../../src/domain/time.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { type ThreadAttributes, threadDetail, threadOf } from "../../src/store/threadDetail.ts"
+import type { StoredThread } from "../../src/store/threadRow.ts"
+import { type ThreadDetailRows, ThreadReads } from "../../src/store/ThreadReads.ts"
+import { readAttributes, threadRows } from "../../src/store/threadView.ts"
+import { refuseWith } from "../actorErrors.ts"
+import { json } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { decodeJson } from "../Body.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { etag, meets } from "../etag.ts"
+import { idempotent } from "../Idempotency.ts"
+import { Cursors, rowsOf } from "../pagination.ts"
+import { refuseBody } from "../Validate.ts"
+import type { ThreadSummary } from "./api.ts"
+import { askedBy, noThread, ofInput, ofThread, refuseImages, refuseOrigin } from "./asked.ts"
+
+const decodeInput = decodeJson(ThreadInput)
+const decodeEditable = Schema.decodeUnknownExit(ThreadEditable, { onExcessProperty: "error" })
+
+const summary = (workspace: string, stored: StoredThread): ThreadSummary => {
+  const rows = threadRows(workspace, stored)
+  const { model } = rows.carry
+  return {
+    thread: threadOf(rows),
+    status: rows.head.status,
+    lastSeq: rows.head.seq,
+    updatedAt: toTimestamp(rows.head.updatedAt),
+    ...(model === undefined ? {} : { model }),
+    pendingWaits: rows.waits
+  }
+}
+
+/** The attributes as a patch leaves them: what it may not touch stays, the rest is checked as a whole. */
+const patched = (held: ThreadAttributes, patch: ThreadPatch, by: Principal, at: number) => {
+  const { maxCost, metadata, title, ...fixed } = held
+  const editable = { ...(maxCost === undefined ? {} : { maxCost }), ...(metadata === undefined ? {} : { metadata }), ...(title === undefined ? {} : { title }) }
+  return Effect.mapBoth(decodeEditable(mergePatch(editable, patch)), {
+    onSuccess: (changed): ThreadAttributes => ({ ...fixed, ...changed, updatedBy: by, editedAt: at }),
+    onFailure: refuseBody
+  })
+}
+
+const refuseCreate = refuseWith("agent_not_found", "agent_archived", "model_unavailable", "image_not_found", "origin_not_allowed")
+const refuseCancel = refuseWith("turn_conflict")
+const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "model_unavailable", "queue_full")
+
+/** How often an edit is tried against others of the same moment. */
+const attempts = 5
+
+export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUntraced(function*(handlers) {
+  const threads = yield* Threads
+  const reads = yield* ThreadReads
+  const cursors = yield* Cursors
+  const lease = yield* Lease
+
+  const find = (workspace: string, threadId: string) =>
+    Effect.flatMap(reads.detail(workspace, threadId), (rows) => rows === undefined ? noThread() : Effect.succeed(rows))
+
+  const answer = (workspace: string, rows: ThreadDetailRows) =>
+    json(
+      threadDetail(threadRows(workspace, rows, rows.inputs), { ...rows.spend, at: lease.now() }), 200,
+      { etag: etag(rows.version) }
+    )
+
+  const update = Effect.fnUntraced(function*(caller: Caller["Service"], threadId: string, patch: ThreadPatch, ifMatch: string | undefined) {
+    const { principal, workspace } = caller
+    const agrees = meets(ifMatch)
+    for (let attempt = 1;; attempt++) {
+      const rows = yield* find(workspace, threadId)
+      if (!agrees(rows.version)) return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
+      const attributes = JSON.stringify(yield* patched(readAttributes(rows.attributes), patch, principal, Math.floor(lease.now())))
+      const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version).pipe(
+        Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
+      )
+      if (written !== undefined) return answer(workspace, { ...rows, ...written })
+    }
+  })
+
+  return handlers
+    .handleRaw("create", Effect.fnUntraced(function*({ request }) {
+      const input = yield* decodeInput(request)
+      const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin) ?? refuseImages(input.message.content)
+      if (refused !== undefined) return yield* refused
+      const caller = yield* Caller
+      return yield* idempotent((key) => threads.create(askedBy(caller, key), input).pipe(Effect.map(ofThread), Effect.catch(refuseCreate)))
+    }))
+    .handle("list", Effect.fnUntraced(function*({ query }) {
+      const { workspace } = yield* Caller
+      const { agentId, cursor, identity, limit, state } = query
+      const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
+      const [updatedAt, threadId] = page.after ?? []
+      const { filter } = page
+      const found = yield* reads.list({
+        workspace,
+        waiting: filter["state"] === "waiting",
+        limit: rowsOf("threads", limit),
+        ...(filter["agentId"] === undefined ? {} : { agentId: filter["agentId"] }),
+        ...(filter["identity"] === undefined ? {} : { identity: filter["identity"] }),
+        ...(typeof updatedAt === "number" && typeof threadId === "string" ? { position: { updatedAt, threadId } } : {})
+      })
+      const { position } = found
+      return json({
+        threads: found.threads.map((stored) => summary(workspace, stored)),
+        ...(position === undefined ? {} : { nextCursor: cursors.seal(`threads ${workspace}`, filter, [position.updatedAt, position.threadId]) })
+      })
+    }))
+    .handle("get", Effect.fnUntraced(function*({ params }) {
+      const { workspace } = yield* Caller
+      return answer(workspace, yield* find(workspace, params.threadId))
+    }))
+    .handle("update", Effect.fnUntraced(function*({ headers, params, payload }) {
+      return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])
+    }))
+    .handle("cancel", Effect.fnUntraced(function*({ params, payload: { clearQueue = false, turnId } }) {
+      const caller = yield* Caller
+      return yield* idempotent((key) =>
+        threads.cancel(askedBy(caller, key), params.threadId, { clearQueue, ...(turnId === undefined ? {} : { turnId }) }).pipe(
+          Effect.map(ofThread), Effect.catch(refuseCancel)
+        ))
+    }))
+    .handle("retry", Effect.fnUntraced(function*({ params }) {
+      const caller = yield* Caller
+      return yield* idempotent((key) =>
+        threads.retry(askedBy(caller, key), params.threadId).pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry)))
+    }))
+}))

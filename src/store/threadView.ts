@@ -1,0 +1,64 @@
+/** Stored threads as the plain functions of `threadDetail.ts` want them: their JSON texts parsed, once. */
+import type { InputRecord } from "../domain/messageInput.ts"
+import { bornAt } from "../domain/ids.ts"
+import { threadStatuses } from "../domain/thread.ts"
+import { toTimestamp } from "../domain/time.ts"
+import type { InputRow, StoredFact } from "../journal/Journal.ts"
+import type { PendingWait } from "../domain/thread.ts"
+import type { QueuedInput, ThreadAttributes, ThreadCarry, ThreadRows } from "./threadDetail.ts"
+import type { StoredThread } from "./threadRow.ts"
+
+// The journal's texts are our own: each parse is given the type that was written there.
+export const readAttributes = (text: string): ThreadAttributes => JSON.parse(text)
+const readCarry = (text: string): ThreadCarry => JSON.parse(text)
+const readWait = (id: string, text: string): PendingWait => ({ ...JSON.parse(text), id })
+export const readInput = ({ body, id, ord }: InputRow): QueuedInput => ({ ...JSON.parse(body), inputId: id, ord })
+
+export const readStatus = (text: string) => {
+  const status = threadStatuses.find((status) => status === text)
+  if (status === undefined) throw new Error(`not a thread's status: ${text}`)
+  return status
+}
+
+export const threadRows = (workspaceId: string, stored: StoredThread, inputs: ReadonlyArray<InputRow> = []): ThreadRows => ({
+  workspaceId,
+  threadId: stored.id,
+  agentId: stored.agentId,
+  createdAt: stored.createdAt,
+  attributes: readAttributes(stored.attributes),
+  head: { status: readStatus(stored.head.status), seq: stored.head.seq, updatedAt: stored.head.updatedAt },
+  carry: readCarry(stored.head.carry),
+  pending: inputs.map(readInput),
+  waits: stored.waits.map((wait) => readWait(wait.id, wait.body))
+})
+
+interface Admission {
+  readonly content: InputRecord["content"]
+  readonly principal: InputRecord["principal"]
+  readonly submitMode: InputRecord["submitMode"]
+}
+
+/** How long a commit may take without the input counting as one that waited. */
+const atOnceMs = 1000
+
+/**
+ * An input that is in the log. Its user_message does not say when it was queued: one admitted at once
+ * was queued when it was admitted, for one that waited the birth of its id is right to a few milliseconds.
+ */
+export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: StoredFact & { readonly seq: number }): InputRecord => {
+  if (turn === null) throw new Error(`a message without a turn: ${inputId}`)
+  const { content, principal, submitMode }: Admission = JSON.parse(event)
+  const { model }: { readonly model?: string } = detail === null ? {} : JSON.parse(detail)
+  const born = bornAt(inputId)
+  return {
+    id: inputId,
+    content,
+    queuedAt: toTimestamp(at - born < atOnceMs ? at : born),
+    submitMode,
+    turnId: turn,
+    principal,
+    ...(model === undefined ? {} : { model }),
+    state: "admitted",
+    seq
+  }
+}
