@@ -204,6 +204,18 @@ export class Settings extends Context.Service<Settings, Values & {
     })
   })
 
+  /** Only where the database is: for operators' commands, which need nothing else to be right. */
+  static readonly readDatabase = Effect.gen(function*() {
+    const found = yield* environment
+    const text = (name: string) => Option.getOrUndefined(found[name] ?? Option.none())?.trim() || undefined
+    const get = <A>(v: Variable<A>) =>
+      Effect.try({
+        try: () => v.read(text(v.name), "dev"),
+        catch: (wrong) => new BadConfiguration({ problems: [`${v.name} ${wrong instanceof Error ? wrong.message : String(wrong)}.`] })
+      })
+    return { databaseUrl: yield* get(variables.databaseUrl), dataFolder: yield* get(variables.dataFolder) }
+  })
+
   /** The same from a record, for tests. */
   static readonly fromRecord = (mode: Mode, record: Readonly<Record<string, string>>, options: { readonly migrate?: boolean } = {}) =>
     Effect.provide(Settings.read(mode, options), ConfigProvider.layer(ConfigProvider.fromUnknown(record)))

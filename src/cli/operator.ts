@@ -6,7 +6,7 @@ import { Embedded, runningUrl } from "../postgres/Embedded.ts"
 /** The embedded one is used as it runs, or started for as long as the command takes. */
 export const withDatabase = <A, E, R>(work: (url: Redacted.Redacted<string>) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.gen(function*() {
-    const settings = yield* Settings.read("dev")
+    const settings = yield* Settings.readDatabase
     if (settings.databaseUrl !== undefined) return yield* work(settings.databaseUrl)
     const running = yield* runningUrl(settings.dataFolder)
     const url = Option.isSome(running) ? running.value : (yield* Embedded.make(settings.dataFolder)).url

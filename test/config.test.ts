@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { type Mode, Settings } from "../src/config.ts"
+import { generateKey } from "../src/crypto/apiKey.ts"
+
+const key = Buffer.alloc(32, 1).toString("base64")
+const production = { TROUPE_DATABASE_URL: "postgres://u:secret@db:5432/troupe", TROUPE_ENCRYPTION_KEYS: `k1:${key}` }
+
+const problems = (mode: Mode, record: Readonly<Record<string, string>>) =>
+  Effect.flip(Settings.fromRecord(mode, record)).pipe(Effect.map((error) => error.message))
+
+describe("settings", () => {
+  it.effect("need nothing in development", () => Effect.gen(function*() {
+    const settings = yield* Settings.fromRecord("dev", {})
+    assert.strictEqual(settings.host, "127.0.0.1")
+    assert.strictEqual(settings.port, 4100)
+    assert.isUndefined(settings.databaseUrl)
+    assert.deepStrictEqual(settings.natsUrls, [])
+    assert.match(settings.dataFolder, /^\/.*\/\.troupe$/)
+    assert.strictEqual(settings.leaseTtlMs, 5_000)
+    assert.strictEqual(settings.drainSeconds, 20)
+    assert.strictEqual(settings.rateLimit, 0)
+    assert.isTrue(settings.allowPrivateNetwork)
+    assert.isTrue(settings.migrate)
+    assert.match(settings.nodeId, /^[a-z0-9-]+-[0-9a-f]{8}$/)
+  }))
+
+  it.effect("are stricter in production: limits on, private networks off", () => Effect.gen(function*() {
+    const settings = yield* Settings.fromRecord("serve", production, { migrate: false })
+    assert.strictEqual(settings.rateLimit, 50)
+    assert.isFalse(settings.allowPrivateNetwork)
+    assert.isFalse(settings.migrate)
+    assert.deepStrictEqual(settings.encryptionKeys.map((k) => [k.id, Redacted.value(k.key).length]), [["k1", 32]])
+  }))
+
+  it.effect("say all that is wrong at once, each with what to do", () => Effect.gen(function*() {
+    const message = yield* problems("serve", { TROUPE_PORT: "70000", TROUPE_LOG_LEVEL: "loud", TROUPE_ALLOW_PRIVATE_NETWORK: "maybe" })
+    for (const part of [
+      /TROUPE_DATABASE_URL is missing: .*postgres:\/\//, /TROUPE_ENCRYPTION_KEYS is missing: .*openssl rand/, /TROUPE_PORT is "70000": .*65535/,
+      /TROUPE_LOG_LEVEL is "loud": give one of trace, debug/, /TROUPE_ALLOW_PRIVATE_NETWORK is "maybe": give true or false/
+    ]) assert.match(message, part)
+    assert.strictEqual(message.split("\n").length, 5)
+  }))
+
+  it.effect("never repeat a secret in an error", () => Effect.gen(function*() {
+    const message = yield* problems("serve", { TROUPE_DATABASE_URL: "mysql://u:hunter2@db", TROUPE_ENCRYPTION_KEYS: "k1:c2hvcnQ=", TROUPE_DEV_KEY: "hunter3" })
+    assert.notMatch(message, /hunter|c2hvcnQ/)
+    assert.strictEqual(message.split("\n").length, 3)
+  }))
+
+  const wrong: ReadonlyArray<readonly [name: string, value: string]> = [
+    ["TROUPE_PORT", "-1"], ["TROUPE_PORT", "1e3"], ["TROUPE_PORT", "80 81"], ["TROUPE_LEASE_TTL_MS", "499"], ["TROUPE_LEASE_TTL_MS", "5s"],
+    ["TROUPE_DRAIN_SECONDS", "3601"], ["TROUPE_RATE_LIMIT", "0.5"], ["TROUPE_NODE_ID", "a b"], ["TROUPE_NODE_ID", "-a"], ["TROUPE_NODE_ID", "x".repeat(64)],
+    ["TROUPE_NATS_URL", "http://nats:4222"], ["TROUPE_DATABASE_URL", "db"], ["TROUPE_ENCRYPTION_KEYS", `k1:${key},k1:${key}`], ["TROUPE_ENCRYPTION_KEYS", key],
+    ["TROUPE_LOG_FORMAT", "xml"], ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"], ["TROUPE_DEV_KEY", "trp_12345678_abc"]
+  ]
+  for (const [name, value] of wrong) {
+    it.effect(`refuse ${name}=${value.slice(0, 40)}`, () => Effect.gen(function*() {
+      assert.match(yield* problems("dev", { [name]: value }), new RegExp(`^${name} .+\\.$`))
+    }))
+  }
+
+  it.effect("take every value of the table", () => Effect.gen(function*() {
+    const { key: devKey } = generateKey()
+    const settings = yield* Settings.fromRecord("dev", {
+      TROUPE_PORT: "0", TROUPE_HOST: "::1", TROUPE_NATS_URL: "nats://a:4222, b:4222", TROUPE_DATA: "/var/x", TROUPE_DEV_KEY: devKey, TROUPE_NODE_ID: "node-1",
+      TROUPE_LEASE_TTL_MS: "3000", TROUPE_RATE_LIMIT: "7", TROUPE_ALLOW_PRIVATE_NETWORK: "FALSE", TROUPE_MODELS: "models.json", TROUPE_LOG_LEVEL: "DEBUG",
+      TROUPE_LOG_FORMAT: "json", OTEL_EXPORTER_OTLP_ENDPOINT: "http://otel:4318/"
+    })
+    assert.deepStrictEqual(settings.natsUrls, ["nats://a:4222", "b:4222"])
+    assert.strictEqual(settings.otlpEndpoint, "http://otel:4318")
+    assert.strictEqual(settings.logLevel, "debug")
+    assert.isTrue(settings.modelsFile?.endsWith("/models.json"))
+    assert.strictEqual(settings.devKey && Redacted.value(settings.devKey), devKey)
+  }))
+
+  it.effect("treat an empty variable as absent", () => Effect.gen(function*() {
+    const settings = yield* Settings.fromRecord("dev", { TROUPE_PORT: "", TROUPE_DATABASE_URL: "  " })
+    assert.strictEqual(settings.port, 4100)
+    assert.isUndefined(settings.databaseUrl)
+  }))
+
+  it.effect("keep a development server on the loopback interface", () => Effect.gen(function*() {
+    assert.match(yield* problems("dev", { TROUPE_HOST: "0.0.0.0" }), /loopback/)
+    assert.strictEqual((yield* Settings.fromRecord("serve", { ...production, TROUPE_HOST: "0.0.0.0" })).host, "0.0.0.0")
+  }))
+
+  it.effect("tell an operator's command where the database is, whatever else is wrong", () => Effect.gen(function*() {
+    const found = yield* Settings.readDatabase.pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ ...production, TROUPE_PORT: "x", TROUPE_HOST: "0.0.0.0" }))))
+    assert.strictEqual(found.databaseUrl && Redacted.value(found.databaseUrl), production.TROUPE_DATABASE_URL)
+  }))
+})

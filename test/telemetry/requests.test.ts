@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { createServer } from "node:http"
+import { once } from "node:events"
+import { type RequestEntry, routeOf, watchRequests } from "../../src/telemetry/requests.ts"
+
+const serving = async (work: (base: string, log: Array<RequestEntry>) => Promise<void>, perSecond?: number) => {
+  const log: Array<RequestEntry> = []
+  const server = createServer((request, response) => {
+    response.setHeader("x-request-id", "req-1")
+    response.statusCode = request.url?.startsWith("/v1/broken") ? 500 : request.url?.startsWith("/v1/nothing") ? 404 : 200
+    response.end("ok")
+  })
+  watchRequests(server, { log: (entry) => void log.push(entry), ...perSecond === undefined ? {} : { perSecond } })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  if (typeof address !== "object" || address === null) throw new Error("no address")
+  try {
+    await work(`http://127.0.0.1:${address.port}`, log)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+const until = async (holds: () => boolean) => {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe("the request log", () => {
+  it("names routes, not ids or queries", () => {
+    assert.strictEqual(routeOf("/v1/threads/thr_01m7y13t5ke0095n45e03jf000/events?afterSeq=1"), "/v1/threads/:id/events")
+    assert.strictEqual(routeOf("/v1/agents/agt_0000000000000000000000dem0"), "/v1/agents/:id")
+    assert.strictEqual(routeOf("/v1/%2e%2e/A B/<script>"), "/v1/*/*/*")
+  })
+
+  it("counts every request, and logs errors even past the limit of lines", () => serving(async (base, log) => {
+    for (const path of ["/v1/threads", "/v1/threads", "/v1/threads", "/v1/broken", "/v1/nothing/x"]) await (await fetch(base + path)).text()
+    await until(() => log.some((entry) => entry.status === 500))
+    assert.deepStrictEqual(log.map((entry) => [entry.route, entry.status, entry.skipped]), [["/v1/threads", 200, undefined], ["/v1/broken", 500, 2]])
+    assert.strictEqual(log[0]?.requestId, "req-1")
+    const text = await Effect.runPromise(PrometheusMetrics.format())
+    assert.match(text, /troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} 3/)
+    assert.match(text, /troupe_http_request_duration_seconds_bucket/)
+    assert.notMatch(text, /nothing/)
+  }, 1))
+})
