@@ -10,13 +10,12 @@ import { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { limits } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
-import { refuseBody } from "./Validate.ts"
+import { badJson, refuseBody } from "./Validate.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const tooLarge = () => new Refused({ error: "payload_too_large", message: `a body is at most ${limits.bodyBytes} bytes` })
 const cut = () => new Refused({ error: "invalid_request", message: "the body ended early", code: "truncated_body" })
-const badJson = (why: string) => new Refused({ error: "invalid_request", message: `the body: ${why}`, code: "invalid_json" })
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
 
@@ -111,6 +110,16 @@ export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Ef
   return Effect.map(read(request), (text) => {
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
   })
+}
+
+const nothing = /^\s*(?:\{\s*\})?\s*$/
+
+/** For endpoints that take no body: none, or an empty object. */
+export const receiveNothing = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
+  const { headers } = request
+  if (headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0") return Effect.void
+  return Effect.flatMap(Effect.andThen(receive(request), textOf(request)), (text) =>
+    nothing.test(text) ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "unknown_field", message: "this endpoint takes no body" })))
 }
 
 /** The text of a received body. Behind the gate it is there already. */

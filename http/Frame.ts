@@ -13,7 +13,7 @@ import { Refused, toRefused, toResponse } from "./errors.ts"
 import { RequestId, requestIdOf } from "./RequestId.ts"
 
 /** Methods by path, of the interface and of what stands beside it. */
-type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: string }>
+type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: ReadonlySet<string> }>
 
 const pattern = (path: string) => new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`)
 
@@ -28,7 +28,7 @@ const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(ap
       methods.set(endpoint.path, known)
     }
   })
-  return [...methods].map(([path, set]) => ({ path: pattern(path), methods: [...set].join(", ") }))
+  return [...methods].map(([path, set]) => ({ path: pattern(path), methods: set }))
 }
 
 const common = { "x-content-type-options": "nosniff", "cache-control": "no-store" }
@@ -41,9 +41,10 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
     const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
       const path = request.url.split("?", 1)[0]!
       const known = allowed.find((entry) => entry.path.test(path))
-      return known === undefined
-        ? toResponse(new Refused({ error: "not_found", message: "no such path" }))
-        : toResponse(new Refused({ error: "method_not_allowed", message: `this path takes ${known.methods}` }), { allow: known.methods })
+      // A known path and method that no route took: an id that is too long, or that is not text at all.
+      if (known === undefined || known.methods.has(request.method)) return toResponse(new Refused({ error: "not_found", message: "no such path" }))
+      const allow = [...known.methods].join(", ")
+      return toResponse(new Refused({ error: "method_not_allowed", message: `this path takes ${allow}` }), { allow })
     }
 
     const broken = (cause: Cause.Cause<unknown>, id: string) =>

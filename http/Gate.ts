@@ -8,10 +8,10 @@
  * G2. What the endpoint asks for is worked out once, when the routes are built.
  */
 import { Context, Effect, Layer, type Types } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { Access, Authenticate } from "./Authenticate.ts"
-import { receive } from "./Body.ts"
+import { receive, receiveNothing } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused, toResponse } from "./errors.ts"
@@ -52,7 +52,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
     if (found._tag === "None") throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
     const { lease, scope } = found.value
     const parameters = parameterNames(endpoint.query)
-    const takesBody = endpoint.payload.size > 0
+    const takesBody = endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
     const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scope}` })
 
     const refusedScope = toResponse(outOfScope)
@@ -69,8 +69,8 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       const refused = refuseQuery(parameters, sent)
       if (refused !== undefined) return Effect.succeed(toResponse(refused))
       const provided = Effect.provideService(answered, Caller, credential.caller)
-      return takesBody
-        ? Effect.matchEffect(receive(request), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
+      return takesBody !== undefined
+        ? Effect.matchEffect(takesBody(request), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
         : provided
     }
 

@@ -71,8 +71,13 @@ const append = (path: string, key: PropertyKey) =>
 
 const article = { String: "a string", Number: "a number", Boolean: "true or false", Arrays: "an array", Objects: "an object" } as const
 
-const typeText = (ast: SchemaAST.AST): string | undefined =>
-  Object.hasOwn(article, ast._tag) ? article[ast._tag as keyof typeof article] : undefined
+const isArticle = (tag: string): tag is keyof typeof article => Object.hasOwn(article, tag)
+
+const typeText = (ast: SchemaAST.AST): string | undefined => {
+  // HttpApi holds every body against a union, be it of one.
+  if (ast._tag === "Union" && ast.types.length === 1) return typeText(ast.types[0]!)
+  return isArticle(ast._tag) ? article[ast._tag] : undefined
+}
 
 /** The values of a property by which the members of a union differ, such as `type`. */
 const discriminator = (union: SchemaAST.Union): string | undefined => {
@@ -99,7 +104,7 @@ const walk = (issue: SchemaIssue.Issue, path: string): Problem => {
     case "AnyOf": {
       const only = issue.issues[0]
       if (only !== undefined && issue.issues.length === 1) return walk(only, path)
-      const named = discriminator(issue.ast)
+      const named = typeText(issue.ast) ?? discriminator(issue.ast)
       if (named !== undefined) return { path, message: `expected ${named}`, unknown: false }
       break
     }
@@ -120,6 +125,9 @@ const walk = (issue: SchemaIssue.Issue, path: string): Problem => {
 export const describe = (issue: SchemaIssue.Issue) => walk(issue, "")
 
 const sentence = (problem: Problem) => problem.path === "" ? `the body: ${problem.message}` : `${problem.path}: ${problem.message}`
+
+/** The refusal of a body that is no JSON, or not as JSON is allowed here. */
+export const badJson = (why: string) => new Refused({ error: "invalid_request", message: `the body: ${why}`, code: "invalid_json" })
 
 /** The refusal of a body that does not fit. */
 export const refuseBody = (error: Schema.SchemaError) => {
@@ -149,7 +157,7 @@ export const refuseInput = (error: HttpApiError.HttpApiSchemaError) => {
       })
     }
     case "Payload":
-      return refuseBody(error.cause)
+      return error.cause.issue._tag === "InvalidValue" ? badJson("not valid JSON") : refuseBody(error.cause)
     default:
       return undefined
   }

@@ -1,5 +1,5 @@
 /** A small interface of its own behind the real frame, gate and listener: for tests of what all groups share. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Logger, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { generateKey, type NewKey } from "../../src/crypto/apiKey.ts"
@@ -51,6 +51,7 @@ export const TinyApi = contract(HttpApi.make("tiny").add(
       query: { limit: limitOf("events"), cursor: CursorParam, afterSeq: Schema.optional(int64), deep: Schema.optional(flag) },
       success: Schema.Struct({ rows: Schema.Int, afterSeq: Schema.optionalKey(Schema.Number) })
     }).annotateMerge(access("read")),
+    HttpApiEndpoint.post("poke", "/poke", { success: Echo }).annotateMerge(access("run")),
     HttpApiEndpoint.get("fail", "/fail", { success: Echo }).annotateMerge(access("read")),
     HttpApiEndpoint.get("outage", "/outage", { success: Echo }).annotateMerge(access("read")),
     HttpApiEndpoint.get("refuse", "/refuse", { success: Echo, error: refuses("queue_full") }).annotateMerge(access("read")),
@@ -74,6 +75,7 @@ const Handlers = HttpApiBuilder.group(TinyApi, "notes", (handlers) => handlers
   .handle("list", ({ query }) => Effect.succeed({
     rows: rowsOf("events", query.limit), ...query.afterSeq === undefined ? {} : { afterSeq: query.afterSeq }
   }))
+  .handle("poke", () => Effect.succeed({ by: "me", note: null }))
   .handle("fail", () => Effect.die(new Error("the password is hunter2")))
   .handle("outage", () => Effect.fail(new DatabaseUnavailable({ operation: "test", cause: "gone" })))
   .handle("refuse", () => Effect.fail(new Refused({ error: "queue_full", message: "full", retryAfterSeconds: 7 })))
@@ -87,6 +89,8 @@ export class World {
   revision = 1
   now = 1_800_000_000_000
   down = false
+  /** Log lines, as JSON. */
+  readonly logs: Array<string> = []
   ready: Ready = { status: "ready", bus: "in-process" }
 
   issue(scopes: ReadonlyArray<Scope>, fields: Partial<StoredKey> = {}): NewKey {
@@ -125,7 +129,9 @@ export const serve = (world: World, rateLimit = RateLimit.off) => {
     Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths])
   ).pipe(Layer.provide([credentials, readiness, rateLimit]))
   return Effect.gen(function*() {
-    const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0 }))
+    const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0 }).pipe(
+      Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { world.logs.push(line) })]))
+    ))
     const port = yield* Effect.provideContext(Effect.flatMap(HttpServer.HttpServer, portOf), context)
     return `http://127.0.0.1:${port}`
   })

@@ -1,0 +1,191 @@
+/** Who may call: keys, leases, scopes; and how soon a change of a key is felt. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { generateKey, hashKey, parseKey, sameHash } from "../../src/crypto/apiKey.ts"
+import { makeTake, RateLimit } from "../../http/RateLimit.ts"
+import { during, send } from "./client.ts"
+import { serve, World } from "./tiny.ts"
+
+const world = new World()
+const base = during(() => serve(world))
+const get = (path: string, authorization?: string) =>
+  send(base() + path, { headers: authorization === undefined ? {} : { authorization } })
+
+const thread = "thr_01h455vb4pex5vsknk084sn02q"
+
+describe("a key", () => {
+  it("has the form trp_ and 8, _ and 38 characters, and is read back by its checksum", () => {
+    const seen = new Set<string>()
+    for (let i = 0; i < 500; i++) {
+      const made = generateKey()
+      assert.match(made.key, /^trp_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$/)
+      assert.strictEqual(parseKey(made.key), made.publicPart)
+      assert.strictEqual(made.hash, hashKey(made.key))
+      seen.add(made.key)
+    }
+    assert.strictEqual(seen.size, 500)
+  })
+
+  it("with one character changed, left out or added is no key", () => {
+    const { key } = generateKey()
+    for (let i = 4; i < key.length; i++) {
+      if (key[i] === "_") continue
+      const other = key[i] === "a" ? "b" : "a"
+      assert.isUndefined(parseKey(key.slice(0, i) + other + key.slice(i + 1)), String(i))
+    }
+    assert.isUndefined(parseKey(key.slice(0, -1)))
+    assert.isUndefined(parseKey(`${key}a`))
+    assert.isUndefined(parseKey(""))
+  })
+
+  it("is compared by its whole hash", () => {
+    const [a, b] = [hashKey("a"), hashKey("b")]
+    assert.isTrue(sameHash(a, a))
+    assert.isFalse(sameHash(a, b))
+    assert.isFalse(sameHash(a, a.slice(2)))
+  })
+})
+
+describe("a request", () => {
+  it("without a credential is 401 with a bare challenge", async () => {
+    for (const authorization of [undefined, "", "Basic dXNlcjpwYXNz", "Bearer", "Bearer  ", "Token x", "Bearer a b"]) {
+      const answer = await get("/v1/refuse", authorization)
+      assert.strictEqual(answer.status, 401, String(authorization))
+      assert.deepInclude(answer.body, { error: "unauthenticated", code: "missing_credential" })
+      assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer")
+    }
+  })
+
+  it("with a credential that is none is 401, and the credential is not repeated", async () => {
+    const stranger = generateKey().key
+    for (const token of [stranger, "trp_x", "secret-thing", `${stranger}x`]) {
+      const answer = await get("/v1/refuse", `Bearer ${token}`)
+      assert.strictEqual(answer.status, 401)
+      assert.deepInclude(answer.body, { error: "unauthenticated", code: "invalid_credential" })
+      assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer error=\"invalid_token\"")
+      assert.notInclude(answer.text, token)
+    }
+  })
+
+  it("with the right public part and another secret is 401", async () => {
+    const made = world.issue(["read"])
+    world.change(made, { hash: hashKey("other") })
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${made.key}`)).status, 401)
+  })
+
+  it("takes the scheme in any case", async () => {
+    const { key } = world.issue(["read"])
+    assert.strictEqual((await get("/v1/refuse", `bearer  ${key}`)).status, 429)
+  })
+
+  it("without the scope of the endpoint is 403 and does nothing", async () => {
+    const { key } = world.issue(["read"])
+    const answer = await get("/v1/administer", `Bearer ${key}`)
+    assert.deepStrictEqual([answer.status, answer.body], [403, { error: "permission_denied", code: "missing_scope", message: "this credential does not have the scope admin" }])
+    const body = await send(`${base()}/v1/threads/${thread}/notes`, { method: "POST", body: "not json", headers: { authorization: `Bearer ${key}` } })
+    assert.strictEqual(body.status, 403)
+    assert.strictEqual((await get("/v1/administer", `Bearer ${world.issue(["admin"]).key}`)).status, 200)
+  })
+
+  it("with an agent's lease is 403 where only keys are taken, and 401 where leases are", async () => {
+    const refused = await get(`/v1/threads/${thread}/notes`, "Bearer trl_whatever")
+    assert.deepInclude(refused.body, { error: "credential_not_accepted" })
+    assert.strictEqual(refused.status, 403)
+    const unknown = await send(`${base()}/v1/threads/${thread}/notes`, { method: "POST", body: "{}", headers: { authorization: "Bearer trl_whatever" } })
+    assert.strictEqual(unknown.status, 401)
+  })
+
+  it("is 503 while an unseen key cannot be looked up, and goes on for a key that was seen", async () => {
+    const [seen, unseen] = [world.issue(["read"]), world.issue(["read"])]
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${seen.key}`)).status, 429)
+    world.down = true
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${unseen.key}`)).status, 503)
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${seen.key}`)).status, 429)
+    world.down = false
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${unseen.key}`)).status, 429)
+  })
+})
+
+describe("a key that was seen", () => {
+  it("is looked up once, until the auth revision changes", async () => {
+    const made = world.issue(["read"])
+    const call = () => get("/v1/refuse", `Bearer ${made.key}`)
+    await call()
+    const before = world.lookups
+    await call()
+    await call()
+    assert.strictEqual(world.lookups, before)
+    world.revision++
+    await call()
+    assert.strictEqual(world.lookups, before + 1)
+  })
+
+  it("is refused with the next request once it is revoked", async () => {
+    const made = world.issue(["read"])
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${made.key}`)).status, 429)
+    world.change(made, { revoked: true })
+    world.revision++
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${made.key}`)).status, 401)
+  })
+
+  it("is refused at the moment it expires", async () => {
+    const made = world.issue(["read"], { expiresAt: world.now + 1000 })
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${made.key}`)).status, 429)
+    world.now += 1000
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${made.key}`)).status, 401)
+  })
+
+  it("is 403 everywhere once its identity is disabled", async () => {
+    const made = world.issue(["read"], { identity: "ann" })
+    assert.strictEqual((await get("/v1/refuse", `Bearer ${made.key}`)).status, 429)
+    world.change(made, { identityDisabled: true })
+    world.revision++
+    const answer = await get("/v1/refuse", `Bearer ${made.key}`)
+    assert.deepStrictEqual([answer.status, answer.body], [403, { error: "identity_disabled", message: "the identity of this credential is disabled" }])
+  })
+})
+
+describe("the rate limit", () => {
+  const limited = new World()
+  const { key } = limited.issue(["read"])
+  const limitedBase = during(() => serve(limited, RateLimit.layer(1, 3)))
+
+  it("lets a burst through and then answers 429 with the seconds to wait", async () => {
+    const call = () => send(`${limitedBase()}/v1/refuse?no=1`, { headers: { authorization: `Bearer ${key}` } })
+    const answers = [await call(), await call(), await call(), await call()]
+    assert.deepStrictEqual(answers.map((answer) => answer.status), [400, 400, 400, 429])
+    assert.deepStrictEqual(answers.map((answer) => answer.headers.get("ratelimit-policy")), Array(4).fill("\"default\";q=3;w=3"))
+    assert.match(answers[0]!.headers.get("ratelimit") ?? "", /^"default";r=2;t=1$/)
+    assert.deepStrictEqual(answers[3]!.body, { error: "rate_limited", message: "at most 1 requests a second with one credential", retryAfterSeconds: 1 })
+    assert.strictEqual(answers[3]!.headers.get("retry-after"), "1")
+  })
+
+  it("refills with time, each credential for itself", () => {
+    let now = 0
+    const take = makeTake(10, 2, () => now)
+    assert.isUndefined(take("a").refused)
+    assert.isUndefined(take("a").refused)
+    assert.isDefined(take("a").refused)
+    assert.isUndefined(take("b").refused)
+    now = 100
+    assert.isUndefined(take("a").refused)
+    assert.isDefined(take("a").refused)
+  })
+})
+
+it("a use is written once a minute and key, when the server stops at the latest", async () => {
+  const world = new World()
+  const made = world.issue(["read"])
+  await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+    const url = yield* serve(world)
+    const call = Effect.promise(() => send(`${url}/v1/refuse`, { headers: { authorization: `Bearer ${made.key}` } }))
+    yield* call
+    yield* call
+    world.now += 59_999
+    yield* call
+    world.now += 1
+    yield* call
+  })))
+  assert.isAtMost(world.uses.length, 2)
+  assert.strictEqual(world.uses.at(-1)?.at, world.now)
+})

@@ -1,0 +1,178 @@
+/** What comes in is held to its form before any handler sees it; what is not gets a 4xx that says where and why. */
+import { assert, describe, it } from "@effect/vitest"
+import { during, raw, send } from "./client.ts"
+import { serve, World } from "./tiny.ts"
+
+const world = new World()
+const { key } = world.issue(["read", "run"])
+const base = during(() => serve(world))
+
+const thread = "thr_01h455vb4pex5vsknk084sn02q"
+const hello = { content: [{ type: "text", text: "hello" }] }
+const auth = { authorization: `Bearer ${key}` }
+const json = { ...auth, "content-type": "application/json" }
+
+const routes = ["notes", "raw"] as const
+const post = (route: string, body: string | Blob, headers: Record<string, string> = json) =>
+  send(`${base()}/v1/threads/${thread}/${route}`, { method: "POST", headers, body })
+const list = (query: string) => send(`${base()}/v1/threads/${thread}/notes${query}`, { headers: auth })
+
+const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+const ofBytes = (bytes: number) => {
+  const frame = JSON.stringify({ content: [], padding: "" })
+  return JSON.stringify({ content: [], padding: "x".repeat(bytes - frame.length) })
+}
+
+describe.each(routes)("a body of %s", (route) => {
+  const bad: ReadonlyArray<readonly [what: string, body: unknown, code: string, message: string]> = [
+    ["misses a field", {}, "invalid_body", "content: is required"],
+    ["is no object", [1], "invalid_body", "the body: expected an object"],
+    ["is null", null, "invalid_body", "the body: expected an object"],
+    ["has a field that nobody knows", { ...hello, colour: 1 }, "unknown_field", "colour: unknown field"],
+    ["has an unknown field deep inside", { content: [hello.content[0], { ...hello.content[0], a: 1 }] }, "unknown_field", "content[1].a: unknown field"],
+    ["has __proto__ as a field", JSON.parse("{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"__proto__\":{}}"), "unknown_field", "__proto__: unknown field"],
+    ["has a wrong type deep inside", { content: [hello.content[0], { type: "text", text: 1 }] }, "invalid_body", "content[1].text: expected a string"],
+    ["has a text without text", { content: [{ type: "text", text: " " }] }, "invalid_body", "content[0].text: expected a text with a non-whitespace character"],
+    ["has a block of no known type", { content: [{ type: "video" }] }, "invalid_body", "content[0]: expected an object whose type is \"text\" or \"image\""],
+    ["has an empty array", { content: [] }, "invalid_body", "content: expected a value with a length of at least 1"],
+    ["has 41 blocks", { content: Array(41).fill(hello.content[0]) }, "invalid_body", "content: expected a value with a length of at most 40"],
+    ["has 8 KiB of text and a byte", { content: [{ type: "text", text: "x".repeat(8193) }] }, "invalid_body", "content: expected at most 8192 bytes of text in all"],
+    ["has a bad image id", { content: [{ type: "image", imageId: "img_1" }] }, "invalid_body", "content[0].imageId: expected an id of the form img_ and 64 hex digits"],
+    ["has another word than the allowed", { ...hello, mode: "later" }, "invalid_body", "mode: expected \"queue\" | \"steer\""],
+    ["has a number out of range", { ...hello, weight: 6 }, "invalid_body", "weight: expected a value between 1 and 5"],
+    ["has a fraction for a whole number", { ...hello, weight: 1.5 }, "invalid_body", "weight: expected an integer"]
+  ]
+  it.each(bad)("that %s is refused with the place", async (_, body, code, message) => {
+    const answer = await post(route, JSON.stringify(body))
+    assert.deepStrictEqual(answer.body, { error: "invalid_request", message, code })
+    assert.strictEqual(answer.status, 400)
+  })
+
+  it("may hold 40 blocks and 8 KiB of text", async () => {
+    assert.isBelow((await post(route, JSON.stringify({ content: Array(40).fill(hello.content[0]) }))).status, 300)
+    assert.isBelow((await post(route, JSON.stringify({ content: [{ type: "text", text: "x".repeat(8192) }] }))).status, 300)
+  })
+
+  it("is taken up to 1 MiB and refused with 413 a byte past it, announced or not", async () => {
+    assert.strictEqual((await post(route, ofBytes(1024 * 1024))).status, 400)
+    for (const body of [ofBytes(1024 * 1024 + 1), new Blob([ofBytes(1024 * 1024 + 1)]).stream()]) {
+      const answer = await send(`${base()}/v1/threads/${thread}/${route}`, { method: "POST", headers: json, body, duplex: "half" } as RequestInit)
+      assert.strictEqual(answer.status, 413)
+      assert.deepStrictEqual(answer.body, { error: "payload_too_large", message: "a body is at most 1048576 bytes" })
+    }
+  })
+
+  it("may nest 64 levels, and no deeper", async () => {
+    const at64 = await post(route, `{"content":${deep(63)}}`)
+    assert.deepInclude(at64.body, { code: "invalid_body" })
+    const at65 = await post(route, `{"content":${deep(64)}}`)
+    assert.deepInclude(at65.body, { error: "invalid_request", code: "invalid_json", message: "the body: nested deeper than 64 levels" })
+    assert.strictEqual((await post(route, deep(500_000))).status, 400)
+    // Brackets inside strings do not nest.
+    assert.isBelow((await post(route, JSON.stringify({ content: [{ type: "text", text: "[".repeat(200) + "\\\"" + "{".repeat(200) }] }))).status, 300)
+  })
+
+  it("that is not JSON, or cut short, is refused", async () => {
+    for (const text of ["{", "{\"content\":[", "{'a':1}", "NaN", "{} {}", "\u0000"]) {
+      assert.deepInclude((await post(route, text)).body, { error: "invalid_request", code: "invalid_json", message: "the body: not valid JSON" }, text)
+    }
+  })
+
+  it("that is empty counts as an empty object", async () => {
+    assert.deepInclude((await post(route, "")).body, { message: "content: is required" })
+  })
+
+  it("that is not UTF-8 is refused", async () => {
+    const answer = await post(route, new Blob(["{\"content\":[{\"type\":\"text\",\"text\":\"", new Uint8Array([0xc3, 0x28]), "\"}]}"]))
+    assert.deepInclude(answer.body, { error: "invalid_request", message: "the body: not valid UTF-8" })
+  })
+
+  it("of another content type is refused with 415", async () => {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "application/jsonp", "multipart/form-data; boundary=x"]) {
+      const answer = await post(route, JSON.stringify(hello), { ...auth, "content-type": type })
+      assert.strictEqual(answer.status, 415, type)
+      assert.deepInclude(answer.body, { error: "unsupported_media_type" })
+    }
+    for (const type of ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""]) {
+      assert.isBelow((await post(route, JSON.stringify(hello), { ...auth, "content-type": type })).status, 300, type)
+    }
+  })
+
+  it("keeps \\u0000, control characters and lone surrogates of a text as they are", async () => {
+    for (const escaped of ["a\\u0000b", "a\\u001bb", "a\\ud800b", "\\udc00\\ud800", "a\\u2028b"]) {
+      const answer = await post(route, `{"content":[{"type":"text","text":"${escaped}"}]}`)
+      assert.isBelow(answer.status, 300)
+      assert.deepEqual((answer.body as { note: unknown }).note, JSON.parse(`{"content":[{"type":"text","text":"${escaped}"}]}`))
+    }
+  })
+
+  it("that ends before its announced length does no harm", async () => {
+    const head = `POST /v1/threads/${thread}/${route} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n`
+    const answer = await raw(base(), `${head}{"content":`)
+    assert.match(answer, /^$|^HTTP\/1\.1 400 /)
+    assert.isBelow((await post(route, JSON.stringify(hello))).status, 300)
+  })
+
+  it("is asked for with 100 Continue by a client that waits for it", async () => {
+    const body = JSON.stringify(hello)
+    const head = `POST /v1/threads/${thread}/${route} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    const answer = await raw(base(), head + body)
+    assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 20[01] /)
+  })
+})
+
+it("a body where none is taken is refused, unless it is empty", async () => {
+  const poke = (init: RequestInit) => send(`${base()}/v1/poke`, { method: "POST", headers: json, ...init })
+  assert.strictEqual((await poke({})).status, 200)
+  assert.strictEqual((await poke({ body: " {} " })).status, 200)
+  assert.deepInclude((await poke({ body: "{\"a\":1}" })).body, { code: "unknown_field", message: "this endpoint takes no body" })
+  assert.strictEqual((await poke({ body: "x".repeat(2 ** 20 + 1) })).status, 413)
+})
+
+describe("an id in a path", () => {
+  it.each(["thr_1", "agt_01h455vb4pex5vsknk084sn02q", "thr_81h455vb4pex5vsknk084sn02q", "thr_01H455VB4PEX5VSKNK084SN02Q", `thr_${"0".repeat(200)}`, "%00", "%ff", "..%2f..", "%"])(
+    "that has not the form of its noun leads nowhere: %s",
+    async (id) => {
+      const answer = await send(`${base()}/v1/threads/${id}/notes`, { headers: auth })
+      assert.strictEqual(answer.status, 404)
+      assert.deepInclude(answer.body, { error: "not_found" })
+    }
+  )
+})
+
+describe("a query", () => {
+  const bad: ReadonlyArray<readonly [query: string, code: string, message: string]> = [
+    ["?after_seq=1", "unknown_parameter", "after_seq: unknown query parameter; this endpoint takes limit, cursor, afterSeq, deep"],
+    ["?limit=1&limit=2", "repeated_parameter", "limit: given more than once"],
+    ["?limit=0", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=201", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=1e2", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=0x10", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=%205", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=-1", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=1.0", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?afterSeq=-1", "invalid_parameter", "afterSeq: expected a whole number from 0 to 9223372036854775807"],
+    ["?afterSeq=9223372036854775808", "invalid_parameter", "afterSeq: expected a whole number from 0 to 9223372036854775807"],
+    ["?afterSeq=%D9%A1", "invalid_parameter", "afterSeq: expected a whole number from 0 to 9223372036854775807"],
+    ["?cursor=", "invalid_parameter", "cursor: expected a value with a length of at least 1"],
+    ["?deep=yes", "invalid_parameter", "deep: expected \"true\" | \"false\""]
+  ]
+  it.each(bad)("%s is refused", async (query, code, message) => {
+    const answer = await list(query)
+    assert.deepStrictEqual(answer.body, { error: "invalid_request", message, code })
+    assert.strictEqual(answer.status, 400)
+  })
+
+  it("may hold the edges of its numbers", async () => {
+    assert.deepStrictEqual((await list("?limit=1&afterSeq=0")).body, { rows: 1, afterSeq: 0 })
+    assert.deepStrictEqual((await list("?limit=200&afterSeq=9223372036854775807")).body, { rows: 200, afterSeq: Number.MAX_SAFE_INTEGER })
+    assert.deepStrictEqual((await list("")).body, { rows: 100 })
+  })
+
+  it("of an endpoint that takes none is refused, and its name is not repeated at length", async () => {
+    const answer = await send(`${base()}/v1/refuse?${"q".repeat(500)}=1`, { headers: auth })
+    assert.strictEqual(answer.status, 400)
+    assert.isBelow(answer.text.length, 300)
+  })
+})
