@@ -42,13 +42,14 @@ const moved = section("m", "", `moved as (update heads t
   from h where h.rev > 0 and t.workspace = h.w and t.id = h.id and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
   returning h.o, h.w, h.id)`)
 
-// A birth loses to one that came before, and to a live key of its own.
+// A birth loses to one that came before, and to a live key of its own. Two at the same instant meet in the
+// primary key instead (W2): `on conflict` would log every row twice.
 const born = (keyed: boolean) => section("b", "o:int kind:text shard:int parent:uuid attributes:text", `inserted as (insert into heads
     (workspace, id, kind, shard, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
   select h.w, h.id, b.kind, b.shard, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
-  from b join h using (o)${keyed ? ` where not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope
-    where k.o = b.o and i.created_at > now() - ${keptFor})` : ""}
-  on conflict do nothing returning workspace, id),
+  from b join h using (o) where not exists (select from heads t where t.workspace = h.w and t.id = h.id)${keyed ? `
+    and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and i.created_at > now() - ${keptFor})` : ""}
+  returning workspace, id),
 born as (select h.o, h.w, h.id from inserted i join h on h.w = i.workspace and h.id = i.id),
 certified as (insert into actors (workspace, id, kind, parent, created_at, attributes)
   select h.w, h.id, b.kind, b.parent, h.updated_at, b.attributes from b join born using (o) join h using (o))`)

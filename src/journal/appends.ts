@@ -10,7 +10,7 @@
 import { Effect } from "effect"
 import pg from "pg"
 import { type BatchOptions, batched, type Request } from "../store/batches.ts"
-import { codeOf, type Database, isRepeatable, isUnavailable } from "../store/Database.ts"
+import { type Database, isRepeatable, isUnavailable } from "../store/Database.ts"
 import { appendStatement, byActor, confirmStatement, type OwnedAppend } from "./appendStatement.ts"
 import { Inconsistent, JournalUnavailable, Superseded } from "./Journal.ts"
 import type { JournalMeters } from "./meters.ts"
@@ -26,10 +26,9 @@ interface Won {
 const pause = (attempt: number) =>
   new Promise<void>((resolve) => { setTimeout(resolve, Math.min(50 * 2 ** attempt, 1_000) * (0.5 + Math.random())) })
 
-/** A birth whose idempotency key turned out to be taken: not a bug but two requests at once. */
-const keyTaken = ({ birth, keys }: OwnedAppend, cause: unknown) =>
-  birth !== undefined && keys !== undefined && cause instanceof pg.DatabaseError &&
-  (cause.table === "idempotency" || codeOf(cause) === "21000")
+/** A birth whose place or whose idempotency key was taken in the same instant: not a bug but two requests at once. */
+const takenBirth = ({ birth }: OwnedAppend, cause: unknown) =>
+  birth !== undefined && cause instanceof pg.DatabaseError && (cause.table === "heads" || cause.table === "idempotency")
 
 export const appends = (database: Database["Service"], lanes: number, meters: JournalMeters) => {
   const actorsOf = (requests: ReadonlyArray<AppendRequest>) => requests.map((request) => request.item)
@@ -84,7 +83,7 @@ export const appends = (database: Database["Service"], lanes: number, meters: Jo
           return
         } else {
           const { answer, item } = open[0]!
-          if (keyTaken(item, cause)) return refuse(open)
+          if (takenBirth(item, cause)) return refuse(open)
           meters.inconsistent()
           return answer(Effect.die(new Inconsistent({ actor: item.actor, cause })))
         }

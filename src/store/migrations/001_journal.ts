@@ -32,7 +32,7 @@ const statements = [
     status text not null,
     carry text not null,
     primary key (workspace, id)
-  ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1)`,
+  ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1)`,
   sql`create index heads_runnable on heads (runnable_at) where runnable_at is not null`,
   sql`create index heads_touched on heads (workspace, touched) where kind = 'thread'`,
 

@@ -1,0 +1,129 @@
+/**
+ * What the memory journal keeps: the rows of one "database", which several owners may share, and the
+ * faults that a test plans for it.
+ *
+ * Time is the program's Clock, so that leases and due moments move with a test's.
+ */
+import type { ActorRef, Append, Head, IdempotencyRow, InboxRow, InputRow, StoredFact, WaitRow } from "./Journal.ts"
+
+export interface MemoryActor {
+  readonly ref: ActorRef
+  readonly parent: string | null
+  readonly attributes: string
+  readonly createdAt: number
+  owner: string | null
+  epoch: number
+  head: Head
+  fruitless: number
+  readonly facts: Array<StoredFact>
+  readonly once: Set<string>
+  readonly inputs: Map<string, InputRow>
+  readonly waits: Map<string, WaitRow>
+}
+
+/**
+ * What happens to a commit. A crash leaves the owner silent for ever: neither this append nor any later
+ * call is answered. A lost connection is settled by reading the head (J4), as the real journal does.
+ */
+export type Fault = "crash before" | "crash after" | "lost before" | "lost after" | "unavailable"
+
+export const dayMs = 86_400_000
+
+/** A constraint of the store was broken (J3). */
+export class Violation extends Error {}
+
+export class MemoryStore {
+  readonly actors = new Map<string, MemoryActor>()
+  readonly keys = new Map<string, IdempotencyRow & { readonly at: number }>()
+  readonly inbox = new Map<string, InboxRow>()
+  /** USD by workspace, subject and minute. */
+  readonly spend = new Map<string, number>()
+  readonly nodes = new Map<string, { readonly name: string; deadline: number }>()
+  authRevision = 1
+  /** Commits so far, those with a fault included. */
+  commits = 0
+  /** Asked before each commit, with its number from 1. */
+  fault: (commit: number, append: Append, owner: string) => Fault | undefined = () => undefined
+  /** Owners that have crashed. */
+  readonly crashed = new Set<string>()
+  /** Told of each crash. */
+  onCrash: (owner: string) => void = () => {}
+
+  alive(incarnation: string, now: number) {
+    return (this.nodes.get(incarnation)?.deadline ?? 0) > now
+  }
+
+  /** Ends a lease at once, as if its beats had stayed away. */
+  lapse(incarnation: string) {
+    const node = this.nodes.get(incarnation)
+    if (node) node.deadline = 0
+  }
+
+  /** Commits, or says no (false); throws what a unique index would refuse, with nothing changed. */
+  commit(append: Append, owner: string, now: number): boolean {
+    const { actor: ref, birth, epoch, facts, head, rev } = append
+    const place = placeOf(ref)
+    const found = this.actors.get(place)
+    if (birth === undefined ? found === undefined || found.owner !== owner || found.epoch !== epoch || found.head.rev !== rev : found !== undefined) {
+      return false
+    }
+    for (const key of append.keys ?? []) {
+      if (this.keyOf(ref.workspace, key.scope, now) === undefined) continue
+      if (birth !== undefined) return false
+      throw new Violation(`the key ${key.scope} is taken`)
+    }
+    const actor: MemoryActor = found ?? {
+      ref, parent: birth?.parent ?? null, attributes: birth?.attributes ?? "", createdAt: head.updatedAt, owner, epoch, head, fruitless: 0,
+      facts: [], once: new Set(), inputs: new Map(), waits: new Map()
+    }
+    const rows = this.number(actor, append, found === undefined)
+    for (const row of rows) {
+      actor.facts.push(row)
+      if (row.once !== null) actor.once.add(row.once)
+    }
+    actor.head = { ...head, rev: rev + 1 }
+    if (facts.length > 0) actor.fruitless = 0
+    this.actors.set(place, actor)
+    const put = new Set(append.inputs?.put.map((row) => row.id))
+    for (const id of append.inputs?.drop ?? []) if (!put.has(id)) actor.inputs.delete(id)
+    for (const row of append.inputs?.put ?? []) actor.inputs.set(row.id, row)
+    for (const id of append.waits?.drop ?? []) actor.waits.delete(id)
+    for (const row of append.waits?.put ?? []) actor.waits.set(row.id, row)
+    for (const key of append.keys ?? []) this.keys.set(ref.workspace + key.scope, { ...key, at: now })
+    if (append.spent !== undefined && actor.parent !== null) {
+      const cell = `${ref.workspace} ${actor.parent} ${Math.floor(head.updatedAt / 60_000)}`
+      this.spend.set(cell, (this.spend.get(cell) ?? 0) + append.spent)
+    }
+    if (append.accepted !== undefined) this.inbox.delete(ref.workspace + append.accepted)
+    return true
+  }
+
+  keyOf(workspace: string, scope: string, now: number): IdempotencyRow | undefined {
+    const found = this.keys.get(workspace + scope)
+    if (found === undefined || found.at <= now - dayMs) return undefined
+    const { at: _, ...row } = found
+    return row
+  }
+
+  /** The facts as rows; refuses what a bug would write (J2, J3). */
+  private number(actor: MemoryActor, { facts, head }: Append, fresh: boolean): ReadonlyArray<StoredFact> {
+    let pos = fresh ? 0 : actor.head.pos
+    let seq = fresh ? 0 : actor.head.seq
+    const seen = new Set(actor.once)
+    let at = actor.facts.at(-1)?.at ?? 0
+    const rows = facts.map((fact): StoredFact => {
+      if (fact.once !== null) {
+        if (seen.has(fact.once)) throw new Violation(`${fact.once} happened already`)
+        seen.add(fact.once)
+      }
+      if (fact.at < at) throw new Violation(`time falls from ${at} to ${fact.at}`)
+      at = fact.at
+      JSON.parse(fact.event)
+      return { ...fact, pos: ++pos, seq: fact.public ? ++seq : null }
+    })
+    if (pos !== head.pos || seq !== head.seq) throw new Violation(`the head says ${head.pos}/${head.seq}, its facts ${pos}/${seq}`)
+    return rows
+  }
+}
+
+export const placeOf = ({ id, workspace }: ActorRef) => workspace + id

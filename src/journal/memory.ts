@@ -1,0 +1,144 @@
+/**
+ * The journal in memory: the same promises without a database, for tests and for trying things out.
+ * Nothing outlives the process. Several owners may share one MemoryStore; each builds its own layer.
+ */
+import { Clock, Effect, Layer } from "effect"
+import { type ActorRef, Inconsistent, Journal, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, Superseded } from "./Journal.ts"
+import { Lease } from "./Lease.ts"
+import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
+import { type MemoryActor, type MemoryStore, placeOf, Violation } from "./MemoryStore.ts"
+
+const byMoment = (a: MemoryActor, b: MemoryActor) => (a.head.runnableAt ?? 0) - (b.head.runnableAt ?? 0)
+
+export const layerMemory = (store: MemoryStore) =>
+  Layer.effect(Journal, Effect.gen(function*() {
+    const lease = yield* Lease
+    const clock = yield* Clock.Clock
+    const now = () => clock.currentTimeMillisUnsafe()
+    /** The incarnation that this layer began with: a process that crashed stays dead under any other name. */
+    const process = lease.incarnation()
+    const dead = () => store.crashed.has(process)
+
+    /** One step of the store, after a turn of the scheduler, as a database would answer: not at once. */
+    const step = <A, E>(work: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.andThen(Effect.yieldNow, Effect.suspend(() => dead() ? Effect.never : work()))
+
+    const free = (actor: MemoryActor, me: string) => actor.owner === null || actor.owner === me || !store.alive(actor.owner, now())
+
+    const crash = () => {
+      store.crashed.add(process)
+      store.onCrash(process)
+      return Effect.never
+    }
+
+    return Journal.of({
+      append: (append) => {
+        const owner = lease.incarnation()
+        const commit = () => {
+          try {
+            return store.commit(append, owner, now()) ? Effect.void : Effect.fail(new Superseded({ actor: append.actor }))
+          } catch (cause) {
+            if (cause instanceof Violation) return Effect.die(new Inconsistent({ actor: append.actor, cause }))
+            throw cause
+          }
+        }
+        /** J4: what the head shows done is done; what it does not is tried again. */
+        const settle = () => {
+          const found = store.actors.get(placeOf(append.actor))
+          return found?.owner === owner && found.epoch === append.epoch && found.head.rev === append.rev + 1 ? Effect.void : commit()
+        }
+        return step((): Effect.Effect<void, Superseded | JournalUnavailable> => {
+          const fault = store.fault(++store.commits, append, owner)
+          switch (fault) {
+            case undefined: return commit()
+            case "crash before": return crash()
+            case "crash after": return Effect.andThen(Effect.exit(commit()), Effect.suspend(crash))
+            case "lost before": return step(settle)
+            case "lost after": return Effect.andThen(Effect.exit(commit()), step(settle))
+            case "unavailable": return Effect.fail(new JournalUnavailable({ cause: fault }))
+          }
+        })
+      },
+      claim: (ref) => {
+        const me = lease.incarnation()
+        return step((): Effect.Effect<Loaded, NoSuchActor | OwnedElsewhere> => {
+          const actor = store.actors.get(placeOf(ref))
+          if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
+          if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
+          if (actor.owner !== me) {
+            if (actor.owner !== null && actor.head.since !== null) actor.fruitless++
+            actor.epoch++
+            actor.owner = me
+          }
+          const { attributes, createdAt, epoch, fruitless, head, parent } = actor
+          return Effect.succeed({
+            actor: ref, parent, attributes, createdAt, epoch, head, fruitless,
+            facts: head.since === null ? [] : actor.facts.filter((fact) => fact.pos >= head.since!),
+            inputs: [...actor.inputs.values()].filter((input) => input.state === "pending").sort((a, b) => a.ord - b.ord),
+            waits: [...actor.waits.values()].sort((a, b) => a.id < b.id ? -1 : 1)
+          })
+        })
+      },
+      release: (actors) => {
+        const me = lease.incarnation()
+        return step(() => {
+          for (const { actor, epoch } of actors) {
+            const found = store.actors.get(placeOf(actor))
+            if (found?.owner === me && found.epoch === epoch) found.owner = null
+          }
+          return Effect.void
+        })
+      },
+      due: (limit) =>
+        step(() => Effect.succeed(
+          [...store.actors.values()]
+            .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, lease.incarnation()))
+            .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
+        )),
+      facts: (ref, afterPos) => step(() => Effect.succeed((store.actors.get(placeOf(ref))?.facts ?? []).filter((fact) => fact.pos > afterPos))),
+      key: (workspace, scope) => step(() => Effect.succeed(store.keyOf(workspace, scope, now()))),
+      post: (row) =>
+        step(() => {
+          const place = row.actor.workspace + row.id
+          if (!store.inbox.has(place)) store.inbox.set(place, row)
+          return Effect.void
+        }),
+      inbox: (limit) =>
+        step(() => Effect.succeed(
+          [...store.inbox.values()].filter((row) => {
+            const actor = store.actors.get(placeOf(row.actor))
+            return actor !== undefined && free(actor, lease.incarnation())
+          }).slice(0, limit)
+        ))
+    })
+  }))
+
+/** A lease in the store's own list of nodes. */
+export const layerMemoryLease = (store: MemoryStore, options: LeaseOptions) =>
+  Layer.effect(Lease, Effect.flatMap(Clock.Clock, (clock) => {
+    const now = () => clock.currentTimeMillisUnsafe()
+    const pulse = (incarnation: string, alive: boolean) => ({
+      alive,
+      now: now(),
+      authRevision: store.authRevision,
+      others: [...store.nodes].filter(([other]) => other !== incarnation && store.alive(other, now())).map(([other, { name }]) => ({ incarnation: other, name }))
+    })
+    return keepLease(options, {
+      monotonic: now,
+      now: () => Promise.resolve(now()),
+      join: (incarnation, name, deadline) => {
+        store.nodes.set(incarnation, { name, deadline })
+        return Promise.resolve(pulse(incarnation, true))
+      },
+      beat: (incarnation, deadline) => {
+        const node = store.nodes.get(incarnation)
+        const alive = store.alive(incarnation, now())
+        if (alive && node) node.deadline = Math.max(node.deadline, deadline)
+        return Promise.resolve(pulse(incarnation, alive))
+      },
+      leave: (incarnation) => {
+        store.nodes.delete(incarnation)
+        return Promise.resolve()
+      }
+    })
+  }))
