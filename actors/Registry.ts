@@ -10,7 +10,6 @@
 import { Deferred, Effect, type Fiber } from "effect"
 import { type ActorRef, type Head, type InboxRow, Journal, type Loaded } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
-import { noUsage } from "../src/domain/usage.ts"
 import { type ActorError, type Answer, Draining, Refused, Unreachable } from "./Actor.ts"
 import { type Envelope, type Live, makeHost } from "./Host.ts"
 import type { Kind, Written } from "./Kind.ts"
@@ -42,7 +41,7 @@ export interface Wakeable {
 }
 
 const bornHead = (at: number): Head => ({
-  pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: JSON.stringify({ usage: noUsage }), updatedAt: at
+  pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: at
 })
 
 export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Request, Command, Job, W extends Written>(

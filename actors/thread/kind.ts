@@ -21,7 +21,7 @@ import type { Perform } from "./perform.ts"
 import type { Prompts } from "./prompts.ts"
 import { explain, refusedAdmission } from "./refusals.ts"
 import type { Request } from "./requests.ts"
-import { carryOf, carryText, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
+import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
 import type { Tools } from "./tools.ts"
 
 /** A command with what its answer needs. `command` is absent of a birth without a message. */
@@ -98,7 +98,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
   const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, { inputId, principal }: Extract<Request, { type: "retry" }>, at: number) {
     const { carry: { last }, turn } = being.snapshot.context
     const nothing = explain({ error: "nothing_to_retry" })
-    if (turn !== null || last === undefined || last.outcome === "completed") return yield* nothing
+    if (turn !== null || last === undefined) return yield* nothing
     const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
     if (first === undefined) return yield* nothing
     const model = first.detail?.model
@@ -176,7 +176,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       status: statusOf(next),
       runnableAt: runnableAt(next),
       since: next.context.turn?.openedPos ?? null,
-      carry: carryText(next.context),
+      carry: carryIn(next.context),
       ...(inputs === undefined ? {} : { inputs }),
       ...(waits === undefined ? {} : { waits }),
       ...(spent === 0 ? {} : { spent })

@@ -82,7 +82,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
         return yield* new Refused({ reason: "identity_disabled", message: "An identity that this thread would act for is disabled." })
       }
     }
-    const attributes: ThreadAttributes = { ...thread, createdBy: principal, updatedBy: principal }
+    const attributes: ThreadAttributes = { ...thread, createdBy: principal }
     const request: Request = message === undefined
       ? { type: "be born" }
       : { type: "submit", creating: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }

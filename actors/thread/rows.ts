@@ -3,10 +3,12 @@
  * to the database, to watchers and into the answers of the events list as it is.
  */
 import { body } from "../../src/domain/ids.ts"
+import { defaultLimits } from "../../src/domain/profile.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import type { FactRow, InputRow, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
+import { carryText, readCarry } from "../../src/store/threadCarry.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import type { Input } from "../../machines/thread/commands.ts"
+import type { Input, Plan } from "../../machines/thread/commands.ts"
 import type { Call, Carry, Context, OpenWait } from "../../machines/thread/context.ts"
 
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
@@ -29,38 +31,52 @@ const onceOf = (fact: Fact): string | null => {
   }
 }
 
+const usual = {
+  maxSteps: defaultLimits.maxSteps, maxTurnMs: defaultLimits.maxTurnSeconds * 1000, maxParallelTools: defaultLimits.maxParallelTools
+}
+type UsualPlan = Omit<Plan, keyof typeof usual> & Partial<Plan>
+
+/** A plan without the bounds that most have: it stands in every turn's first fact. */
+const shortPlan = ({ maxParallelTools, maxSteps, maxTurnMs, ...plan }: Plan): UsualPlan => ({
+  ...plan,
+  ...(maxSteps === usual.maxSteps ? {} : { maxSteps }),
+  ...(maxTurnMs === usual.maxTurnMs ? {} : { maxTurnMs }),
+  ...(maxParallelTools === usual.maxParallelTools ? {} : { maxParallelTools })
+})
+
+const detailOf = (fact: Fact) => {
+  if (!("detail" in fact) || fact.detail === undefined) return null
+  return JSON.stringify(fact.type === "user_message" ? { ...fact.detail, plan: shortPlan(fact.detail.plan) } : fact.detail)
+}
+
 export const factRow = (fact: Fact): FactRow => ({
   type: fact.type,
   turn: fact.turnId,
   n: fact.n,
   public: isPublic(fact),
   event: JSON.stringify(fact.event),
-  detail: "detail" in fact && fact.detail !== undefined ? JSON.stringify(fact.detail) : null,
+  detail: detailOf(fact),
   once: onceOf(fact),
   at: fact.at
 })
 
-/** The journal holds what `factRow` wrote: the cast says so, and the contract tests hold it to that. */
-export const factOf = (row: StoredFact): Fact => ({
-  type: row.type, turnId: row.turn, n: row.n, at: row.at, event: JSON.parse(row.event),
-  ...(row.detail === null ? {} : { detail: JSON.parse(row.detail) })
-}) as Fact
+/** The journal holds what `factRow` wrote: the cast says so, and the tests of the fold hold it to that. */
+export const factOf = (row: StoredFact): Fact => {
+  const detail = row.detail === null ? undefined : JSON.parse(row.detail)
+  if (detail?.plan !== undefined) detail.plan = { ...usual, ...detail.plan }
+  return { type: row.type, turnId: row.turn, n: row.n, at: row.at, event: JSON.parse(row.event), ...(detail === undefined ? {} : { detail }) } as Fact
+}
 
 export const inputRow = ({ inputId, ord, ...rest }: Input, state: InputRow["state"] = "pending"): InputRow =>
   ({ id: inputId, ord, state, body: JSON.stringify(rest) })
 
 export const inputOf = (row: InputRow): Input => ({ ...(JSON.parse(row.body) as Omit<Input, "inputId" | "ord">), inputId: row.id, ord: row.ord })
 
-/** The head's carry: what outlives a turn, and of the running one what a reader of the head wants to know. */
-export interface StoredCarry extends Carry {
-  readonly turn?: { readonly turnId: string; readonly usage: Carry["usage"] }
-}
-
-export const carryText = ({ carry, turn }: Context) =>
-  JSON.stringify({ ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) } satisfies StoredCarry)
+export const carryIn = ({ carry, turn }: Context) =>
+  carryText({ ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) })
 
 export const carryOf = (text: string): Carry => {
-  const { turn: _, ...carry } = JSON.parse(text) as StoredCarry
+  const { turn: _, ...carry } = readCarry(text)
   return carry
 }
 

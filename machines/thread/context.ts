@@ -4,7 +4,7 @@
  */
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
-import { type ModelUsage, noUsage } from "../../src/domain/usage.ts"
+import { addUsage, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Input, Plan } from "./commands.ts"
 
 export interface OpenWait {
@@ -52,7 +52,8 @@ export interface Carry {
   readonly usage: ModelUsage
   /** First model of the last admitted turn. */
   readonly model?: string
-  readonly last?: { readonly turnId: string; readonly outcome: "completed" | "failed" | "cancelled" }
+  /** The last turn, unless it completed. */
+  readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
 }
 
 export interface Context {
@@ -65,5 +66,12 @@ export interface Context {
 }
 
 export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: { usage: noUsage } }
+
+/** The carry when another turn has ended. */
+export const ended = ({ last: _, ...carry }: Carry, turnId: string, outcome: "completed" | "failed" | "cancelled", usage: ModelUsage): Carry => ({
+  ...carry,
+  usage: addUsage(carry.usage, usage),
+  ...(outcome === "completed" ? {} : { last: { turnId, outcome } })
+})
 
 export const interrupted: Failure = { code: "turn_interrupted", text: "The turn ended before the call returned." }

@@ -9,7 +9,7 @@ import type { StateValueFrom } from "xstate"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import { chart, type Snapshot } from "./chart.ts"
 import type { Input } from "./commands.ts"
-import { blank, type Call, type Carry, type Context, type Turn } from "./context.ts"
+import { blank, type Call, type Carry, type Context, ended, type Turn } from "./context.ts"
 import type { Fact, ResponseDetail } from "./facts.ts"
 import { isPublic } from "./facts.ts"
 
@@ -83,8 +83,7 @@ const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number): Turn 
 
 const stateOf = (turn: Turn | null, carry: Carry): StateValueFrom<typeof chart> => {
   if (turn === null) {
-    const outcome = carry.last?.outcome
-    return outcome === undefined || outcome === "completed" ? "idle" : outcome
+    return carry.last?.outcome ?? "idle"
   }
   if (turn.calls.length > 0) return parked(turn.calls) ? "awaiting" : { running: "acting" }
   return { running: turn.retryAt === undefined ? "sampling" : "pausing" }
@@ -120,7 +119,7 @@ export const carryOf = (facts: Iterable<Fact>): Carry => {
       case "turn_cancelled":
       case "turn_failed": {
         const outcome = fact.type === "turn_completed" ? "completed" : fact.type === "turn_failed" ? "failed" : "cancelled"
-        carry = { ...carry, usage: addUsage(carry.usage, fact.event.usage), last: { turnId: fact.turnId, outcome } }
+        carry = ended(carry, fact.turnId, outcome, fact.event.usage)
       }
     }
   }

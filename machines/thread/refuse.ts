@@ -25,7 +25,7 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
     case "submit": {
       const { input } = command
       if (input.mode === "steer" && input.model !== undefined) return { error: "model_not_allowed_with_steer" }
-      if (input.retryOf !== undefined && (turn !== null || last?.turnId !== input.retryOf || last.outcome === "completed")) {
+      if (input.retryOf !== undefined && (turn !== null || last?.turnId !== input.retryOf)) {
         return { error: "nothing_to_retry" }
       }
       return conflict(command.expectedTurnId) ?? (

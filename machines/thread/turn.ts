@@ -9,7 +9,7 @@ import type { Principal } from "../../src/domain/principal.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import type { Input, ModelFailed, ModelReplied, Plan, ToolReturned } from "./commands.ts"
-import { type Call, interrupted } from "./context.ts"
+import { type Call, ended, interrupted } from "./context.ts"
 import { type Draft } from "./draft.ts"
 import { messageNumber, type ResponseDetail, type WaitResolved } from "./facts.ts"
 
@@ -60,7 +60,7 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
     type: "turn_failed", turnId, n: 1, at,
     event: { failureCode: why.code, failureText: why.text, ...(why.details === undefined ? {} : { failureDetails: why.details }), usage: noUsage }
   })
-  d.set({ carry: { ...d.context.carry, last: { turnId, outcome: "failed" } } })
+  d.set({ carry: ended(d.context.carry, turnId, "failed", noUsage) })
 }
 
 /** Whatever steers this turn joins it now, in order. */
@@ -225,8 +225,7 @@ export const end = (d: Draft, ending: Ending, at: number) => {
         }
       })
   }
-  const { carry } = d.context
-  d.set({ turn: null, carry: { ...carry, usage: addUsage(carry.usage, usage), last: { turnId, outcome: outcomes[ending.type] } } })
+  d.set({ turn: null, carry: ended(d.context.carry, turnId, outcomes[ending.type], usage) })
   if (ending.type !== "turn_completed") d.ask({ type: "abandon", params: { turnId } })
 }
 

@@ -4,7 +4,7 @@
  *
  * What the journal's JSON texts of a thread hold:
  * - attributes: `ThreadAttributes`
- * - carry:      `ThreadCarry`; `usage` is that of turns that ended, `turn` the running one
+ * - carry:      `ThreadCarry`
  * - an input:   `QueuedInput` without inputId and ord
  * - a wait:     `PendingWait` without id
  */
@@ -13,7 +13,8 @@ import { sibling } from "../domain/ids.ts"
 import type { Principal } from "../domain/principal.ts"
 import type { BudgetWindow, PendingWait, QueuedMessage, Thread, ThreadDetail, ThreadStatus } from "../domain/thread.ts"
 import { toTimestamp } from "../domain/time.ts"
-import { addUsage, type ModelUsage } from "../domain/usage.ts"
+import { addUsage } from "../domain/usage.ts"
+import type { ThreadCarry } from "./threadCarry.ts"
 
 /** What was said of a thread when it was made, and may be edited since. */
 export interface ThreadAttributes {
@@ -29,14 +30,6 @@ export interface ThreadAttributes {
   readonly updatedBy: Principal
   /** Milliseconds: when they were last edited, if ever. */
   readonly editedAt?: number
-}
-
-/** The head's carry, as far as reads need it. */
-export interface ThreadCarry {
-  readonly usage: ModelUsage
-  /** First model of the last admitted turn. */
-  readonly model?: string
-  readonly turn?: { readonly turnId: string; readonly usage: ModelUsage }
 }
 
 /** An input that waits; times in milliseconds. The machine's Input, field for field. */

@@ -5,12 +5,12 @@ import { threadStatuses } from "../domain/thread.ts"
 import { toTimestamp } from "../domain/time.ts"
 import type { InputRow, StoredFact } from "../journal/Journal.ts"
 import type { PendingWait } from "../domain/thread.ts"
-import type { QueuedInput, ThreadAttributes, ThreadCarry, ThreadRows } from "./threadDetail.ts"
+import { readCarry } from "./threadCarry.ts"
+import type { QueuedInput, ThreadAttributes, ThreadRows } from "./threadDetail.ts"
 import type { StoredThread } from "./threadRow.ts"
 
 // The journal's texts are our own: each parse is given the type that was written there.
 export const readAttributes = (text: string): ThreadAttributes => JSON.parse(text)
-const readCarry = (text: string): ThreadCarry => JSON.parse(text)
 const readWait = (id: string, text: string): PendingWait => ({ ...JSON.parse(text), id })
 export const readInput = ({ body, id, ord }: InputRow): QueuedInput => ({ ...JSON.parse(body), inputId: id, ord })
 

@@ -1,0 +1,20 @@
+/** Both kinds of actor in their registries, and the sweep over them. */
+import { Layer } from "effect"
+import * as Identity from "./identity/layer.ts"
+import { Sweep } from "./Sweep.ts"
+import * as Thread from "./thread/layer.ts"
+
+export interface ActorsOptions {
+  /** Milliseconds at rest after which an actor leaves memory; 10 s unless told. */
+  readonly idleMs?: number
+  /** Bytes of kept prompts on this node; 256 MiB unless told. */
+  readonly promptBytes?: number
+}
+
+/** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
+const fruitlessLimit = 3
+
+export const layer = ({ idleMs = 10_000, promptBytes = 256 * 1024 * 1024 }: ActorsOptions = {}) =>
+  Sweep.layer.pipe(
+    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, promptBytes }), Identity.layer({ idleMs, fruitlessLimit })])
+  )

@@ -1,0 +1,35 @@
+/**
+ * The carry of a thread's head as text: written with every append, so it says nothing that goes
+ * without saying.
+ */
+import { type ModelUsage, noUsage } from "../domain/usage.ts"
+
+export interface ThreadCarry {
+  /** Of turns that ended. */
+  readonly usage: ModelUsage
+  /** First model of the last admitted turn. */
+  readonly model?: string
+  /** The last turn, unless it completed. */
+  readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
+  /** The running turn. */
+  readonly turn?: { readonly turnId: string; readonly usage: ModelUsage }
+}
+
+/** Without the usage that is nothing yet. */
+type Written = Omit<ThreadCarry, "usage" | "turn"> & {
+  readonly usage?: ModelUsage
+  readonly turn?: { readonly turnId: string; readonly usage?: ModelUsage }
+}
+
+const spoken = (usage: ModelUsage) => usage === noUsage ? {} : { usage }
+
+export const carryText = ({ turn, usage, ...rest }: ThreadCarry) =>
+  JSON.stringify({
+    ...rest, ...spoken(usage), ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, ...spoken(turn.usage) } })
+  } satisfies Written)
+
+/** The text is what `carryText` wrote. */
+export const readCarry = (text: string): ThreadCarry => {
+  const { turn, usage = noUsage, ...rest }: Written = JSON.parse(text)
+  return { ...rest, usage, ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, usage: turn.usage ?? noUsage } }) }
+}
