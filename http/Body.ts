@@ -118,7 +118,7 @@ const nothing = /^\s*(?:\{\s*\})?\s*$/
 export const receiveNothing = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
   const { headers } = request
   if (headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0") return Effect.void
-  return Effect.flatMap(Effect.andThen(receive(request), textOf(request)), (text) =>
+  return Effect.flatMap(Effect.flatMap(receive(request), () => textOf(request)), (text) =>
     nothing.test(text) ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "unknown_field", message: "this endpoint takes no body" })))
 }
 
