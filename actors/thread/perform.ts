@@ -60,7 +60,8 @@ export const makePerform = ({ bus, models, prompts, random, systemPrompt, tools 
       }
       return {
         type: "model.replied", turnId, step, attempt, modelId, text: reply.text, usage: reply.usage,
-        calls: reply.calls.map(({ input, name, providerToolCallId }) => ({ name, input, providerToolCallId })),
+        // What was not JSON is kept as the text it was: no tool takes it for valid input.
+        calls: reply.calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: invalidInput ?? input })),
         ...(reply.parts === undefined ? {} : { parts: reply.parts })
       } satisfies Outcome
     }).pipe(

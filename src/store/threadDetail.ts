@@ -27,7 +27,8 @@ export interface ThreadAttributes {
   readonly model?: string
   readonly profileVersion?: number
   readonly createdBy: Principal
-  readonly updatedBy: Principal
+  /** Absent: whoever made it. */
+  readonly updatedBy?: Principal
   /** Milliseconds: when they were last edited, if ever. */
   readonly editedAt?: number
 }
@@ -98,7 +99,7 @@ export const queueOf = (pending: ReadonlyArray<QueuedInput>, activeTurnId: strin
 
 /** The thread itself: what was said of it, and when. */
 export const threadOf = ({ agentId, attributes, createdAt, head, threadId, workspaceId }: Omit<ThreadRows, "pending" | "waits" | "carry">): Thread => {
-  const { createdBy, editedAt = 0, identity, maxCost, metadata, model, profileVersion, title, updatedBy } = attributes
+  const { createdBy, editedAt = 0, identity, maxCost, metadata, model, profileVersion, title, updatedBy = createdBy } = attributes
   return {
     id: threadId,
     agentId,
