@@ -1,10 +1,12 @@
 /**
  * What waits to be written to one watcher: a bounded buffer between the bus and a socket.
  *
- * O1. It never holds more than `capacity` bytes, whatever the watcher does; frames leave in order.
- * O2. Of news that replaces older news, the older one goes (`offer` with a key), and pieces of one
- *     text become one piece: only then is anything refused.
- * O3. A frame that does not fit is refused, never cut; the caller says so later with `gap`.
+ * O1. Whatever the watcher does, it takes no frame beyond `capacity` bytes; except that any one frame
+ *     is taken while it is at most half full, so that the largest event gets through. Frames leave
+ *     in the order in which they came.
+ * O2. Before a frame is refused, what waits is coalesced: of news that replaces older news only the
+ *     newest is held (`key`), and a piece of text that follows a piece of the same text joins it.
+ * O3. A frame that does not fit is refused, never cut; the caller says so later, once `onRoom` calls.
  * O4. Nothing is pushed before the socket asks for it: `stalledFor` tells how long it has not.
  */
 import { Readable } from "node:stream"
@@ -13,7 +15,7 @@ export interface Frame {
   readonly text: string
   /** Replaces the waiting frame with the same key. */
   readonly key?: string
-  /** What the waiting frame with the same key and this one amount to together. */
+  /** Text that a frame with the same key, waiting as the newest, and this one amount to together. */
   readonly join?: (waiting: string) => string
 }
 
@@ -30,26 +32,29 @@ interface Waiting {
 
 export class Outbox {
   readonly readable: Readable
+  /** Called when the buffer, having refused something, is at most half full again. */
+  onRoom: (() => void) | undefined
   private queue: Array<Waiting> = []
+  private readonly newest = new Map<string, Waiting>()
   private bytes = 0
   private asking = false
-  private ended = false
-  private askedAt = performance.now()
-  /** Called when the buffer is at most half full again after it refused something. */
-  onRoom: (() => void) | undefined
+  private ending = false
+  private closed = false
   private refused = false
+  private movedAt = performance.now()
 
   constructor(onClose: () => void) {
     this.readable = new Readable({
       highWaterMark: ahead,
       read: () => {
         this.asking = true
-        this.askedAt = performance.now()
+        this.movedAt = performance.now()
         this.flush()
       },
       destroy: (error, callback) => {
-        this.ended = true
+        this.closed = true
         this.queue = []
+        this.newest.clear()
         this.bytes = 0
         callback(error)
         onClose()
@@ -67,38 +72,50 @@ export class Outbox {
     return this.bytes <= capacity / 2
   }
 
-  /** Milliseconds for which something has waited and the socket has not taken it. */
+  /** Milliseconds for which something has waited and the socket has not asked for it. */
   get stalledFor() {
-    return this.queue.length === 0 ? 0 : performance.now() - this.askedAt
+    return this.bytes === 0 ? 0 : performance.now() - this.movedAt
   }
 
-  /** Whether the frame was taken (O3). */
-  offer(frame: Frame): boolean {
-    if (this.ended) return true
-    const held = frame.key === undefined || this.queue.length === 0 ? undefined : this.replaceable(frame)
-    const text = held === undefined ? frame.text : frame.join?.(held.text) ?? frame.text
-    const bytes = Buffer.byteLength(text)
-    if (this.bytes - (held?.bytes ?? 0) + bytes > capacity) {
-      this.refused = true
-      return false
-    }
-    if (held === undefined) {
-      this.queue.push({ text, bytes, key: frame.key })
-      this.bytes += bytes
-    } else {
+  /** Whether the frame was taken (O3). After the end everything is, and goes nowhere. */
+  offer({ join, key, text }: Frame): boolean {
+    if (this.closed || this.ending) return true
+    if (this.bytes === 0) this.movedAt = performance.now()
+    const held = key === undefined ? undefined : this.newest.get(key)
+    if (held !== undefined && join !== undefined && held === this.queue.at(-1)) {
+      const joined = join(held.text)
+      const bytes = Buffer.byteLength(joined)
+      if (!this.fits(bytes - held.bytes)) return this.refuse()
       this.bytes += bytes - held.bytes
-      held.text = text
+      held.text = joined
       held.bytes = bytes
+      return true
     }
+    const replaced = join === undefined ? held : undefined
+    const bytes = Buffer.byteLength(text)
+    if (!this.fits(bytes - (replaced?.bytes ?? 0))) return this.refuse()
+    if (replaced !== undefined) {
+      this.bytes -= replaced.bytes
+      this.queue.splice(this.queue.indexOf(replaced), 1)
+    }
+    const waiting = { text, bytes, key }
+    this.queue.push(waiting)
+    this.bytes += bytes
+    if (key !== undefined) this.newest.set(key, waiting)
     if (this.asking) this.flush()
     return true
   }
 
+  /** Asks to be told of room, as if a frame had been refused. */
+  awaitRoom() {
+    this.refused = true
+  }
+
   /** Says one last thing, whether there is room or not, and ends once it is written. */
   end(last?: string) {
-    if (this.ended) return
-    if (last !== undefined) this.queue.push({ text: last, bytes: Buffer.byteLength(last), key: undefined })
-    this.ended = true
+    if (this.closed || this.ending) return
+    if (last !== undefined) this.queue.push({ text: last, bytes: 0, key: undefined })
+    this.ending = true
     if (this.asking) this.flush()
   }
 
@@ -106,21 +123,25 @@ export class Outbox {
     this.readable.destroy()
   }
 
-  /** News that replaces older news keeps its place; a piece of text must be the newest of its kind to grow. */
-  private replaceable(frame: Frame): Waiting | undefined {
-    for (let i = this.queue.length - 1; i >= 0; i--) if (this.queue[i]!.key === frame.key) return this.queue[i]
-    return undefined
+  private fits(more: number) {
+    return this.hasRoom || this.bytes + more <= capacity
+  }
+
+  private refuse() {
+    this.refused = true
+    return false
   }
 
   private flush() {
     while (this.asking && this.queue.length > 0) {
-      const { bytes, text } = this.queue.shift()!
-      this.bytes = Math.max(0, this.bytes - bytes)
-      this.asking = this.readable.push(text)
+      const waiting = this.queue.shift()!
+      if (waiting.key !== undefined && this.newest.get(waiting.key) === waiting) this.newest.delete(waiting.key)
+      this.bytes -= waiting.bytes
+      this.asking = this.readable.push(waiting.text)
     }
-    if (this.queue.length === 0) this.askedAt = performance.now()
-    if (this.ended && this.queue.length === 0) return void this.readable.push(null)
-    if (this.refused && this.hasRoom) {
+    if (this.ending) {
+      if (this.asking && this.queue.length === 0) this.readable.push(null)
+    } else if (this.refused && this.hasRoom) {
       this.refused = false
       this.onRoom?.()
     }

@@ -1,0 +1,40 @@
+/** Server-Sent Events as text (design, section 16). JSON holds no line ends, so a frame has one data line. */
+import type { Hint } from "../../src/bus/Bus.ts"
+import type { FrameType } from "./api.ts"
+import type { Frame } from "./Outbox.ts"
+
+type Of<T extends Hint["type"]> = Extract<Hint, { readonly type: T }>
+
+const text = (event: FrameType, data: string) => `event: ${event}\ndata: ${data}\n\n`
+
+/** First bytes of every stream: how long a client waits before it comes back. */
+export const opening = "retry: 2000\n\n"
+/** A comment: keeps proxies from closing a quiet line. */
+export const ping = ": ping\n\n"
+
+export const ready = (data: { readonly streamId: string; readonly lastSeq?: number }) => text("ready", JSON.stringify(data))
+export const bye = (reason: "draining" | "auth_expired") => text("bye", JSON.stringify({ reason }))
+/** Of a thread's stream: the events from `fromSeq` to `toSeq` were left out. Of the others: something was. */
+export const gap = (range?: { readonly fromSeq: number; readonly toSeq: number }) => text("gap", JSON.stringify(range ?? {}))
+
+/** A whole ThreadEvent, from its text. */
+export const event = (seq: number, whole: string): Frame => ({ text: `id: ${seq}\nevent: event\ndata: ${whole}\n\n` })
+
+export const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: Of<"events">["events"][number]): Frame =>
+  ({ text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type })) })
+
+export const status = ({ lastSeq, status, threadId }: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): Frame =>
+  ({ text: text("status", JSON.stringify({ threadId, status, lastSeq })), key: `status ${threadId}` })
+
+export const queue = ({ pending, threadId }: Of<"queue">): Frame =>
+  ({ text: text("queue", JSON.stringify({ threadId, pending })), key: `queue ${threadId}` })
+
+export const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({ text: text("discard", JSON.stringify({ threadId, eventId })) })
+
+/** Pieces that wait together leave as one, with the first one's index. */
+export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): Frame => ({
+  text: text("delta", JSON.stringify({ threadId, turnId, eventId, index, text: piece })),
+  key: `delta ${eventId}`,
+  // The text is the data's last property: its closing `"}` makes room for the next piece.
+  join: (waiting) => `${waiting.slice(0, -'"}\n\n'.length)}${JSON.stringify(piece).slice(1, -1)}"}\n\n`
+})

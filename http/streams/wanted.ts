@@ -1,0 +1,24 @@
+/** Which frames a watcher asked for: `types` and `deltas` of its query. */
+import type { FrameType } from "./api.ts"
+
+export interface Wanted {
+  readonly event: boolean
+  readonly delta: boolean
+  readonly discard: boolean
+  readonly status: boolean
+  readonly queue: boolean
+}
+
+/** Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. */
+export const wanted = (query: { readonly types?: string | undefined; readonly deltas?: "text" | undefined }): Wanted => {
+  const types = query.types === undefined ? undefined : new Set(query.types.split(","))
+  const asked = (type: FrameType) => types === undefined || types.has(type)
+  const deltas = query.deltas === "text"
+  return {
+    event: asked("event"),
+    delta: deltas && asked("delta"),
+    discard: deltas ? asked("discard") : types?.has("discard") === true,
+    status: asked("status"),
+    queue: asked("queue")
+  }
+}

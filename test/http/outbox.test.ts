@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { delta, event, status } from "../../http/streams/frames.ts"
+import { capacity, Outbox } from "../../http/streams/Outbox.ts"
+
+const of = (bytes: number, text = "#") => ({ text: text.repeat(bytes) })
+
+/** Reads what is there until the buffer has nothing more to give. */
+const drain = (outbox: Outbox) => {
+  let text = ""
+  for (let chunk: unknown = outbox.readable.read(); chunk !== null; chunk = outbox.readable.read()) text += String(chunk)
+  return text
+}
+
+const about = { workspace: "wsp_1", agentId: "agt_1", threadId: "thr_1" }
+const piece = (index: number, text: string, eventId = "evt_1") => delta({ ...about, type: "delta", turnId: "trn_1", eventId, index, text })
+
+describe("an outbox", () => {
+  it("gives frames in the order in which they came", () => {
+    const outbox = new Outbox(() => {})
+    for (let i = 1; i <= 100; i++) outbox.offer(event(i, `{"seq":${i}}`))
+    const text = drain(outbox)
+    assert.deepStrictEqual([...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1])), Array.from({ length: 100 }, (_, i) => i + 1))
+  })
+
+  it("takes no frame beyond a mebibyte, and never a part of one", () => {
+    const outbox = new Outbox(() => {})
+    let taken = 0
+    while (outbox.offer(of(10_000))) taken++
+    assert.isAtMost(outbox.waitingBytes, capacity)
+    assert.isAbove(taken * 10_000 + 10_000, capacity)
+    assert.isTrue(outbox.offer(of(capacity - outbox.waitingBytes)))
+    assert.isFalse(outbox.offer(of(1)))
+    assert.strictEqual(outbox.waitingBytes, capacity)
+  })
+
+  it("takes a frame larger than that while it is at most half full", () => {
+    const outbox = new Outbox(() => {})
+    outbox.offer(of(capacity / 2))
+    assert.isTrue(outbox.offer(of(2 * capacity)))
+    assert.isFalse(outbox.offer(of(1)))
+  })
+
+  it("tells of room once it is half empty again, and only after it refused something", () => {
+    const outbox = new Outbox(() => {})
+    let told = 0
+    outbox.onRoom = () => told++
+    outbox.offer(of(100))
+    drain(outbox)
+    assert.strictEqual(told, 0)
+    while (outbox.offer(of(100_000))) { /* until it is full */ }
+    assert.strictEqual(told, 0)
+    drain(outbox)
+    assert.strictEqual(told, 1)
+  })
+
+  it("holds only the newest of news that replaces older news", () => {
+    const outbox = new Outbox(() => {})
+    outbox.offer(of(20_000))
+    outbox.offer(of(20_000))
+    for (let i = 0; i < 1000; i++) outbox.offer(status({ threadId: "thr_1", status: "running", lastSeq: i }))
+    outbox.offer(event(7, `{"seq":7}`))
+    outbox.offer(status({ threadId: "thr_1", status: "idle", lastSeq: 1000 }))
+    outbox.offer(status({ threadId: "thr_2", status: "idle", lastSeq: 3 }))
+    const text = drain(outbox).replaceAll("#", "")
+    assert.strictEqual(text, `id: 7\nevent: event\ndata: {"seq":7}\n\n` +
+      `event: status\ndata: {"threadId":"thr_1","status":"idle","lastSeq":1000}\n\n` +
+      `event: status\ndata: {"threadId":"thr_2","status":"idle","lastSeq":3}\n\n`)
+  })
+
+  it("joins pieces of one text that wait together, and no others", () => {
+    const outbox = new Outbox(() => {})
+    outbox.offer(of(20_000))
+    outbox.offer(of(20_000))
+    outbox.offer(piece(0, "a\n\"b"))
+    outbox.offer(piece(1, "\\c🎈"))
+    outbox.offer(piece(2, "\ud800\u0000d"))
+    outbox.offer(piece(0, "other", "evt_2"))
+    outbox.offer(piece(3, "e"))
+    const frames = drain(outbox).replaceAll("#", "").split("\n\n").filter((frame) => frame !== "")
+    const texts = frames.map((frame) => JSON.parse(frame.slice(frame.indexOf("data: ") + 6)))
+    assert.deepStrictEqual(texts.map(({ eventId, index, text }) => [eventId, index, text]), [
+      ["evt_1", 0, "a\n\"b\\c🎈\ud800\u0000d"], ["evt_2", 0, "other"], ["evt_1", 3, "e"]
+    ])
+  })
+
+  it("says its last words even when it is full, and takes nothing after them", () => {
+    const outbox = new Outbox(() => {})
+    while (outbox.offer(of(100_000))) { /* until it is full */ }
+    outbox.end("bye")
+    assert.isTrue(outbox.offer(of(5, "y")))
+    const text = drain(outbox)
+    assert.isTrue(text.endsWith("bye"))
+    assert.notInclude(text, "y".repeat(5))
+  })
+
+  it("is stalled while something waits and nothing is asked for, and not while it is empty", async () => {
+    const outbox = new Outbox(() => {})
+    assert.strictEqual(outbox.stalledFor, 0)
+    outbox.offer(of(100_000))
+    outbox.readable.read(0)
+    outbox.offer(of(100_000))
+    const before = performance.now()
+    while (performance.now() - before < 20) await new Promise(setImmediate)
+    assert.isAtLeast(outbox.stalledFor, 15)
+    drain(outbox)
+    assert.strictEqual(outbox.stalledFor, 0)
+  })
+
+  it("closes once, whoever closes it", async () => {
+    let closed = 0
+    const outbox = new Outbox(() => closed++)
+    outbox.offer(of(10))
+    outbox.destroy()
+    outbox.destroy()
+    outbox.end("bye")
+    await new Promise(setImmediate)
+    assert.strictEqual(closed, 1)
+    assert.isTrue(outbox.offer(of(10)))
+    assert.strictEqual(outbox.waitingBytes, 0)
+  })
+})
