@@ -74,20 +74,104 @@ const answerHeaders = (status: string): Json => ({
   ...(status === "429" || status === "503") && { "Retry-After": header("Seconds; equals retryAfterSeconds.", { type: "integer" }) }
 })
 
-/** The whole document, once it has been generated. */
-export const finish = (document: Json): Json => {
-  for (const path of Object.values(at(document, "paths")).filter(isJson)) {
-    for (const [method, operation] of Object.entries(path)) {
-      if (!isJson(operation)) continue
-      operation["parameters"] = parameters(method, operation["parameters"])
-      for (const [status, response] of Object.entries(at(operation, "responses"))) {
-        if (!isJson(response)) continue
-        response["headers"] = { ...at(response, "headers"), ...answerHeaders(status) }
-        // Every endpoint lists its own words and the common ones: one shape all the same.
-        if (Number(status) >= 400) response["content"] = { "application/json": { schema: { $ref: "#/components/schemas/ErrorResponse" } } }
-      }
+/** Words that every endpoint may refuse with in theory, and the requests that they can happen to. */
+const only: { readonly [word: string]: (method: string, path: string) => boolean } = {
+  idempotency_in_progress: (method) => method === "post",
+  idempotency_key_reused: (method) => method === "post",
+  payload_too_large: (method) => method !== "get" && method !== "delete",
+  unsupported_media_type: (method) => method !== "get" && method !== "delete",
+  not_found: (_, path) => path.includes("{")
+}
+
+/** The words of a refusal that this operation can meet, from the descriptions that `refuses` wrote. */
+const wordsOf = (description: unknown, method: string, path: string) =>
+  [...new Set([...String(description).matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!))].filter((word) => only[word]?.(method, path) ?? true)
+
+const answers = (method: string, path: string, responses: Json) => {
+  const kept: Json = {}
+  for (const [status, response] of Object.entries(responses)) {
+    if (!isJson(response)) continue
+    const headers = { ...at(response, "headers"), ...answerHeaders(status) }
+    if (Number(status) < 400) {
+      kept[status] = { ...response, headers }
+      continue
+    }
+    const words = wordsOf(response["description"], method, path)
+    if (words.length === 0) continue
+    // Every endpoint lists its own words and the common ones: one shape all the same.
+    kept[status] = {
+      description: words.map((word) => `\`${word}\``).join(", "), headers,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/ErrorResponse" } } }
     }
   }
-  at(document, "components")["securitySchemes"] = schemes
-  return { ...document, security: [{ APIKeyBearer: [] }], servers: [{ url: "/" }] }
+  return kept
+}
+
+const references = (value: unknown, found: Set<string>, components: Json): Set<string> => {
+  if (Array.isArray(value)) for (const item of value) references(item, found, components)
+  else if (isJson(value)) {
+    const name = typeof value["$ref"] === "string" ? value["$ref"].replace("#/components/schemas/", "") : undefined
+    if (name !== undefined && !found.has(name)) {
+      found.add(name)
+      references(components[name], found, components)
+    }
+    for (const item of Object.values(value)) references(item, found, components)
+  }
+  return found
+}
+
+/** Objects that the specification closes wherever they stand. */
+const closed = new Set(["TextBlock", "ImageBlock", "Origin", "ModelImageFormatUnsupportedDetails"])
+
+/** What clients need not know: that answers have no other fields (they may grow), that a whole number fits a double, how a check was written. */
+const plain = (value: unknown, open: boolean): unknown => {
+  if (Array.isArray(value)) return value.map((item) => plain(item, open))
+  if (!isJson(value)) return value
+  const { "x-effect-stream": _, ...rest } = value
+  const made: Json = {}
+  for (const [key, item] of Object.entries(rest)) made[key] = plain(item, open)
+  if (Array.isArray(made["allOf"]) && made["allOf"].every((part) => isJson(part) && !("$ref" in part) && !("type" in part))) {
+    const parts: ReadonlyArray<Json> = made["allOf"].filter(isJson)
+    delete made["allOf"]
+    for (const part of parts) Object.assign(made, part)
+  }
+  if (open && made["additionalProperties"] === false) delete made["additionalProperties"]
+  if (made["type"] === "integer" && made["maximum"] === Number.MAX_SAFE_INTEGER) {
+    delete made["maximum"]
+    if (made["minimum"] === Number.MIN_SAFE_INTEGER) delete made["minimum"]
+    made["format"] = "int64"
+  }
+  return made
+}
+
+/** The whole document, once it has been generated. */
+export const finish = (document: Json): Json => {
+  const components = at(document, "components")
+  const schemas = at(components, "schemas")
+  const sent = new Set<string>()
+  const paths: Json = {}
+  for (const [path, methods] of Object.entries(at(document, "paths"))) {
+    const kept: Json = {}
+    for (const [method, operation] of Object.entries(isJson(methods) ? methods : {})) {
+      if (!isJson(operation)) continue
+      references(operation["requestBody"], sent, schemas)
+      const { requestBody } = operation
+      kept[method] = {
+        ...operation,
+        parameters: parameters(method, plain(operation["parameters"], true)),
+        ...requestBody !== undefined && { requestBody: plain(requestBody, false) },
+        responses: plain(answers(method, path, at(operation, "responses")), true)
+      }
+    }
+    paths[path] = kept
+  }
+  const used = references(paths, new Set(), schemas)
+  const kept: Json = {}
+  for (const name of Object.keys(schemas).filter((name) => used.has(name)).sort()) {
+    kept[name] = plain(schemas[name], !sent.has(name) && !closed.has(name))
+  }
+  return {
+    ...document, paths, components: { ...components, schemas: kept, securitySchemes: schemes },
+    security: [{ APIKeyBearer: [] }], servers: [{ url: "/" }]
+  }
 }
