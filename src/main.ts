@@ -1,17 +1,105 @@
-/** The layers composed: the only place that knows them all. For now it answers that the process lives. */
-import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+/**
+ * The layers composed: the only place that knows them all.
+ *
+ * N1. Leaving is in order: not ready, no new work, streams say goodbye, running steps end within the
+ *     drain's time, actors are given back, the lease ends, the listener closes.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import { createHmac } from "node:crypto"
+import { Credentials } from "../http/Credentials.ts"
+import { Idempotency } from "../http/Idempotency.ts"
+import { listen } from "../http/listen.ts"
+import { Cursors } from "../http/pagination.ts"
+import { RateLimit } from "../http/RateLimit.ts"
+import { Readiness } from "../http/Readiness.ts"
+import { Routes } from "../http/Routes.ts"
+import { Streams } from "../http/streams/Streams.ts"
+import * as Actors from "../actors/layer.ts"
+import { Sweep } from "../actors/Sweep.ts"
+import { Bus } from "./bus/Bus.ts"
 import type { NodeSettings } from "./config.ts"
+import { Lease } from "./journal/Lease.ts"
+import { layerPostgres } from "./journal/postgres.ts"
+import { layerPostgresLease } from "./journal/PostgresLease.ts"
+import * as Models from "./models/layer.ts"
+import { Database } from "./store/Database.ts"
+import { Directory } from "./store/Directory.ts"
+import { keysPostgres } from "./store/keysPostgres.ts"
+import { Spending } from "./store/Spending.ts"
+import { ThreadReads } from "./store/ThreadReads.ts"
+import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+
+/** Cursors are signed with what all nodes of an installation share. */
+const cursorSecret = (settings: NodeSettings) => {
+  const first = settings.encryptionKeys[0]
+  if (first === undefined) throw new Error("a node has an encryption key")
+  return createHmac("sha256", Redacted.value(first.key)).update("troupe cursors").digest()
+}
+
+/** Set once, when the node begins to leave. */
+class Leaving {
+  begun = false
+}
+
+const readiness = (leaving: Leaving) =>
+  Layer.effect(Readiness, Effect.gen(function*() {
+    const database = yield* Database
+    const lease = yield* Lease
+    const answers = database.read({ name: "ready", text: "select 1", values: [] }).pipe(
+      Effect.as(true),
+      Effect.catchTag("DatabaseUnavailable", () => Effect.succeed(false))
+    )
+    return Readiness.of({
+      check: Effect.gen(function*() {
+        if (leaving.begun) return { status: "draining" as const, reason: "this node is shutting down" }
+        if (lease.fenced()) return { status: "unready" as const, reason: "this node has lost its lease and is joining again" }
+        if (!(yield* answers)) return { status: "unready" as const, reason: "PostgreSQL does not answer" }
+        return { status: "ready" as const, bus: "in-process" }
+      })
+    })
+  }))
+
+/** Built last, so that its end is the beginning of the end (N1). */
+const farewell = (leaving: Leaving, drainSeconds: number) =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const lease = yield* Lease
+    const streams = yield* Streams
+    const sweep = yield* Sweep
+    yield* Effect.addFinalizer(() => Effect.gen(function*() {
+      leaving.begun = true
+      yield* Effect.logInfo("draining", { count: sweep.live() })
+      // What is handed over is found at once by whoever has a second left to claim it.
+      yield* Effect.all([streams.drain, sweep.drain(Math.max(0, drainSeconds - 1) * 1000)], { concurrency: "unbounded", discard: true })
+      yield* lease.leave
+    }))
+  }))
 
 /** One node, listening once the layer is built; leaving the scope drains it. Provides HttpServer, whose address is the real one. */
 export const serve = (settings: NodeSettings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const server = createServer()
-    yield* observe(server)
-    return HttpRouter.serve(HttpRouter.add("GET", "/healthz", HttpServerResponse.text("ok")), { disableListenLog: true, disableLogger: true }).pipe(
-      Layer.provideMerge(NodeHttpServer.layer(() => server, { port: settings.port, host: settings.host }))
+    const watch = yield* observe
+    const leaving = new Leaving()
+    const ground = Layer.mergeAll(
+      Bus.layerMemory,
+      Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
+      layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
+    ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
+    const stores = Layer.mergeAll(Directory.layer, keysPostgres, layerPostgres(), Spending.layer, ThreadReads.layer)
+    const edge = Layer.mergeAll(
+      Cursors.layer(cursorSecret(settings)),
+      Idempotency.layer,
+      RateLimit.layer(settings.rateLimit),
+      readiness(leaving),
+      Streams.layer
+    ).pipe(Layer.provideMerge(Credentials.layer))
+    const listener = listen(Routes, { host: settings.host, port: settings.port, drainSeconds: settings.drainSeconds, observe: watch })
+    return farewell(leaving, settings.drainSeconds).pipe(
+      Layer.provideMerge(listener),
+      Layer.provideMerge(watchNode),
+      Layer.provideMerge(edge),
+      Layer.provideMerge(Actors.layer()),
+      Layer.provideMerge(stores),
+      Layer.provideMerge(ground)
     )
   }))

@@ -27,16 +27,16 @@ export const layer = (settings: Settings["Service"]) =>
     Layer.provideMerge(layerLogs({ level: settings.logLevel, format: settings.logFormat }))
   )
 
-/** Counts and logs the requests of a server that is not yet listening. */
-export const observe = (server: Server) =>
-  Effect.map(Effect.context<never>(), (context) => {
-    const run = Effect.runSyncWith(context)
+/** Attaches to a server that is not yet listening: counts and logs its requests. */
+export const observe = Effect.map(Effect.context<never>(), (context) => {
+  const run = Effect.runSyncWith(context)
+  return (server: Server) =>
     watchRequests(server, {
       log: ({ cut, ...fields }) =>
         run(
-          (fields.status >= 500 ? Effect.logError("request failed", fields)
+          fields.status >= 500 ? Effect.logError("request failed", fields)
             : cut ? Effect.logInfo("request cut off", fields)
-            : Effect.logInfo("request", fields))
+            : Effect.logInfo("request", fields)
         )
     })
-  })
+})

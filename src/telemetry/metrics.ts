@@ -46,7 +46,9 @@ export const streamGaps = total("stream_gaps", "times that a slow reader was tol
 export const streamsDropped = total("streams_dropped", "streams closed because their reader had stalled")
 
 // Actors
-export const actorsLive = labelled(gauge("actors_live", "actors in this node's memory"), "kind")
+export const actorsLive = gauge("actors_live", "actors in this node's memory")
+export const jobsRunning = gauge("jobs_running", "model and tool calls under way")
+export const sweepAge = gauge("sweep_age_seconds", "time since the last sweep that went well")
 export const actorClaims = labelled(total("actor_claims", "actors taken over by this node"), "kind")
 export const actorsLost = total("actors_lost", "actors found to be owned by another node")
 export const commands = labelled(total("commands", "commands decided"), "kind")

@@ -1,0 +1,18 @@
+/** What a node says of itself from time to time: actors, jobs, how late the sweep is, statements, connections. */
+import { Effect, Layer, Schedule } from "effect"
+import { Sweep } from "./Sweep.ts"
+import { Database } from "../src/store/Database.ts"
+import { actorsLive, databaseStatements, databaseWaiting, jobsRunning, record, sweepAge } from "../src/telemetry/metrics.ts"
+
+export const watchNode = Layer.effectDiscard(Effect.gen(function*() {
+  const database = yield* Database
+  const sweep = yield* Sweep
+  const look = Effect.sync(() => {
+    record(actorsLive, sweep.live())
+    record(jobsRunning, sweep.jobs())
+    record(sweepAge, sweep.lagMs() / 1000)
+    for (const connection of ["writer", "beat", "api"] as const) record(databaseStatements.with({ connection }), database.counts[connection])
+    record(databaseWaiting, database.pool().waiting)
+  })
+  yield* Effect.repeat(look, Schedule.spaced("2 seconds")).pipe(Effect.forkScoped)
+}))
