@@ -1,15 +1,27 @@
 /** Everything that this server answers: the interface, its reference, the probes; and the frame around them. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AgentsHandlers } from "./agents/handlers.ts"
 import { Api } from "./Api.ts"
+import { AuthHandlers } from "./auth/handlers.ts"
+import { EventsHandlers } from "./events/handlers.ts"
 import * as Frame from "./Frame.ts"
 import * as Gate from "./Gate.ts"
+import { IdentitiesHandlers } from "./identities/handlers.ts"
+import { MessagesHandlers } from "./messages/handlers.ts"
+import { ModelsHandlers } from "./models/handlers.ts"
+import { OperationsHandlers } from "./operations/handlers.ts"
 import * as probes from "./probes.ts"
+import { ProfilesHandlers } from "./profiles/handlers.ts"
+import { QueueHandlers } from "./queue/handlers.ts"
 import * as reference from "./reference.ts"
+import { StreamsHandlers } from "./streams/handlers.ts"
+import { ThreadsHandlers } from "./threads/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  Layer.empty
+  AgentsHandlers, AuthHandlers, EventsHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
+  QueueHandlers, StreamsHandlers, ThreadsHandlers
 )
 
 export const Routes = Layer.mergeAll(

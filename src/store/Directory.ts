@@ -13,9 +13,10 @@ import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { ProfileLimits } from "../domain/profile.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
-import { disabledIdentities } from "./identities.ts"
-import { readContent } from "./profiles.ts"
 import { readAgentBody } from "./agents.ts"
+import { disabledIdentities, seeIdentities } from "./identities.ts"
+import { readContent } from "./profiles.ts"
+import { makeSightings } from "./sightings.ts"
 
 export interface ResolvedProfile {
   readonly profileId: string
@@ -43,6 +44,7 @@ export class Directory extends Context.Service<Directory, {
   readonly peek: (workspace: string, agentId: string) => AgentView | undefined
   /** One version of a profile, for a thread that is pinned to it. Versions never change: cached for good. */
   readonly profile: (workspace: string, profileId: string, version: number) => Effect.Effect<ResolvedProfile | undefined, DatabaseUnavailable>
+  /** Whether new work in this name is refused. Asked for whoever works: being asked for counts as being seen. */
   readonly identityDisabled: (workspace: string, identity: string) => boolean
   /** The agent was written. */
   readonly forget: (workspace: string, agentId: string) => void
@@ -177,6 +179,14 @@ const make = Effect.gen(function*() {
     Effect.forkScoped
   )
 
+  const sightings = makeSightings(lease.now)
+  const writeSightings = Effect.suspend(() => {
+    const seen = sightings.take()
+    return seen.length === 0 ? Effect.void : Effect.ignore(database.run("Directory.sightings", (db) => seeIdentities(db, seen)))
+  })
+  yield* Effect.addFinalizer(() => writeSightings)
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(writeSightings, "1 second")))
+
   return Directory.of({
     agent: (workspace, agentId) => {
       const held = peek(workspace, agentId)
@@ -184,7 +194,10 @@ const make = Effect.gen(function*() {
     },
     peek,
     profile,
-    identityDisabled: (workspace, identity) => disabled.size > 0 && disabled.has(workspace + identity),
+    identityDisabled: (workspace, identity) => {
+      sightings.note(workspace, identity)
+      return disabled.size > 0 && disabled.has(workspace + identity)
+    },
     forget,
     forgetProfile,
     mark: (workspace, identity, isDisabled) => {

@@ -36,13 +36,14 @@ export const seeIdentity = (db: Connection, workspace: string, identity: string,
 
 /** Notes what the actor has answered, and materialises the identity. */
 export const noteState = async (db: Connection, workspace: string, identity: string, state: IdentityState, at: number): Promise<void> => {
+  const first = new Date(state.disabled ? Math.min(at, state.at) : at)
   const notes = state.disabled
     ? { disabled_at: new Date(state.at), disabled_by: JSON.stringify(state.by) }
     : { disabled_at: null, disabled_by: null }
   await db.insertInto("identities")
     .values({
       workspace: toUuid(workspace), identity, actor: toUuid(identityActorId(workspace, identity)),
-      first_seen: new Date(at), last_seen: new Date(at), ...notes
+      first_seen: first, last_seen: first, ...notes
     })
     .onConflict((c) => c.columns(["workspace", "identity"]).doUpdateSet(notes))
     .execute()

@@ -24,11 +24,18 @@ const find = `
     left join heads h on h.workspace = i.workspace and h.id = i.actor
    where k.public = $1`
 
-// A key's last use only ever moves on, whichever node reports last.
+// A key's last use only ever moves on, whichever node reports last. Its use is a sight of its identity.
 const touched = `
-  update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
-    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as u (workspace, id, at)
-   where k.workspace = u.workspace and k.id = u.id`
+  with used as (
+    update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
+      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as u (workspace, id, at)
+     where k.workspace = u.workspace and k.id = u.id
+    returning k.workspace, k.identity, u.at
+  ), sights as (
+    select workspace, identity, max(at) as at from used where identity is not null group by workspace, identity order by workspace, identity
+  )
+  update identities i set last_seen = greatest(i.last_seen, s.at)
+    from sights s where i.workspace = s.workspace and i.identity = s.identity`
 
 const storedKey = (row: Row): StoredKey => ({
   workspace: fromUuid("workspace", row.workspace),

@@ -1,0 +1,147 @@
+/**
+ * A whole node in this process for a test file: a fresh database, the real layers, a port of its own,
+ * and clients with keys of two workspaces.
+ *
+ *     const server = await startServer()
+ *     const { status, body } = await server.alpha.post("/v1/agents", { name: "A", profileId })
+ *     await server.stop()
+ */
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import * as Actors from "../../actors/layer.ts"
+import { Credentials } from "../../http/Credentials.ts"
+import { Idempotency } from "../../http/Idempotency.ts"
+import { listen, portOf } from "../../http/listen.ts"
+import { Cursors } from "../../http/pagination.ts"
+import { RateLimit } from "../../http/RateLimit.ts"
+import { Readiness } from "../../http/Readiness.ts"
+import { Routes } from "../../http/Routes.ts"
+import { Streams } from "../../http/streams/Streams.ts"
+import { Bus } from "../../src/bus/Bus.ts"
+import { generateKey } from "../../src/crypto/apiKey.ts"
+import { type Scope, scopes as allScopes } from "../../src/domain/apiKey.ts"
+import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
+import { layerPostgres } from "../../src/journal/postgres.ts"
+import { layerScripted } from "../../src/models/layer.ts"
+import { createKey } from "../../src/store/apiKeys.ts"
+import { Database } from "../../src/store/Database.ts"
+import { Directory } from "../../src/store/Directory.ts"
+import { keysPostgres } from "../../src/store/keysPostgres.ts"
+import { Spending } from "../../src/store/Spending.ts"
+import { ThreadReads } from "../../src/store/ThreadReads.ts"
+import { ensureWorkspace } from "../../src/store/workspaces.ts"
+import { freshDatabase } from "./database.ts"
+
+const parse = (text: string) => text === "" ? undefined : JSON.parse(text)
+
+/** Requests of one credential. A body that is not a string is sent as JSON. */
+export class Client {
+  readonly base: string
+  readonly token: string | undefined
+  constructor(base: string, token: string | undefined) {
+    this.base = base
+    this.token = token
+  }
+
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(this.base + path, {
+      method,
+      headers: {
+        ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers
+      },
+      ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) })
+    })
+    const text = await response.text()
+    const json = response.headers.get("content-type")?.includes("json") === true
+    return { status: response.status, headers: response.headers, text, body: json ? parse(text) : undefined }
+  }
+
+  get(path: string, headers?: Record<string, string>) {
+    return this.send("GET", path, undefined, headers)
+  }
+  post(path: string, body: unknown = {}, headers?: Record<string, string>) {
+    return this.send("POST", path, body, headers)
+  }
+  patch(path: string, body: unknown, headers?: Record<string, string>) {
+    return this.send("PATCH", path, body, headers)
+  }
+  delete(path: string, headers?: Record<string, string>) {
+    return this.send("DELETE", path, undefined, headers)
+  }
+}
+
+export interface KeyOptions {
+  readonly scopes?: ReadonlyArray<Scope>
+  readonly identity?: string
+  readonly expiresAt?: number
+}
+
+export interface ServerOptions {
+  /** Milliseconds at rest after which an actor leaves memory. */
+  readonly idleMs?: number
+  readonly leaseTtlMs?: number
+  /** Requests a second and credential; 0, the default, is no limit. */
+  readonly rateLimit?: number
+}
+
+const services = (url: string, options: ServerOptions) => {
+  const database = Database.layer({ url: Redacted.make(url) })
+  const lease = layerPostgresLease({ name: "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
+  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, layerScripted, ThreadReads.layer.pipe(Layer.provide(database)))
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Directory.layer, Spending.layer).pipe(Layer.provideMerge(ground))
+  const edge = Layer.mergeAll(
+    Credentials.layer,
+    Idempotency.layer,
+    Cursors.layer(new Uint8Array(32).fill(7)),
+    Streams.layer.pipe(Layer.provide(Credentials.layer)),
+    RateLimit.layer(options.rateLimit ?? 0),
+    Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
+  )
+  return edge.pipe(
+    Layer.provideMerge(Actors.layer({ ...(options.idleMs !== undefined && { idleMs: options.idleMs }) })),
+    Layer.provideMerge(stores)
+  )
+}
+
+export const startServer = async (options: ServerOptions = {}) => {
+  const fresh = await freshDatabase()
+  const runtime = ManagedRuntime.make(
+    listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0 }).pipe(Layer.provideMerge(services(fresh.url, options)))
+  )
+  const database = await runtime.runPromise(Database)
+  const port = await runtime.runPromise(Effect.flatMap(HttpServer.HttpServer, portOf))
+  const base = `http://127.0.0.1:${port}`
+
+  const workspace = (name: string) => runtime.runPromise(database.atomically("test.workspace", (tx) => ensureWorkspace(tx, name)))
+  const alpha = await workspace("alpha")
+  const beta = await workspace("beta")
+
+  /** A client with a new key of a workspace, with all scopes unless told otherwise. */
+  const client = async (workspaceId: string, { scopes = allScopes, ...key }: KeyOptions = {}) => {
+    const made = generateKey()
+    await runtime.runPromise(database.atomically("test.key", (tx) =>
+      createKey(tx, workspaceId, { public: made.publicPart, hash: made.hash, name: "test", scopes, ...key }, Date.now())))
+    return new Client(base, made.key)
+  }
+
+  return {
+    base,
+    url: fresh.url,
+    /** `wsp_…` of the two workspaces. */
+    workspaces: { alpha, beta },
+    alpha: await client(alpha),
+    beta: await client(beta),
+    anonymous: new Client(base, undefined),
+    client,
+    /** For what tests look up or change behind the server's back. */
+    database,
+    runtime,
+    stop: async () => {
+      await runtime.dispose()
+      await fresh.drop()
+    }
+  }
+}
+export type TestServer = Awaited<ReturnType<typeof startServer>>
