@@ -1,0 +1,213 @@
+/**
+ * A client of one thread in a `World`, and the run of a scenario: it asks whatever node lives, and
+ * when that node dies under a request, it asks the next one again, under the same idempotency key.
+ * It keeps the books of what it was told: `test/invariants.ts` holds the journal against them.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Result, Semaphore } from "effect"
+import type { ActorError, Answer } from "../../actors/Actor.ts"
+import type { Request } from "../../actors/thread/requests.ts"
+import { carryOf as carryIn, factOf } from "../../actors/thread/rows.ts"
+import type { SubmitMode } from "../../src/domain/content.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import type { ActorRef } from "../../src/journal/Journal.ts"
+import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { freshId } from "../../src/seed.ts"
+import { carryOf, plain } from "../../machines/thread/fold.ts"
+import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
+import { logText } from "../logText.ts"
+import { agentId, coldClaim, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+
+const ann: Principal = { type: "user", id: "ann" }
+
+interface Told {
+  readonly id: string
+  readonly state: string
+  readonly turnId: string
+}
+
+export class Client {
+  readonly world: World
+  node!: Node
+  ref: ActorRef | undefined
+  deaths = 0
+  private keys = 0
+  readonly inputs = new Map<string, string>()
+  readonly accepted: Array<{ readonly inputId: string; readonly mode: SubmitMode }> = []
+  readonly gone = new Set<string>()
+  readonly promoted = new Set<string>()
+  readonly joins = new Map<string, string>()
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  readonly start = Effect.fnUntraced(function*(this: Client) {
+    this.node = yield* startNode(this.world, () => this.ref)
+  }.bind(this))
+
+  /** Another node takes over what the dead one held: first a look at what it will find. */
+  private readonly recover = Effect.fnUntraced(function*(this: Client, node: Node) {
+    if (this.node !== node) return
+    this.deaths++
+    const { ref } = this
+    const live = ref === undefined ? undefined : node.registry.peek(ref.id)
+    yield* node.kill
+    // A crash after the commit leaves the journal one step ahead.
+    if (ref !== undefined && live !== undefined && this.world.misfortunes[this.deaths - 1]?.fault === "crash before") {
+      assert.deepStrictEqual(plain(node.kind.load(yield* coldClaim(this.world, ref))), plain(live), "a cold claim finds the live thread")
+    }
+    yield* this.start()
+    yield* pass(1_000)
+  }.bind(this), Semaphore.makeUnsafe(1).withPermits(1))
+
+  private readonly ask = Effect.fnUntraced(function*(this: Client, made: (node: Node) => Effect.Effect<Answer, ActorError>) {
+    for (;;) {
+      const { node } = this
+      const answer = yield* Effect.result(node.ask(made(node)))
+      yield* settle
+      if (Result.isFailure(answer)) {
+        if (answer.failure._tag === "Unreachable") {
+          yield* pass(1_000)
+          continue
+        }
+        return answer.failure
+      }
+      if (answer.success !== "died") {
+        // It may have died between the answer and now, over a job.
+        if (node.isDead()) yield* this.recover(node)
+        return answer.success
+      }
+      yield* this.recover(node)
+    }
+  }.bind(this))
+
+  private request(make: () => Request) {
+    const key = { scope: `k${++this.keys}`, fingerprint: "f" }
+    return this.ask((node) => node.deliver(this.ref ?? assert.fail("no thread yet"), { request: make(), key }))
+  }
+
+  private note(name: string, mode: SubmitMode, answer: Answer) {
+    const told = JSON.parse(answer.body) as Told
+    this.inputs.set(name, told.id)
+    this.accepted.push({ inputId: told.id, mode })
+    if (told.state === "steered") this.joins.set(told.id, told.turnId)
+  }
+
+  private input(name: string, mode: SubmitMode, script: string, more: { readonly identity?: string; readonly model?: string } = {}) {
+    const { identity, ...rest } = more
+    return {
+      inputId: freshId("input"), mode, content: [{ type: "text" as const, text: script === "" ? name : `${name}\n${script}` }],
+      principal: identity === undefined ? ann : { ...ann, identity }, ...rest
+    }
+  }
+
+  /** Creates the thread, with a first message when a script is given. */
+  readonly create = Effect.fnUntraced(function*(this: Client, name?: string, script = "") {
+    const key = { scope: "create", fingerprint: "f" }
+    const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
+    const answer = yield* this.ask((node) =>
+      node.registry.create(threadOf(freshId("thread")), birth, {
+        key, request: name === undefined ? { type: "be born" } : { type: "submit", creating: true, input: this.input(name, "queue", script) }
+      }))
+    if (!("status" in answer)) return assert.fail(`create: ${answer._tag}`)
+    const body = JSON.parse(answer.body) as { readonly thread: { readonly id: string }; readonly input?: unknown }
+    this.ref = threadOf(body.thread.id)
+    if (name !== undefined) this.note(name, "queue", { ...answer, body: JSON.stringify(body.input) })
+  }.bind(this))
+
+  readonly send = Effect.fnUntraced(function*(this: Client, name: string, mode: SubmitMode = "queue", script = "", more: { readonly identity?: string; readonly model?: string } = {}) {
+    const answer = yield* this.request(() => ({ type: "submit", input: this.input(name, mode, script, more) }))
+    if (!("status" in answer)) return assert.fail(`${name}: ${answer._tag}`)
+    this.note(name, mode, answer)
+  }.bind(this))
+
+  readonly retry = Effect.fnUntraced(function*(this: Client) {
+    const answer = yield* this.request(() => ({ type: "retry", inputId: freshId("input"), principal: ann }))
+    if (!("status" in answer)) return assert.fail(`retry: ${answer._tag}`)
+    this.note(`retry ${this.keys}`, "queue", answer)
+  }.bind(this))
+
+  cancel(clearQueue = false) {
+    return Effect.map(this.request(() => ({ type: "cancel", principal: ann, clearQueue })), (answer) => {
+      assert.property(answer, "status")
+      if (clearQueue) for (const { inputId } of this.accepted) this.gone.add(inputId)
+    })
+  }
+
+  promote(name: string, mode: "steer" | "interrupt") {
+    const inputId = this.inputs.get(name) ?? assert.fail(name)
+    return Effect.map(this.request(() => ({ type: "promote", inputId, mode, principal: ann })), (answer) => {
+      this.promoted.add(inputId)
+      // It may have run meanwhile: then it was refused.
+      if ("status" in answer && (JSON.parse(answer.body) as Told).state === "steered") this.joins.set(inputId, (JSON.parse(answer.body) as Told).turnId)
+    })
+  }
+
+  edit(name: string, text: string) {
+    const inputId = this.inputs.get(name) ?? assert.fail(name)
+    return Effect.asVoid(this.request(() => ({ type: "edit", inputId, content: [{ type: "text", text }] })))
+  }
+
+  /** Its answer may get lost: then the second one says "not pending", and the input is gone or admitted. */
+  remove(name: string) {
+    const inputId = this.inputs.get(name) ?? assert.fail(name)
+    return Effect.map(this.request(() => ({ type: "remove", inputId })), () => {
+      this.gone.add(inputId)
+    })
+  }
+
+  /** Answers the first open wait, if there is one. */
+  answer() {
+    const waitId = this.node.registry.peek(this.ref?.id ?? "")?.context.turn?.calls.find(({ wait }) => wait !== undefined)?.wait?.waitId
+    return waitId === undefined
+      ? Effect.void
+      : Effect.asVoid(this.request(() => ({ type: "answer", waitId, principal: ann, result: { output: { answer: 42 } } })))
+  }
+
+  /** Time goes on; a node that dies meanwhile is replaced. */
+  readonly pass = Effect.fnUntraced(function*(this: Client, ms: number) {
+    for (let left = ms; left > 0; left -= 250) {
+      yield* pass(Math.min(left, 250))
+      if (this.node.isDead()) yield* this.recover(this.node)
+    }
+  }.bind(this))
+
+  readonly rest = Effect.fnUntraced(function*(this: Client) {
+    const ref = this.ref ?? assert.fail("no thread")
+    yield* toRest(this.world, this.node, ref)
+    while (this.node.isDead()) {
+      yield* this.recover(this.node)
+      yield* toRest(this.world, this.node, ref)
+    }
+  }.bind(this))
+
+  /** The whole log as stored, after everything that must hold was held. */
+  readonly check = Effect.fnUntraced(function*(this: Client) {
+    const ref = this.ref ?? assert.fail("no thread")
+    const live = this.node.registry.peek(ref.id) ?? assert.fail("the thread is not live")
+    yield* this.node.kill
+    const loaded = yield* coldClaim(this.world, ref)
+    const facts = this.world.store.actors.get(placeOf(ref))?.facts ?? []
+    const log: ReadonlyArray<Recorded> = facts.map(recorded)
+    const admitted = new Set(log.map(({ event }) => event["inputId"]))
+    assert.deepStrictEqual(violations(log), [])
+    assert.deepStrictEqual(openTurns(log), [])
+    assert.deepStrictEqual(unaccounted(log, {
+      accepted: this.accepted, promoted: this.promoted, joins: this.joins,
+      pending: loaded.inputs.map(({ id }) => id),
+      removed: new Set([...this.gone].filter((inputId) => !admitted.has(inputId)))
+    }), [])
+    assert.deepStrictEqual(plain(this.node.kind.load(loaded)), plain(live))
+    const { carry, pos, runnableAt, seq, since } = loaded.head
+    assert.deepStrictEqual({ pos, runnableAt, seq, since }, { pos: log.length, runnableAt: null, seq: log.filter((fact) => fact.public).length, since: null })
+    assert.deepStrictEqual(carryIn(carry), JSON.parse(JSON.stringify(carryOf(facts.map(factOf)))))
+    assert.deepStrictEqual(loaded.waits, [])
+    assert.deepStrictEqual(this.world.complaints, [])
+    return log
+  }.bind(this))
+}
+
+/** The public log in one line. */
+export const told = (log: ReadonlyArray<Recorded>) =>
+  logText(log.filter((fact) => fact.public).map(({ event, turn, type }) => ({ event, type, turn: turn ?? "" })))

@@ -1,0 +1,201 @@
+/**
+ * Nodes that share one journal, on virtual time: the real host, registry, sweep and thread kind, the
+ * real scripted models, and two tools of our own. Any commit can be made to fail, or to take its node with it.
+ *
+ * What is wrong with a prompt or a tool run is a complaint: jobs cannot fail a test from where they run.
+ */
+import { assert } from "@effect/vitest"
+import { Clock, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import type { ActorError, Answer } from "../../actors/Actor.ts"
+import type { Envelope } from "../../actors/Host.ts"
+import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
+import { makeRegistry } from "../../actors/Registry.ts"
+import { Sweep } from "../../actors/Sweep.ts"
+import { makeThreadKind } from "../../actors/thread/kind.ts"
+import { ThreadRegistry } from "../../actors/thread/layer.ts"
+import { makePerform } from "../../actors/thread/perform.ts"
+import { Prompts } from "../../actors/thread/prompts.ts"
+import type { Request } from "../../actors/thread/requests.ts"
+import { noTools, type Tools } from "../../actors/thread/tools.ts"
+import { Bus } from "../../src/bus/Bus.ts"
+import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { layerMemory } from "../../src/journal/memory.ts"
+import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
+import { layerScripted } from "../../src/models/layer.ts"
+import { Models, type Prompt } from "../../src/models/Model.ts"
+import { freshId } from "../../src/seed.ts"
+import type { Plan } from "../../machines/thread/commands.ts"
+
+export const workspace = freshId("workspace")
+export const agentId = freshId("agent")
+
+/** What goes wrong with the n-th commit of a world. */
+export interface Misfortune {
+  readonly commit: number
+  readonly fault: Fault
+}
+
+export interface World {
+  readonly store: MemoryStore
+  readonly misfortunes: ReadonlyArray<Misfortune>
+  plan: Plan
+  /** Identities that may not act any more. */
+  readonly disabled: Set<string>
+  /** Runs of our tools, by call. */
+  readonly runs: Map<string, number>
+  readonly complaints: Array<string>
+}
+
+export const plan: Plan = {
+  profileId: freshId("profile"), profileVersion: 1, models: ["troupe/scripted"], maxSteps: 10, maxTurnMs: 60_000, maxParallelTools: 2
+}
+
+export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
+  const store = new MemoryStore()
+  store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
+  return { store, misfortunes, plan, disabled: new Set(), runs: new Map(), complaints: [] }
+}
+
+/** `once` must not run twice, `often` may; `ask` is the client's to answer. Both tools take two seconds. */
+const toolsOf = (world: World): Tools => ({
+  verdict: (name) =>
+    name === "ask" ? { rerunnable: false, park: { target: "client", toolsetId: "tset_client", timeoutMs: 10_000 } }
+    : name === "once" || name === "often" ? { rerunnable: name === "often" }
+    : noTools.verdict(name),
+  run: (name, input, toolCallId) =>
+    name === "once" || name === "often"
+      ? Effect.suspend(() => {
+        const runs = (world.runs.get(toolCallId) ?? 0) + 1
+        world.runs.set(toolCallId, runs)
+        if (name === "once" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
+        return Effect.delay(Effect.succeed({ output: { ran: name } }), "2 seconds")
+      })
+      : noTools.run(name, input, toolCallId)
+})
+
+/** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */
+const complaintsAbout = ({ messages, turnId }: Prompt): ReadonlyArray<string> => {
+  const open = new Set(messages.flatMap((message) => message.role === "assistant" ? message.calls.map(({ toolCallId }) => toolCallId) : []))
+  for (const message of messages) if (message.role === "tool" && !open.delete(message.toolCallId)) return ["a result without its call"]
+  if (open.size > 0) return [`a prompt with ${open.size} calls that have no result`]
+  return messages.some((message) => message.role === "user" && message.turnId === turnId) ? [] : ["a prompt without a message of its turn"]
+}
+
+/** Real models, whose prompts are held against a cold fold of the journal (P1). */
+const watchedModels = (world: World, models: Models["Service"], ref: () => ActorRef | undefined): Models["Service"] => ({
+  ...models,
+  sample: (request) =>
+    Effect.gen(function*() {
+      world.complaints.push(...complaintsAbout(request.prompt))
+      const actor = ref()
+      if (actor !== undefined) {
+        const facts = world.store.actors.get(placeOf(actor))?.facts ?? []
+        const cold = yield* Effect.orDie(new Prompts(0, () => Effect.succeed(facts)).upTo(actor, facts.length))
+        if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages)) world.complaints.push("a kept prompt is not the journal's")
+      }
+      return yield* models.sample(request)
+    })
+})
+
+const leaseOf = ({ crashed }: MemoryStore, incarnation: string, now: () => number): Lease["Service"] =>
+  Lease.of({
+    incarnation: () => incarnation, now,
+    fenced: () => crashed.has(incarnation),
+    nodes: () => [{ incarnation, name: incarnation }],
+    authRevision: () => 0, authChanges: Stream.empty, rejoined: Stream.never, leave: Effect.void
+  })
+
+/** The store as one more owner uses it, whose lease lasts until it is taken away. */
+const journalOf = Effect.fnUntraced(function*(store: MemoryStore) {
+  const clock = yield* Clock.Clock
+  const lease = leaseOf(store, freshId("node"), () => clock.currentTimeMillisUnsafe())
+  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity })
+  const journal = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
+  return { journal, lease }
+})
+
+/** One node. `ref` names the thread whose prompts are watched. */
+export const startNode = Effect.fnUntraced(function*(world: World, ref: () => ActorRef | undefined, idleMs = 3_600_000) {
+  const { store } = world
+  const { journal, lease } = yield* journalOf(store)
+  const incarnation = lease.incarnation()
+  const scope = yield* Scope.make()
+  const died = yield* Deferred.make<"died">()
+  store.onCrash = () => Deferred.doneUnsafe(died, Exit.succeed("died"))
+  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Bus.layerMemory, layerScripted)
+  const options = { idleMs, fruitlessLimit: 3 }
+
+  return yield* Effect.gen(function*() {
+    const bus = yield* Bus
+    const tools = toolsOf(world)
+    const prompts = new Prompts(1_000_000, journal.facts)
+    const models = watchedModels(world, yield* Models, ref)
+    const kind = makeThreadKind({
+      bus, journal, prompts, tools,
+      perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, systemPrompt: () => Effect.succeed(undefined) }),
+      spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
+      admissionOf: (_, { model, principal }) =>
+        Effect.sync(() =>
+          principal.identity !== undefined && world.disabled.has(principal.identity)
+            ? { refused: { code: "identity_disabled", text: "The identity is disabled." } }
+            : { plan: model === undefined ? world.plan : { ...world.plan, models: [model] } })
+    })
+    const registry = yield* makeRegistry(kind, options)
+    yield* Layer.buildWithScope(
+      Sweep.layer.pipe(Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), identitiesLayer(options)])),
+      scope
+    )
+    return {
+      incarnation, kind, registry,
+      isDead: () => store.crashed.has(incarnation),
+      /** Asks the node; `died` when it did before it answered. */
+      ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> => Effect.raceFirst(effect, Deferred.await(died)),
+      deliver: (ref: ActorRef, envelope: Envelope<Request>) => registry.deliver(ref, envelope),
+      /** As kill -9 does: nothing more reaches the journal, and its lease lapses. */
+      kill: Effect.suspend(() => {
+        store.crashed.add(incarnation)
+        store.lapse(incarnation)
+        return Scope.close(scope, Exit.void)
+      })
+    }
+  }).pipe(Effect.provide(ground), Effect.provideService(Scope.Scope, scope))
+})
+export type Node = Effect.Success<ReturnType<typeof startNode>>
+
+/** What a cold claim finds: by a node that does nothing with it, and is gone again. */
+export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef) {
+  const { journal, lease } = yield* journalOf(world.store)
+  const actor = world.store.actors.get(placeOf(ref))
+  const fruitless = actor?.fruitless ?? 0
+  const loaded = yield* Effect.orDie(journal.claim(ref))
+  // A look is no attempt to get anywhere.
+  if (actor !== undefined) actor.fruitless = fruitless
+  world.store.lapse(lease.incarnation())
+  return loaded
+})
+
+/** Lets everything run that needs no time: fibers yield to the event loop and not further than a few turns of it. */
+export const settle = Effect.promise(async () => {
+  for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve))
+})
+
+export const pass = (ms: number) => Effect.andThen(TestClock.adjust(ms), settle)
+
+export const threadOf = (id: string): ActorRef => ({ workspace, kind: "thread", id })
+
+/** Time goes on until the thread rests, and is live; it must, within ten minutes. */
+export const toRest = Effect.fnUntraced(function*(world: World, node: Node, ref: ActorRef) {
+  const head = () => world.store.actors.get(placeOf(ref))?.head
+  for (let i = 0; i < 1_200; i++) {
+    yield* settle
+    if (node.isDead()) return
+    const live = node.registry.peek(ref.id)?.context
+    if (live !== undefined && live.turn === null && head()?.runnableAt === null) return
+    // Nobody comes for a thread at rest until it is needed.
+    if (live === undefined && head()?.runnableAt === null) yield* Effect.forkChild(node.registry.wakeable.wake(ref))
+    yield* pass(500)
+  }
+  assert.fail(`${ref.id} does not come to rest: ${JSON.stringify(head())}`)
+})
