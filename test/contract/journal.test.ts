@@ -1,0 +1,270 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber } from "effect"
+import type { ActorRef, Append, FactRow, Head, IdempotencyRow } from "../../src/journal/Journal.ts"
+import { freshId } from "../../src/seed.ts"
+import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
+
+const workspace = freshId("workspace")
+const agent = freshId("agent")
+const thread = (): ActorRef => ({ workspace, kind: "thread", id: freshId("thread") })
+const turn = freshId("turn")
+const key = (scope: string = freshId("key")): IdempotencyRow => ({ scope, fingerprint: "f", status: 201, body: `{"id":1}` })
+
+/** How the tests see an actor: they keep its head, as a host does. */
+const headOf = (head: Partial<Head> = {}): Head => ({
+  pos: 0, seq: 0, rev: 1, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: Date.now(), ...head
+})
+
+const fact = (over: Partial<FactRow> = {}): FactRow => ({
+  type: "user_message", turn, n: 0, public: true, event: `{"text":"a \\u0000 \\ud800 é"}`, detail: null, once: null, at: Date.now(), ...over
+})
+
+const birth = (actor: ActorRef, over: Partial<Append> = {}): Append => ({
+  actor, epoch: 1, rev: 0, head: headOf(), facts: [], birth: { parent: agent, attributes: `{"title":"t"}` }, ...over
+})
+
+/** The append after `rev`, of `facts` behind `pos` and `seq`. */
+const next = (actor: ActorRef, at: { readonly epoch?: number; readonly rev: number; readonly pos?: number; readonly seq?: number }, over: Partial<Append> & { readonly of?: Partial<Head> } = {}): Append => {
+  const { of, ...rest } = over
+  const facts = over.facts ?? []
+  return {
+    actor, epoch: at.epoch ?? 1, rev: at.rev, facts,
+    head: headOf({ pos: (at.pos ?? 0) + facts.length, seq: (at.seq ?? 0) + facts.filter((row) => row.public).length, rev: at.rev + 1, ...of }),
+    ...rest
+  }
+}
+
+const together = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) => Effect.all(effects.map(Effect.exit), { concurrency: "unbounded" })
+const tags = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>) =>
+  exits.map((exit) => Exit.isSuccess(exit) ? "done" : Cause.hasDies(exit.cause) ? "defect" : tagOf(Cause.squash(exit.cause)))
+const tagOf = (error: unknown) => typeof error === "object" && error !== null && "_tag" in error ? error._tag : error
+
+for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memoryWorld, PostgreSQL: postgresWorld })) {
+  describe(`the journal in ${name}`, () => {
+    let world: World
+    beforeAll(async () => { world = await make() })
+    afterAll(() => world.close())
+
+    const owners = (test: (a: Owner, b: Owner) => Effect.Effect<void, unknown>) =>
+      Effect.gen(function*() {
+        yield* test(yield* world.open("a"), yield* world.open("b"))
+      }).pipe(Effect.scoped)
+    const alone = (test: (journal: Owner["journal"], owner: Owner) => Effect.Effect<void, unknown>) =>
+      Effect.gen(function*() {
+        const owner = yield* world.open("a")
+        yield* test(owner.journal, owner)
+      }).pipe(Effect.scoped)
+
+    it.live("loads an actor as it was written", () => alone((journal) => Effect.gen(function*() {
+      const actor = thread()
+      const input = { id: freshId("input"), ord: 7, state: "pending" as const, body: `{"a":"\\u0000"}` }
+      const cancelled = { ...input, id: freshId("input"), state: "cancelled" as const }
+      const wait = { id: freshId("wait"), target: "client" as const, body: `{"b":1}` }
+      const at = Date.now() - 5
+      const facts = [fact({ at, once: "i1" }), fact({ at, public: false, type: "private", n: 1, detail: `{"d":2}` }), fact({ at, n: 2, type: "tool_intent" })]
+      yield* journal.append(birth(actor))
+      yield* journal.append(next(actor, { rev: 1 }, {
+        facts, inputs: { put: [input, cancelled], drop: [] }, waits: { put: [wait], drop: [] },
+        of: { status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at }
+      }))
+      const loaded = yield* journal.claim(actor)
+      assert.deepStrictEqual(loaded.head, { pos: 3, seq: 2, rev: 2, status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at })
+      assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 1, 0])
+      assert.deepStrictEqual(loaded.inputs, [input])
+      assert.deepStrictEqual(loaded.waits, [wait])
+      assert.deepStrictEqual(loaded.facts.map(({ pos, seq }) => [pos, seq]), [[2, null], [3, 2]])
+      assert.deepStrictEqual(yield* journal.facts(actor, 0), facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! })))
+      assert.deepStrictEqual((yield* journal.facts(actor, 2)).map((row) => row.pos), [3])
+
+      yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: { put: [], drop: [wait.id] } }))
+      const again = yield* journal.claim(actor)
+      assert.deepStrictEqual([again.inputs, again.waits, again.facts, again.head.rev], [[], [], [], 3])
+    })))
+
+    it.live("lets one of ten appends lose without harm to the nine", () => alone((journal) => Effect.gen(function*() {
+      const actors = Array.from({ length: 10 }, thread)
+      yield* together(actors.map((actor) => journal.append(birth(actor))))
+      const exits = yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 4 ? 2 : 1 }, { facts: [fact()] }))))
+      assert.deepStrictEqual(tags(exits), actors.map((_, i) => i === 4 ? "Superseded" : "done"))
+      assert.deepStrictEqual((yield* Effect.all(actors.map((actor) => journal.facts(actor, 0)))).map((facts) => facts.length), actors.map((_, i) => i === 4 ? 0 : 1))
+    })))
+
+    it.live("makes the guilty append of a group a defect, and only that", () => alone((journal) => Effect.gen(function*() {
+      const actors = Array.from({ length: 10 }, thread)
+      yield* together(actors.map((actor) => journal.append(birth(actor))))
+      yield* journal.append(next(actors[6]!, { rev: 1 }, { facts: [fact({ once: "e1" })] }))
+      const exits = yield* together(actors.map((actor, i) =>
+        journal.append(next(actor, i === 6 ? { rev: 2, pos: 1, seq: 1 } : { rev: 1 }, { facts: [fact({ once: "e1" })] }))))
+      assert.deepStrictEqual(tags(exits), actors.map((_, i) => i === 6 ? "defect" : "done"))
+      assert.deepStrictEqual((yield* journal.claim(actors[6]!)).head.rev, 2)
+    })))
+
+    for (const when of ["before", "after"] as const) {
+      it.live(`an append whose connection is lost ${when} its commit happens once`, () => alone((journal) => Effect.gen(function*() {
+        const actors = Array.from({ length: 3 }, thread)
+        yield* together(actors.map((actor) => journal.append(birth(actor))))
+        world.lose(when)
+        const exits = yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 1 ? 9 : 1 }, { facts: [fact({ once: "i1" })] }))))
+        assert.deepStrictEqual(tags(exits), ["done", "Superseded", "done"])
+        assert.deepStrictEqual((yield* journal.facts(actors[0]!, 0)).length, 1)
+        assert.deepStrictEqual((yield* journal.claim(actors[2]!)).head.rev, 2)
+      })))
+
+      it.live(`a birth with a key whose connection is lost ${when} its commit happens once`, () => alone((journal) => Effect.gen(function*() {
+        const actor = thread()
+        const kept = key()
+        world.lose(when)
+        yield* journal.append(birth(actor, { keys: [kept] }))
+        assert.deepStrictEqual(yield* journal.key(workspace, kept.scope), kept)
+        assert.strictEqual((yield* journal.claim(actor)).head.rev, 1)
+      })))
+    }
+
+    it.live("refuses a second birth, and one whose key is kept already, whole", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      const late = key()
+      const second = yield* together([b.journal.append(birth(actor, { keys: [late] }))])
+      assert.deepStrictEqual(tags(second), ["Superseded"])
+      assert.isUndefined(yield* a.journal.key(workspace, late.scope))
+
+      const kept = key()
+      const [first, other] = [thread(), thread()]
+      yield* a.journal.append(birth(first, { keys: [kept] }))
+      assert.deepStrictEqual(tags(yield* together([b.journal.append(birth(other, { keys: [kept] }))])), ["Superseded"])
+      assert.deepStrictEqual(tags(yield* together([a.journal.claim(other)])), ["NoSuchActor"])
+      assert.deepStrictEqual(yield* b.journal.key(workspace, kept.scope), kept)
+      assert.isUndefined(yield* b.journal.key(freshId("workspace"), kept.scope))
+    })))
+
+    it.live("of births with one key at the same instant, one happens", () => owners((a, b) => Effect.gen(function*() {
+      for (let round = 0; round < 10; round++) {
+        const kept = key()
+        const actors = Array.from({ length: 6 }, thread)
+        const exits = yield* together(actors.map((actor, i) => (i % 2 === 0 ? a : b).journal.append(birth(actor, { keys: [kept] }))))
+        assert.deepStrictEqual(tags(exits).toSorted(), ["Superseded", "Superseded", "Superseded", "Superseded", "Superseded", "done"])
+        const born = yield* together(actors.map((actor, i) => (i % 2 === 0 ? a : b).journal.claim(actor)))
+        assert.deepStrictEqual(tags(born), tags(exits).map((tag) => tag === "done" ? "done" : "NoSuchActor"))
+      }
+    })))
+
+    it.live("forgets a key after a day", () => alone((journal) => Effect.gen(function*() {
+      const kept = key()
+      yield* journal.append(birth(thread(), { keys: [kept] }))
+      yield* Effect.promise(() => world.age(workspace, kept.scope))
+      assert.isUndefined(yield* journal.key(workspace, kept.scope))
+      yield* journal.append(birth(thread(), { keys: [{ ...kept, body: "2" }] }))
+      assert.strictEqual((yield* journal.key(workspace, kept.scope))?.body, "2")
+    })))
+
+    it.live("knows no actor that was not born, nor another workspace's", () => alone((journal) => Effect.gen(function*() {
+      const actor = thread()
+      yield* journal.append(birth(actor))
+      assert.deepStrictEqual(tags(yield* together([journal.claim(thread()), journal.claim({ ...actor, workspace: freshId("workspace") })])), ["NoSuchActor", "NoSuchActor"])
+    })))
+
+    it.live("never takes an actor from a live owner", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      const refusal = yield* Effect.flip(b.journal.claim(actor))
+      assert.deepStrictEqual([refusal._tag, "node" in refusal && refusal.node], ["OwnedElsewhere", a.lease.incarnation()])
+      assert.strictEqual((yield* a.journal.claim(actor)).epoch, 1)
+    })))
+
+    it.live("of two claims of a free actor, one gets it", () => owners((a, b) => Effect.gen(function*() {
+      const actors = Array.from({ length: 20 }, thread)
+      yield* together(actors.map((actor) => a.journal.append(birth(actor))))
+      yield* a.journal.release(actors.map((actor) => ({ actor, epoch: 1 })))
+      const claims = tags(yield* together(actors.flatMap((actor) => [a.journal.claim(actor), b.journal.claim(actor)])))
+      actors.forEach((_, i) => assert.deepStrictEqual(claims.slice(2 * i, 2 * i + 2).toSorted(), ["OwnedElsewhere", "done"]))
+    })))
+
+    it.live("gives the actors of a lapsed owner away, and refuses what that owner still appends", () => owners((a, b) => Effect.gen(function*() {
+      const [busy, resting] = [thread(), thread()]
+      yield* together([busy, resting].map((actor) => a.journal.append(birth(actor))))
+      yield* a.journal.append(next(busy, { rev: 1 }, { facts: [fact()], of: { since: 1, runnableAt: Date.now() } }))
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      const loaded = yield* b.journal.claim(busy)
+      assert.deepStrictEqual([loaded.epoch, loaded.fruitless, loaded.head.rev, loaded.facts.length], [2, 1, 2, 1])
+      assert.strictEqual((yield* b.journal.claim(resting)).fruitless, 0)
+      assert.deepStrictEqual(tags(yield* together([a.journal.append(next(busy, { rev: 2, pos: 1, seq: 1 }, { facts: [fact()] }))])), ["Superseded"])
+
+      // An append without a fact is no progress; one with a fact is.
+      yield* b.journal.append(next(busy, { epoch: 2, rev: 2, pos: 1, seq: 1 }, { of: { since: 1 } }))
+      assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 1)
+      yield* b.journal.append(next(busy, { epoch: 2, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
+      assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 0)
+    })))
+
+    it.live("counts no death for an actor that was given back, and gives nothing back at an old epoch", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1 } }))
+      yield* a.journal.release([{ actor, epoch: 1 }, { actor: thread(), epoch: 1 }])
+      assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 2, pos: 1, seq: 1 }))])), ["Superseded"])
+      const loaded = yield* b.journal.claim(actor)
+      assert.deepStrictEqual([loaded.epoch, loaded.fruitless], [2, 0])
+      yield* b.journal.release([{ actor, epoch: 1 }])
+      assert.deepStrictEqual(tags(yield* together([a.journal.claim(actor)])), ["OwnedElsewhere"])
+    })))
+
+    it.live("names what is due to those who may take it, earliest first", () => owners((a, b) => Effect.gen(function*() {
+      const ids = (due: ReadonlyArray<ActorRef>) => due.map((actor) => actor.id).filter((id) => mine.some((actor) => actor.id === id))
+      const mine = Array.from({ length: 4 }, thread)
+      const now = Date.now()
+      const moments = [now - 1_000, now - 2_000, now + 60_000, null]
+      yield* together(mine.map((actor, i) => a.journal.append(birth(actor, { head: headOf({ runnableAt: moments[i]! }) }))))
+      assert.deepStrictEqual(ids(yield* a.journal.due(100)), [mine[1]!.id, mine[0]!.id])
+      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [])
+      yield* a.journal.release([{ actor: mine[0]!, epoch: 1 }])
+      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [mine[0]!.id])
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [mine[1]!.id, mine[0]!.id])
+      assert.strictEqual((yield* b.journal.due(1)).length, 1)
+    })))
+
+    it.live("keeps a posted command once, for whoever may take the actor, until an append accepts it", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      const row = { id: freshId("input"), actor, command: `{"x":"\\u0000"}` }
+      yield* b.journal.post(row)
+      yield* b.journal.post({ ...row, command: "other" })
+      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(100), (rows) => rows.filter((each) => each.actor.id === actor.id))
+      assert.deepStrictEqual(yield* inbox(a), [row])
+      assert.deepStrictEqual(yield* inbox(b), [])
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: row.id }))
+      assert.deepStrictEqual(yield* inbox(a), [])
+    })))
+
+    it.live("books what was spent to the parent, of the winners only", () => alone((journal) => Effect.gen(function*() {
+      const parent = freshId("agent")
+      const actors = Array.from({ length: 4 }, thread)
+      yield* together(actors.map((actor) => journal.append(birth(actor, { birth: { parent, attributes: "{}" }, spent: 1 }))))
+      yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 0 ? 5 : 1 }, { facts: [fact()], spent: 0.25 }))))
+      assert.strictEqual(yield* Effect.promise(() => world.spent(workspace, parent)), 4.75)
+    })))
+  })
+}
+
+describe("the journal in PostgreSQL alone", () => {
+  let world: PostgresWorld
+  beforeAll(async () => { world = await postgresWorld() })
+  afterAll(() => world.close())
+
+  it.live("a refused retry that was a success is a success", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actor = thread()
+    yield* journal.append(birth(actor))
+    // The head is locked, so that the first attempt still waits when its connection is lost and the head is read.
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql("select from heads for update"))
+    const sent = world.proxy.cutOnceSent("append ")
+    const appending = yield* Effect.forkChild(journal.append(next(actor, { rev: 1 }, { facts: [fact({ once: "i1" })] })), { startImmediately: true })
+    yield* Effect.promise(() => sent)
+    const waiting = () => world.sql("select pg_stat_clear_snapshot(), count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'troupe writer'")
+    while ((yield* Effect.promise(waiting))[0]?.["n"] !== 2) yield* Effect.sleep("5 millis")
+    yield* Effect.promise(() => world.sql("commit"))
+    yield* Fiber.join(appending)
+    assert.strictEqual((yield* journal.facts(actor, 0)).length, 1)
+  }).pipe(Effect.scoped))
+})
