@@ -132,14 +132,14 @@ export interface Ledger {
   /** Inputs whose removal (or cancel with clearQueue) was acknowledged. */
   readonly removed: ReadonlySet<string>
   readonly pending: ReadonlyArray<string>
-  /** Inputs whose place in the queue was changed by a promotion. */
-  readonly promoted: ReadonlySet<string>
+  /** Inputs without a place in the order: promoted, or sent while others were on their way. */
+  readonly unordered: ReadonlySet<string>
   /** The turn that each steer was sent to. */
   readonly joins: ReadonlyMap<string, string>
 }
 
 /** I5, I6 and I8: what clients were told, held against the journal and the queue. */
-export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, joins, pending, promoted, removed }: Ledger): ReadonlyArray<string> => {
+export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, joins, pending, removed, unordered }: Ledger): ReadonlyArray<string> => {
   const broken: Array<string> = []
   const admissions = log.filter(({ type }) => type === "user_message").map(({ event }) => String(event["inputId"]))
   const admitted = new Set(admissions)
@@ -157,7 +157,7 @@ export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, joins, pen
     }
   }
 
-  const queued = accepted.filter(({ inputId, mode }) => mode === "queue" && !promoted.has(inputId)).map(({ inputId }) => inputId)
+  const queued = accepted.filter(({ inputId, mode }) => mode === "queue" && !unordered.has(inputId)).map(({ inputId }) => inputId)
   const inOrder = queued.filter((inputId) => admitted.has(inputId))
   const asAdmitted = admissions.filter((inputId) => inOrder.includes(inputId))
   if (inOrder.join() !== asAdmitted.join()) broken.push(`I6: accepted ${inOrder.join()}, admitted ${asAdmitted.join()}`)

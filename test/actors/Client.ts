@@ -35,7 +35,7 @@ export class Client {
   readonly inputs = new Map<string, string>()
   readonly accepted: Array<{ readonly inputId: string; readonly mode: SubmitMode }> = []
   readonly gone = new Set<string>()
-  readonly promoted = new Set<string>()
+  readonly unordered = new Set<string>()
   readonly joins = new Map<string, string>()
 
   constructor(world: World) {
@@ -122,6 +122,12 @@ export class Client {
     this.note(name, mode, answer)
   }.bind(this))
 
+  /** Sends all at once: whichever comes first is first. */
+  readonly sendTogether = Effect.fnUntraced(function*(this: Client, ...names: ReadonlyArray<string>) {
+    yield* Effect.forEach(names, (name) => this.send(name), { concurrency: "unbounded", discard: true })
+    for (const name of names) this.unordered.add(this.inputs.get(name) ?? assert.fail(name))
+  }.bind(this))
+
   readonly retry = Effect.fnUntraced(function*(this: Client) {
     const answer = yield* this.request(() => ({ type: "retry", inputId: freshId("input"), principal: ann }))
     if (!("status" in answer)) return assert.fail(`retry: ${answer._tag}`)
@@ -138,7 +144,7 @@ export class Client {
   promote(name: string, mode: "steer" | "interrupt") {
     const inputId = this.inputs.get(name) ?? assert.fail(name)
     return Effect.map(this.request(() => ({ type: "promote", inputId, mode, principal: ann })), (answer) => {
-      this.promoted.add(inputId)
+      this.unordered.add(inputId)
       // It may have run meanwhile: then it was refused.
       if ("status" in answer && (JSON.parse(answer.body) as Told).state === "steered") this.joins.set(inputId, (JSON.parse(answer.body) as Told).turnId)
     })
@@ -194,7 +200,7 @@ export class Client {
     assert.deepStrictEqual(violations(log), [])
     assert.deepStrictEqual(openTurns(log), [])
     assert.deepStrictEqual(unaccounted(log, {
-      accepted: this.accepted, promoted: this.promoted, joins: this.joins,
+      accepted: this.accepted, unordered: this.unordered, joins: this.joins,
       pending: loaded.inputs.map(({ id }) => id),
       removed: new Set([...this.gone].filter((inputId) => !admitted.has(inputId)))
     }), [])

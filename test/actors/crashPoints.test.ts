@@ -122,7 +122,7 @@ const scenarios: ReadonlyArray<Scenario> = [
     name: "two inputs at once",
     does: Effect.fnUntraced(function*(client) {
       yield* client.create()
-      yield* Effect.all([client.send("A"), client.send("B")], { concurrency: "unbounded" })
+      yield* client.sendTogether("A", "B")
     }),
     log: "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
   },

@@ -208,7 +208,7 @@ export class Walk {
     const log = this.recorded
     assert.deepStrictEqual(violations(log), [])
     assert.deepStrictEqual(unaccounted(log, {
-      accepted: this.accepted, removed: this.removed, promoted: this.promoted, joins: this.joins,
+      accepted: this.accepted, removed: this.removed, unordered: this.promoted, joins: this.joins,
       pending: pending.map(({ inputId }) => inputId)
     }), [])
     assert.deepStrictEqual(openTurns(log), turn === null ? [] : [turn.turnId])
