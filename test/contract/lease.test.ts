@@ -1,0 +1,103 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { memoryWorld, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
+
+const until = (condition: () => boolean) =>
+  Effect.gen(function*() {
+    while (!condition()) yield* Effect.sleep("5 millis")
+  })
+
+/** The first element after now: a stream subscribes when it runs. */
+const first = <A>(stream: Stream.Stream<A>) => Effect.forkChild(Stream.runHead(stream), { startImmediately: true })
+
+for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memoryWorld, PostgreSQL: postgresWorld })) {
+  describe(`a lease in ${name}`, () => {
+    let world: World
+    beforeAll(async () => { world = await make() })
+    afterAll(() => world.close())
+
+    it.live("knows the live nodes by name, those that leave no longer", () => Effect.gen(function*() {
+      const b = yield* world.open("b", 1_000)
+      const a = yield* world.open("a", 1_000)
+      assert.deepStrictEqual(a.lease.nodes(), [{ incarnation: a.lease.incarnation(), name: "a" }, { incarnation: b.lease.incarnation(), name: "b" }])
+      yield* until(() => b.lease.nodes().length === 2)
+      yield* a.lease.leave
+      assert.isTrue(a.lease.fenced())
+      yield* until(() => b.lease.nodes().length === 1)
+      yield* b.lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("stays alive beyond its TTL while it beats, and never falls back in time", () => Effect.gen(function*() {
+      const { lease } = yield* world.open("a", 300)
+      const { incarnation } = lease
+      const me = incarnation()
+      const start = lease.now()
+      let last = start
+      yield* until(() => {
+        assert.isAtLeast(lease.now(), last)
+        last = lease.now()
+        return last > start + 700
+      })
+      assert.strictEqual(incarnation(), me)
+      assert.isFalse(lease.fenced())
+      assert.isBelow(Math.abs(lease.now() - Date.now()), 500)
+      yield* lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("once lapsed, is not renewed: the node rejoins under another name and says so", () => Effect.gen(function*() {
+      const { lease } = yield* world.open("a", 500)
+      const before = lease.incarnation()
+      const rejoined = yield* first(lease.rejoined)
+      yield* Effect.promise(() => world.lapse(before))
+      const after = yield* Fiber.join(rejoined)
+      assert.strictEqual(after._tag === "Some" && after.value, lease.incarnation())
+      assert.notStrictEqual(lease.incarnation(), before)
+      assert.isFalse(lease.fenced())
+      yield* lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("brings news of credentials with a beat", () => Effect.gen(function*() {
+      const { lease } = yield* world.open("a", 500)
+      const before = lease.authRevision()
+      const changed = yield* first(lease.authChanges)
+      yield* Effect.promise(() => world.raiseAuthRevision())
+      const revision = yield* Fiber.join(changed)
+      assert.strictEqual(revision._tag === "Some" && revision.value, before + 1)
+      assert.strictEqual(lease.authRevision(), before + 1)
+      yield* lease.leave
+    }).pipe(Effect.scoped))
+  })
+}
+
+describe("a lease in PostgreSQL alone", () => {
+  let world: PostgresWorld
+  beforeAll(async () => { world = await postgresWorld() })
+  afterAll(() => world.close())
+
+  it.live("fences its node when the database is out of reach, before others may take over", () => Effect.gen(function*() {
+    const { lease } = yield* world.open("a", 1_000)
+    const me = lease.incarnation()
+    world.proxy.hold(true)
+    const alive = async () => (await world.sql("select from nodes where deadline > now()")).length === 1
+    yield* until(() => lease.fenced())
+    assert.isTrue(yield* Effect.promise(alive))
+    // Cut off for longer than its lease, it comes back as another.
+    while (yield* Effect.promise(alive)) yield* Effect.sleep("10 millis")
+    const rejoined = yield* first(lease.rejoined)
+    world.proxy.hold(false)
+    yield* Fiber.join(rejoined)
+    assert.notStrictEqual(lease.incarnation(), me)
+    assert.isFalse(lease.fenced())
+  }).pipe(Effect.scoped))
+
+  it.live("survives the end of its connections, and so does the journal", () => Effect.gen(function*() {
+    const { journal, lease } = yield* world.open("a", 2_000)
+    const me = lease.incarnation()
+    yield* Effect.promise(() => world.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'troupe %'"))
+    assert.deepStrictEqual(yield* Effect.retry(journal.due(1), { times: 3 }), [])
+    const before = lease.now()
+    yield* until(() => lease.now() > before + 800)
+    assert.strictEqual(lease.incarnation(), me)
+    assert.isFalse(lease.fenced())
+  }).pipe(Effect.scoped))
+})
