@@ -144,6 +144,13 @@ const plain = (value: unknown, open: boolean): unknown => {
   return made
 }
 
+/** A body without required fields may be left out: it counts as an empty object. */
+const needed = (requestBody: Json, schemas: Json): boolean => {
+  const schema = at(at(at(requestBody, "content"), "application/json"), "schema")
+  const target = typeof schema["$ref"] === "string" ? at(schemas, schema["$ref"].replace("#/components/schemas/", "")) : schema
+  return target["type"] !== "object" || Array.isArray(target["required"]) && target["required"].length > 0
+}
+
 /** The whole document, once it has been generated. */
 export const finish = (document: Json): Json => {
   const components = at(document, "components")
@@ -159,7 +166,7 @@ export const finish = (document: Json): Json => {
       kept[method] = {
         ...operation,
         parameters: parameters(method, plain(operation["parameters"], true)),
-        ...requestBody !== undefined && { requestBody: plain(requestBody, false) },
+        ...isJson(requestBody) && { requestBody: { ...at({ found: plain(requestBody, false) }, "found"), required: needed(requestBody, schemas) } },
         responses: plain(answers(method, path, at(operation, "responses")), true)
       }
     }

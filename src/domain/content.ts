@@ -3,7 +3,10 @@ import { Schema } from "effect"
 import { limits } from "./limits.ts"
 import { nonBlank, utf8Bytes } from "./text.ts"
 
-export const ImageId = Schema.String.check(Schema.isPattern(/^img_[0-9a-f]{64}$/, { expected: "an id of the form img_ and 64 hex digits" }))
+export const ImageId = Schema.String.check(Schema.isPattern(/^img_[0-9a-f]{64}$/, {
+  expected: "an id of the form img_ and 64 hex digits",
+  toJsonSchema: () => ({ pattern: "^img_[0-9a-f]{64}$" })
+}))
 export const ImageFormat = Schema.Literals(["jpeg", "png", "gif", "webp"])
 export type ImageFormat = typeof ImageFormat.Type
 

@@ -22,10 +22,13 @@ const value = new Map([...alphabet].map((c, i) => [c, i]))
 const bodyPattern = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 
 /** A string that is an id of that noun; anything else is refused before it reaches a query. */
-export const idOf = (noun: Noun) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^${prefixes[noun]}${bodyPattern}$`), {
-    expected: `an id of the form ${prefixes[noun]}…`
+export const idOf = (noun: Noun) => {
+  const pattern = `^${prefixes[noun]}${bodyPattern}$`
+  return Schema.String.check(Schema.isPattern(new RegExp(pattern), {
+    expected: `an id of the form ${prefixes[noun]}…`,
+    toJsonSchema: () => ({ pattern })
   }))
+}
 
 export const isIdOf = (noun: Noun) => {
   const pattern = new RegExp(`^${prefixes[noun]}${bodyPattern}$`)

@@ -1,0 +1,204 @@
+/** The OpenAPI document says what the specification says, operation by operation and field by field. */
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { Api } from "../../http/Api.ts"
+import { enumerations, type Operation, operations, type Shape, shapes } from "./specification.ts"
+
+const Any = Schema.Record(Schema.String, Schema.Unknown)
+const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Any }))
+const Found = Schema.Struct({
+  operationId: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  parameters: Schema.Array(Schema.Struct({ name: Schema.String, in: Schema.String, required: Schema.Boolean, schema: Any })),
+  security: Schema.Array(Schema.Record(Schema.String, Schema.Array(Schema.String))),
+  requestBody: Schema.optionalKey(Schema.Struct({ required: Schema.Boolean, content: Content })),
+  responses: Schema.Record(Schema.String, Schema.Struct({ description: Schema.String, content: Schema.optionalKey(Content), headers: Any }))
+})
+type Found = typeof Found.Type
+const Component = Schema.Struct({
+  type: Schema.optionalKey(Schema.Unknown),
+  properties: Schema.optionalKey(Schema.Record(Schema.String, Any)),
+  required: Schema.optionalKey(Schema.Array(Schema.String)),
+  additionalProperties: Schema.optionalKey(Schema.Unknown)
+})
+const Document = Schema.Struct({
+  openapi: Schema.String,
+  paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Found)),
+  components: Schema.Struct({ schemas: Schema.Record(Schema.String, Component), securitySchemes: Schema.Record(Schema.String, Any) })
+})
+
+const text = JSON.stringify(OpenApi.fromApi(Api))
+const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(text)
+const { schemas } = document.components
+const all = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, found]) => ({ method, path, found })))
+
+const nameOf = (schema: Readonly<Record<string, unknown>> | undefined) => String(schema?.["$ref"] ?? "").replace("#/components/schemas/", "")
+const component = (schema: Readonly<Record<string, unknown>>) => schemas[nameOf(schema)] ?? Schema.decodeUnknownSync(Component)(schema)
+const find = ({ method, path }: Operation): Found => {
+  const found = document.paths[path]?.[method]
+  assert(found !== undefined, `${method} ${path} is not there`)
+  return found
+}
+const body = (found: Found, status: string) => found.responses[status]?.content?.["application/json"]?.schema
+
+const title = (operation: Operation) => `${operation.method.toUpperCase()} ${operation.path}`
+const built = operations.filter((operation) => !operation.later).map((operation) => [title(operation), operation] as const)
+
+describe.each(built)("%s", (_, operation) => {
+  it("takes the parameters of the specification", () => {
+    const found = find(operation).parameters
+    for (const { name, in: place, required, rules = {}, type } of operation.parameters ?? []) {
+      const parameter = found.find((parameter) => parameter.name === name && parameter.in === place)
+      assert(parameter !== undefined, `${name} in ${place}`)
+      assert.strictEqual(parameter.required, required, name)
+      assert.strictEqual(parameter.schema["type"], type, name)
+      assert.deepInclude(parameter.schema, rules, name)
+    }
+    const paths = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+    assert.deepStrictEqual(found.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name), paths)
+  })
+
+  it("lists the security schemes of the specification", () => {
+    const found = find(operation).security.map((scheme) => Object.keys(scheme).join())
+    if (operation.schemes !== undefined) assert.deepStrictEqual(found, [...operation.schemes])
+    else assert.include(found, "APIKeyBearer")
+  })
+
+  it("answers with the statuses and bodies of the specification", () => {
+    const found = find(operation)
+    for (const status of operation.statuses ?? []) assert.property(found.responses, String(status))
+    const success = Object.keys(found.responses).find((status) => status === "200" || status === "201")
+    assert(success !== undefined)
+    const { answer } = operation
+    const schema = body(found, success)
+    if (typeof answer === "string") assert.strictEqual(nameOf(schema), answer)
+    else if (answer !== undefined && "arrayOf" in answer) {
+      assert.deepStrictEqual(schema, { type: "array", items: { $ref: `#/components/schemas/${answer.arrayOf}` } })
+    } else if (answer !== undefined) {
+      assert.deepStrictEqual(component(schema!).properties, { [answer.field]: { $ref: `#/components/schemas/${answer.of}` } })
+    }
+    if (operation.stream) assert.property(found.responses["200"]?.content ?? {}, "text/event-stream")
+    assert.strictEqual(nameOf(body(found, "202")), operation.wrapper ? "OperationHandle" : "")
+  })
+
+  if (operation.body !== undefined) {
+    it("takes the body of the specification, and nothing else", () => {
+      const request = find(operation).requestBody
+      assert(request?.required === true)
+      const schema = component(request.content["application/json"]!.schema)
+      assert.deepStrictEqual(schema.required, [...operation.body!])
+      for (const field of operation.mayHave ?? []) assert.property(schema.properties, field)
+      assert.strictEqual(schema.additionalProperties, false)
+    })
+  }
+})
+
+it("what the specification names and is not built yet is not in the document", () => {
+  const later = operations.filter((operation) => operation.later)
+  assert.deepStrictEqual(later.map(title), [
+    "GET /v1/subscriptions/{subscriptionId}", "DELETE /v1/agents/{agentId}/memory/entry", "POST /v1/agents/{agentId}/images",
+    "GET /v1/agents/{agentId}/schedules", "GET /v1/feeds", "GET /v1/feeds/{feedId}/messages"
+  ])
+  for (const { method, path } of later) assert.isUndefined(document.paths[path]?.[method], `${path} is there: take "later" from the transcription`)
+})
+
+const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
+  if ("$ref" in schema) {
+    const name = nameOf(schema)
+    const target = schemas[name]
+    // A named list or text is what it is.
+    return target?.type === "object" ? name : typeOf({ ...target })
+  }
+  if (schema["format"] === "date-time") return "date-time"
+  const { items } = schema
+  if (schema["type"] === "array") {
+    const name = typeof items === "object" && items !== null && "$ref" in items ? nameOf({ $ref: items.$ref }) : ""
+    return name === "" ? "array" : `array of ${name}`
+  }
+  return typeof schema["type"] === "string" ? schema["type"] : "any"
+}
+
+describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
+  const found = schemas[name]
+  it("has the fields of the specification with their types", () => {
+    assert(found !== undefined, `no component ${name}`)
+    const fields = { ...shape.required, ...shape.optional }
+    const types = Object.fromEntries(Object.keys(fields).map((field) => [field, typeOf(found.properties?.[field] ?? { type: "missing" })]))
+    const same = Object.fromEntries(Object.entries(types).map(([field, type]) => [field, fields[field] === "array" && type.startsWith("array of ") ? "array" : type]))
+    assert.deepStrictEqual(same, fields)
+  })
+  it("requires what the specification requires", () => {
+    if (!shape.anyRequired) assert.deepStrictEqual([...found?.required ?? []].sort(), Object.keys(shape.required).sort())
+  })
+  it("is closed exactly where the specification closes it", () => {
+    if (shape.closed) assert.strictEqual(found?.additionalProperties, false)
+  })
+})
+
+it("enumerations have the values of the specification", () => {
+  for (const [place, values] of Object.entries(enumerations)) {
+    const [name = "", field = ""] = place.split(".")
+    assert.deepStrictEqual(schemas[name]?.properties?.[field]?.["enum"], [...values], place)
+  }
+})
+
+it("both security schemes are there, by the names of the specification", () => {
+  const { securitySchemes } = document.components
+  assert.sameMembers(Object.keys(securitySchemes), ["APIKeyBearer", "AgentLeaseBearer"])
+  for (const scheme of Object.values(securitySchemes)) assert.deepInclude(scheme, { type: "http", scheme: "bearer" })
+})
+
+describe("every operation", () => {
+  it("is under /v1, needs a credential, and says which scope", () => {
+    for (const { found, path } of all) {
+      assert.match(path, /^\/v1\//)
+      assert.isAbove(found.security.length, 0, path)
+      assert.match(found.description ?? "", /Scope: `(read|run|write|approve|admin)`\./, path)
+    }
+  })
+  it("refuses with ErrorResponse, and has X-Request-Id on every answer", () => {
+    for (const { found, method, path } of all) {
+      for (const [status, response] of Object.entries(found.responses)) {
+        assert.property(response.headers, "X-Request-Id", `${method} ${path} ${status}`)
+        if (Number(status) >= 400) assert.strictEqual(nameOf(body(found, status)), "ErrorResponse", `${method} ${path} ${status}`)
+      }
+      for (const status of ["400", "401", "403", "429", "500", "503"]) assert.property(found.responses, status, `${method} ${path}`)
+    }
+  })
+  it("that is a POST takes an Idempotency-Key", () => {
+    for (const { found, method, path } of all) {
+      const keys = found.parameters.filter((parameter) => parameter.in === "header" && parameter.name === "Idempotency-Key")
+      assert.lengthOf(keys, method === "post" ? 1 : 0, `${method} ${path}`)
+    }
+  })
+  it("of a list that takes limit takes 1 to at most 200, and a cursor", () => {
+    for (const { found, path } of all) {
+      const limit = found.parameters.find((parameter) => parameter.name === "limit")
+      if (limit === undefined) continue
+      assert.deepStrictEqual([limit.schema["type"], limit.schema["minimum"]], ["integer", 1], path)
+      assert.isAtMost(Number(limit.schema["maximum"]), 200, path)
+      assert.include(found.parameters.map((parameter) => parameter.name), "cursor", path)
+    }
+  })
+})
+
+it("the document lints without an error", { timeout: 60_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "openapi-"))
+  try {
+    const file = join(folder, "openapi.json")
+    await writeFile(file, text)
+    const cli = join(import.meta.dirname, "../../node_modules/@redocly/cli/bin/cli.js")
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, "lint", "--format=json", file], {
+      env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+    })
+    assert.deepInclude(JSON.parse(stdout), { totals: { ...JSON.parse(stdout).totals, errors: 0 } })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
