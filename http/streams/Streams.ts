@@ -63,7 +63,7 @@ export class Streams extends Context.Service<Streams, {
   readonly drain: Effect.Effect<void>
   readonly count: () => number
 }>()("troupe/http/Streams") {
-  static readonly layerWith = (options: StreamOptions) => Layer.effect(Streams, make(options))
+  static readonly layerWith = (options: StreamOptions) => Layer.effect(Streams, Effect.suspend(() => make(options)))
   static readonly layer = Streams.layerWith(streamDefaults)
 }
 
