@@ -71,8 +71,11 @@ try {
       if (values.statements) {
         for (const system of systems) {
           console.log(`\n${system.database}`)
-          for (const { calls, ms, text } of await meter.costs(system.database)) {
-            console.log(`  ${String(calls).padStart(8)} calls ${round(ms / calls, 3).padStart(8)} ms each  ${text.slice(0, 110)}`)
+          for (const { calls, ms, walBytes, walPages, walRecords, text } of await meter.costs(system.database)) {
+            console.log(
+              `  ${String(calls).padStart(7)} calls ${round(ms / calls, 3).padStart(7)} ms each` +
+                `  WAL in all ${String(walRecords).padStart(7)} records ${String(Math.round(walBytes / 1_000)).padStart(6)} kB, ${String(walPages).padStart(4)} whole pages  ${text.slice(0, 400)}`
+            )
           }
         }
         console.log()
