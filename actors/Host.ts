@@ -12,6 +12,7 @@
 import { Cause, Deferred, Effect, Exit, type Fiber, Option } from "effect"
 import type { Append, Head, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
+import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
 
@@ -64,6 +65,7 @@ const retryAfterSeconds = 2
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
   const { deliver, fork, halted, journal, kind, lease, onLost } = options
   type Actor = Live<Snapshot, Request>
+  const decided = commands.with({ kind: kind.name })
 
   const lose = (live: Actor) => {
     if (live.lost) return
@@ -148,14 +150,15 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
     const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
     const command = yield* kind.prepare(live, item.request, at)
-    const decided = kind.decide(live, command)
-    if (decided instanceof Refused) {
-      if (item.posted === undefined || live.unborn) return yield* decided
+    const decision = kind.decide(live, command)
+    record(decided)
+    if (decision instanceof Refused) {
+      if (item.posted === undefined || live.unborn) return yield* decision
       // The sender was told "queued" and is gone: the row that would come back for ever is taken away.
       yield* write(live, live.snapshot, undefined, item, at, undefined)
-      return yield* decided
+      return yield* decision
     }
-    const { answer, jobs, next, written } = decided
+    const { answer, jobs, next, written } = decision
     if (written === undefined && item.key === undefined && item.posted === undefined && !live.unborn) return answer
     const before = { ...live }
     const seq = live.head.seq
@@ -217,6 +220,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         Deferred.doneUnsafe(item.reply, Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
         // H2: this command was not taken either; it goes where the actor is now, ahead of what waits.
+        record(actorsLost)
         live.mailbox.unshift(item)
       } else if (failure._tag === "JournalUnavailable") {
         Deferred.doneUnsafe(item.reply, Exit.fail(new Unreachable({ retryAfterSeconds })))

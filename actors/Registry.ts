@@ -10,6 +10,7 @@
 import { Deferred, Effect, type Fiber } from "effect"
 import { type ActorRef, type Head, type InboxRow, Journal, type Loaded } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
+import { actorClaims, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, Draining, Refused, Unreachable } from "./Actor.ts"
 import { type Envelope, type Live, makeHost } from "./Host.ts"
 import type { Kind, Written } from "./Kind.ts"
@@ -60,6 +61,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const orphans = new Map<string, ActorRef>()
   /** Losses in a row of one actor on this node, without a command that went well between them. */
   const losses = new Map<string, number>()
+  const claims = actorClaims.with({ kind: kind.name })
   let draining = false
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
@@ -92,6 +94,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
         JournalUnavailable: () => Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
       })
     )
+    record(claims)
     const actor = enlive(loaded, kind.load(loaded), false)
     const fruitless = loaded.fruitless + (losses.get(ref.id) ?? 0)
     if (loaded.head.runnableAt === null) losses.delete(ref.id)

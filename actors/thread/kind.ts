@@ -6,8 +6,10 @@ import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import type { Spend, ThreadAttributes } from "../../src/store/threadDetail.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
+import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Admission, Command, Input } from "../../machines/thread/commands.ts"
+import type { Turn } from "../../machines/thread/context.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
 import type { Fact, UserMessage } from "../../machines/thread/facts.ts"
 import { fold } from "../../machines/thread/fold.ts"
@@ -208,7 +210,8 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       }
     },
     committed: ({ parent, ref, snapshot: before }, next, written, seq) => {
-      const { pos } = before.context
+      const { pos, turn } = before.context
+      for (const fact of written.said) count(fact, turn)
       prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
       const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
       if (!bus.watched(about)) return
@@ -243,6 +246,16 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
     due: { type: "due" },
     poison: { type: "poison" }
   }
+}
+
+const outcomes: Partial<Record<Fact["type"], string>> = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" }
+
+const count = (fact: Fact, turn: Turn | null) => {
+  const outcome = outcomes[fact.type]
+  if (outcome === undefined) return
+  record(turnsEnded.with({ outcome }))
+  if (turn?.turnId === fact.turnId) record(turnDuration, (fact.at - turn.deadlineAt + turn.plan.maxTurnMs) / 1000)
+  if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
 }
 
 /** The input as it was accepted. */
