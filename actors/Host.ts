@@ -32,6 +32,9 @@ interface Item<Request> extends Envelope<Request> {
   readonly reply: Deferred.Deferred<Answer, ActorError>
 }
 
+/** Why an actor leaves this node before its work is done: `broken` is a defect in its own code. */
+export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "drained"
+
 /** One live actor. */
 export interface Live<Snapshot, Request> extends Being<Snapshot> {
   snapshot: Snapshot
@@ -55,7 +58,7 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   /** This node may not start jobs: it is fenced, or on its way out. */
   readonly halted: () => boolean
   /** The actor is gone from this node; what waited is delivered anew. */
-  readonly onLost: (live: Live<Snapshot, Request>) => void
+  readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
   /** Delivers to the actor, wherever it lives by now. */
   readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
 }
@@ -67,12 +70,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
 
-  const lose = (live: Actor) => {
+  const lose = (live: Actor, why: Loss) => {
     if (live.lost) return
     live.lost = true
     for (const fiber of live.jobs.values()) fiber.interruptUnsafe()
     live.jobs.clear()
-    onLost(live)
+    onLost(live, why)
     for (const { reply, ...envelope } of live.mailbox.splice(0)) {
       fork(Effect.flatMap(Effect.exit(deliver(live, envelope)), (exit) => Deferred.done(reply, exit)))
     }
@@ -215,20 +218,23 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         continue
       }
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      let why: Loss = "broken"
       if (failure === undefined) {
         yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
         Deferred.doneUnsafe(item.reply, Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
         // H2: this command was not taken either; it goes where the actor is now, ahead of what waits.
         record(actorsLost)
+        why = "superseded"
         live.mailbox.unshift(item)
       } else if (failure._tag === "JournalUnavailable") {
+        why = "unavailable"
         Deferred.doneUnsafe(item.reply, Exit.fail(new Unreachable({ retryAfterSeconds })))
       } else {
         Deferred.doneUnsafe(item.reply, Exit.fail(failure))
         continue
       }
-      lose(live)
+      lose(live, why)
       break
     }
     live.busy = false

@@ -59,19 +59,22 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const live = new Map<string, Actor>()
   const loading = new Map<string, Deferred.Deferred<Actor, ActorError>>()
   const orphans = new Map<string, ActorRef>()
-  /** Losses in a row of one actor on this node, without a command that went well between them. */
-  const losses = new Map<string, number>()
+  /** How often an actor broke at one position of its journal: a turn that breaks its host again and again is given up. */
+  const breakages = new Map<string, { readonly pos: number; readonly times: number }>()
   const claims = actorClaims.with({ kind: kind.name })
   let draining = false
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     kind, journal, lease, fork,
     halted: () => draining || lease.fenced(),
-    onLost: (actor) => {
-      if (live.get(actor.ref.id) === actor) live.delete(actor.ref.id)
-      if (actor.unborn || actor.head.runnableAt === null) return
-      orphans.set(actor.ref.id, actor.ref)
-      losses.set(actor.ref.id, (losses.get(actor.ref.id) ?? 0) + 1)
+    onLost: (actor, why) => {
+      const { head, ref, unborn } = actor
+      if (live.get(ref.id) === actor) live.delete(ref.id)
+      if (unborn || head.runnableAt === null || why === "superseded" || why === "drained") return
+      orphans.set(ref.id, ref)
+      if (why !== "broken") return
+      const before = breakages.get(ref.id)
+      breakages.set(ref.id, { pos: head.pos, times: before?.pos === head.pos ? before.times + 1 : 1 })
     },
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
@@ -96,8 +99,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     )
     record(claims)
     const actor = enlive(loaded, kind.load(loaded), false)
-    const fruitless = loaded.fruitless + (losses.get(ref.id) ?? 0)
-    if (loaded.head.runnableAt === null) losses.delete(ref.id)
+    const broken = breakages.get(ref.id)
+    if (broken !== undefined && broken.pos !== loaded.head.pos) breakages.delete(ref.id)
+    const fruitless = loaded.fruitless + (broken?.pos === loaded.head.pos ? broken.times : 0)
+    if (loaded.head.runnableAt === null) breakages.delete(ref.id)
     else if (fruitless >= options.fruitlessLimit) fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
     else host.perform(actor, kind.again(actor.snapshot))
     return actor
@@ -148,10 +153,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     const now = lease.now()
     const idleSince = performance.now() - options.idleMs
     const later: Array<{ readonly actor: ActorRef; readonly epoch: number }> = []
-    if (lease.fenced()) {
-      // L2: abort what runs; the actors stay until the lease is back or lost.
-      for (const actor of live.values()) for (const fiber of actor.jobs.values()) fiber.interruptUnsafe()
-    }
+    // L2: what runs is aborted. Those actors leave, and come back with their work by the sweep if the lease does.
+    if (lease.fenced()) for (const actor of [...live.values()]) if (actor.jobs.size > 0) host.lose(actor, "fenced")
     for (const actor of live.values()) {
       const due = kind.nextDue(actor.snapshot)
       if (due !== null && due <= now && !actor.busy) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
@@ -177,7 +180,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     },
     tick,
     dropAll: Effect.sync(() => {
-      for (const actor of [...live.values()]) host.lose(actor)
+      for (const actor of [...live.values()]) host.lose(actor, "superseded")
     }),
     drain: Effect.fnUntraced(function*(ms) {
       draining = true
@@ -185,7 +188,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       const working = () => [...live.values()].some((actor) => actor.busy || actor.mailbox.length > 0 || actor.jobs.size > 0)
       while (working() && performance.now() < until) yield* Effect.sleep(20)
       const held = [...live.values()].filter((actor) => !actor.unborn)
-      for (const actor of held) host.lose(actor)
+      for (const actor of held) host.lose(actor, "drained")
       yield* Effect.ignore(journal.release(held.map(({ epoch, ref }) => ({ actor: ref, epoch }))))
     }),
     size: () => live.size,
