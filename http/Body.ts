@@ -7,7 +7,7 @@
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { Headers, type HttpServerRequest } from "effect/http"
 import { limits } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
 import { badJson, refuseBody } from "./Validate.ts"
@@ -108,8 +108,16 @@ export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Ef
   if (refused !== undefined) return Effect.fail(refused)
   if (Number(request.headers["content-length"]) > limits.bodyBytes) return Effect.fail(tooLarge())
   return Effect.map(read(request), (text) => {
+    asJson(request)
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
   })
+}
+
+/** HttpApi picks its decoder by the exact type: whatever kind of JSON was sent (a merge patch, say) is JSON from here on. */
+const asJson = (request: HttpServerRequest.HttpServerRequest) => {
+  const type = request.headers["content-type"]
+  if (type === undefined || /^application\/json\b/i.test(type)) return
+  Object.defineProperty(request, "headers", { value: Headers.set(request.headers, "content-type", "application/json") })
 }
 
 const nothing = /^\s*(?:\{\s*\})?\s*$/
