@@ -85,14 +85,24 @@ export const toUuid = (id: string) => {
   return text
 }
 
+const hexDigit = (code: number) => code < 58 ? code - 48 : (code | 32) - 87
+
 /** The id of a stored UUID. */
 export const fromUuid = (noun: Noun, uuid: string) => {
-  const bytes = new Uint8Array(16)
-  for (let i = 0, at = 0; at < 16; i += 2) {
-    if (uuid[i] === "-") i++
-    bytes[at++] = Number.parseInt(uuid.slice(i, i + 2), 16)
+  let text = prefixes[noun]
+  let bits = 0
+  let held = 2 // as in fromBytes
+  for (let i = 0; i < 36; i++) {
+    const code = uuid.charCodeAt(i)
+    if (code === 45) continue
+    bits = ((bits << 4) | hexDigit(code)) & 0x1ff
+    held += 4
+    if (held >= 5) {
+      held -= 5
+      text += alphabet[(bits >> held) & 31]
+    }
   }
-  return prefixes[noun] + fromBytes(bytes)
+  return text
 }
 
 /** When a fresh id was made, in milliseconds: the first 48 bits of its UUIDv7. */

@@ -76,8 +76,9 @@ export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseErro
 
 // JIT compiles for longer than any of our statements runs.
 const common = "-c jit=off"
-// With the values in sight, PostgreSQL prefers to scan a whole table for a batch of a hundred rows.
-const prepared = `${common} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off`
+// With the values in sight, PostgreSQL prefers to scan a whole table for a batch of a hundred rows; and
+// reads a log through a bitmap, to sort it afterwards.
+const prepared = `${common} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off`
 
 const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   const counts: StatementCounts = { writer: 0, beat: 0, api: 0 }
