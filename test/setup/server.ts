@@ -16,7 +16,7 @@ import { Cursors } from "../../http/pagination.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
-import { Streams } from "../../http/streams/Streams.ts"
+import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { generateKey } from "../../src/crypto/apiKey.ts"
 import { type Scope, scopes as allScopes } from "../../src/domain/apiKey.ts"
@@ -84,6 +84,7 @@ export interface ServerOptions {
   readonly leaseTtlMs?: number
   /** Requests a second and credential; 0, the default, is no limit. */
   readonly rateLimit?: number
+  readonly streams?: Partial<StreamOptions>
 }
 
 const services = (url: string, options: ServerOptions) => {
@@ -95,7 +96,7 @@ const services = (url: string, options: ServerOptions) => {
     Credentials.layer,
     Idempotency.layer,
     Cursors.layer(new Uint8Array(32).fill(7)),
-    Streams.layer.pipe(Layer.provide(Credentials.layer)),
+    Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide(Credentials.layer)),
     RateLimit.layer(options.rateLimit ?? 0),
     Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
   )
