@@ -85,8 +85,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   const report = (live: Actor, request: Request, pauseMs = 100): Effect.Effect<void> =>
     deliver(live, { request }).pipe(
       Effect.asVoid,
-      Effect.catchTag("Unreachable", () =>
-        lease.fenced()
+      Effect.catchTag("Unreachable", ({ elsewhere }) =>
+        lease.fenced() || elsewhere === true
           ? Effect.void
           : Effect.delay(Effect.suspend(() => report(live, request, Math.min(pauseMs * 2, 5000))), pauseMs)),
       Effect.catch(() => Effect.void)
@@ -133,7 +133,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     const reply = Deferred.makeUnsafe<Answer, ActorError>()
     push(live, { request, reply })
     fork(Deferred.await(reply).pipe(
-      Effect.catchTag("Unreachable", () => report(live, request)),
+      Effect.catchTag("Unreachable", ({ elsewhere }) => elsewhere === true ? Effect.void : report(live, request)),
       Effect.ignore
     ))
   }

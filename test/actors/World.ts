@@ -45,7 +45,11 @@ export interface World {
   readonly disabled: Set<string>
   /** Runs of our tools, by call. */
   readonly runs: Map<string, number>
+  /** Nodes that have not beaten for too long. */
+  readonly fenced: Set<string>
   readonly complaints: Array<string>
+  /** Claims so far, whatever came of them. */
+  claims: number
 }
 
 export const plan: Plan = {
@@ -55,7 +59,7 @@ export const plan: Plan = {
 export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const store = new MemoryStore()
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
-  return { store, misfortunes, plan, disabled: new Set(), runs: new Map(), complaints: [] }
+  return { store, misfortunes, plan, disabled: new Set(), runs: new Map(), fenced: new Set(), complaints: [], claims: 0 }
 }
 
 /** `once` must not run twice, `often` may; `ask` is the client's to answer. Both tools take two seconds. */
@@ -99,27 +103,35 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
     })
 })
 
-const leaseOf = ({ crashed }: MemoryStore, incarnation: string, now: () => number): Lease["Service"] =>
+const leaseOf = ({ fenced, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
   Lease.of({
     incarnation: () => incarnation, now,
-    fenced: () => crashed.has(incarnation),
+    fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation),
     nodes: () => [{ incarnation, name: incarnation }],
     authRevision: () => 0, authChanges: Stream.empty, rejoined: Stream.never, leave: Effect.void
   })
 
 /** The store as one more owner uses it, whose lease lasts until it is taken away. */
-const journalOf = Effect.fnUntraced(function*(store: MemoryStore) {
+const journalOf = Effect.fnUntraced(function*(world: World) {
+  const { store } = world
   const clock = yield* Clock.Clock
-  const lease = leaseOf(store, freshId("node"), () => clock.currentTimeMillisUnsafe())
+  const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
   store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity })
-  const journal = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
+  const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
+  const journal = Journal.of({
+    ...memory,
+    claim: (ref) => {
+      world.claims++
+      return memory.claim(ref)
+    }
+  })
   return { journal, lease }
 })
 
 /** One node. `ref` names the thread whose prompts are watched. */
 export const startNode = Effect.fnUntraced(function*(world: World, ref: () => ActorRef | undefined, idleMs = 3_600_000) {
   const { store } = world
-  const { journal, lease } = yield* journalOf(store)
+  const { journal, lease } = yield* journalOf(world)
   const incarnation = lease.incarnation()
   const scope = yield* Scope.make()
   const died = yield* Deferred.make<"died">()
@@ -166,7 +178,7 @@ export type Node = Effect.Success<ReturnType<typeof startNode>>
 
 /** What a cold claim finds: by a node that does nothing with it, and is gone again. */
 export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef) {
-  const { journal, lease } = yield* journalOf(world.store)
+  const { journal, lease } = yield* journalOf(world)
   const actor = world.store.actors.get(placeOf(ref))
   const fruitless = actor?.fruitless ?? 0
   const loaded = yield* Effect.orDie(journal.claim(ref))
