@@ -58,4 +58,4 @@ export const AgentsApi = HttpApiGroup.make("agents").add(
     summary: "Archive an agent",
     description: "It takes no new threads and no new work; its threads and their logs stay readable. Archiving again changes nothing."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Workspace-owned agent identities." }))

@@ -59,4 +59,4 @@ export const AuthApi = HttpApiGroup.make("auth").add(
     summary: "Revoke an API key",
     description: "On every node within a second. What it has started goes on."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "The context of the bearer credential in use, and the API keys of the workspace." }))

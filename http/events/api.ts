@@ -23,4 +23,4 @@ export const EventsApi = HttpApiGroup.make("events").add(
     summary: "List a thread's events",
     description: "Ascending by seq unless `order=desc`. `afterSeq` excludes `cursor` and `order=desc`. `waitSeconds` waits until an event after `afterSeq` exists."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Thread event log data: durable, ordered, append-only." }))

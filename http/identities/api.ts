@@ -42,4 +42,4 @@ export const IdentitiesApi = HttpApiGroup.make("identities").add(
     summary: "Enable an identity",
     description: "Restores new work and new credentials. Repeating the call is allowed."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Materialized workspace principals and counts of active agents." }))

@@ -20,4 +20,4 @@ export const MessagesApi = HttpApiGroup.make("messages").add(
     summary: "Submit a message",
     description: "queue (the default) appends behind current work, steer redirects the turn in flight, interrupt stops current work and goes first."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Thread messages: what starts and steers the work of a thread." }))

@@ -46,4 +46,4 @@ export const ModelsApi = HttpApiGroup.make("models").add(
     summary: "List models",
     description: "The scripted models, and those of every provider that this server has a key for."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Public model catalog." }))

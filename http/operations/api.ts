@@ -59,4 +59,4 @@ export const OperationsApi = HttpApiGroup.make("operations").add(
     summary: "Cancel an operation",
     description: "Withdraws a request that waits for approval."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Handles of requests that are parked for approval, or were carried out with one." }))

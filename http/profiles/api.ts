@@ -73,4 +73,4 @@ export const ProfilesApi = HttpApiGroup.make("profiles").add(
     summary: "Get a version of a profile",
     description: "As it was made: versions never change."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Reusable agent behaviour profiles, in immutable versions." }))

@@ -46,4 +46,4 @@ export const QueueApi = HttpApiGroup.make("queue").add(
     summary: "Promote a pending input",
     description: "Makes a queued input a steer or an interrupt."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "The pending inputs of a thread: read, edit, remove, promote." }))

@@ -75,4 +75,4 @@ export const StreamsApi = HttpApiGroup.make("streams").add(
     query: { types: Types, deltas: Deltas, agentId: Schema.optional(AgentId) },
     success: HttpApiSchema.StreamSse({ events: HintFrame })
   }).annotateMerge(access("read")).annotateMerge(describe("Follow the workspace", "Hints of all threads, or of one agent's. No replay: read the log where it matters."))
-)
+).annotateMerge(OpenApi.annotations({ description: "Server-Sent Events: best-effort hints of activity, and the log of one thread as it grows." }))

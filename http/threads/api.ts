@@ -95,4 +95,4 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
     summary: "Retry the last failed or cancelled turn",
     description: "A new input and turn with the content of that turn's first message; the prompt leaves the retried turn out."
   }))
-)
+).annotateMerge(OpenApi.annotations({ description: "Running agent threads." }))
