@@ -10,6 +10,9 @@ export interface Counters {
 export interface StatementCost {
   readonly calls: number
   readonly ms: number
+  /** The longest call, milliseconds. */
+  readonly longest: number
+  readonly rows: number
   readonly walRecords: number
   readonly walBytes: number
   /** Pages logged whole, because they were the first change after a checkpoint. */
@@ -47,12 +50,12 @@ export const openMeter = async (url: string) => {
       await client.query("select pg_stat_statements_reset()")
     },
     costs: async (database: string): Promise<ReadonlyArray<StatementCost>> => {
-      const { rows } = await client.query<{ calls: string; ms: number; records: string; bytes: string; pages: string; text: string }>(`
-        select calls, total_exec_time + total_plan_time as ms, wal_records as records, wal_bytes as bytes, wal_fpi as pages, regexp_replace(query, '\\s+', ' ', 'g') as text
+      const { rows } = await client.query<{ calls: string; ms: number; longest: number; rows: string; records: string; bytes: string; pages: string; text: string }>(`
+        select calls, total_exec_time + total_plan_time as ms, max_exec_time as longest, rows, wal_records as records, wal_bytes as bytes, wal_fpi as pages, regexp_replace(query, '\\s+', ' ', 'g') as text
           from pg_stat_statements s join pg_database d on d.oid = s.dbid
          where d.datname = $1 and toplevel order by 2 desc limit 12`, [database])
-      return rows.map(({ calls, ms, records, bytes, pages, text }) =>
-        ({ calls: Number(calls), ms, walRecords: Number(records), walBytes: Number(bytes), walPages: Number(pages), text }))
+      return rows.map(({ calls, ms, longest, rows, records, bytes, pages, text }) =>
+        ({ calls: Number(calls), ms, longest, rows: Number(rows), walRecords: Number(records), walBytes: Number(bytes), walPages: Number(pages), text }))
     },
     close: () => client.end()
   }

@@ -10,7 +10,7 @@ import { Embedded } from "../src/postgres/Embedded.ts"
 import { at, connect, pause, type Target, text } from "./adapters/Adapter.ts"
 
 const root = resolve(import.meta.dirname, "..")
-const scratch = join(root, ".troupe", "bench")
+export const scratch = join(root, ".troupe", "bench")
 const run = promisify(execFile)
 
 export interface System {
@@ -18,6 +18,8 @@ export interface System {
   readonly database: string
   readonly pid: number
   readonly target: Target
+  /** File of its output. */
+  readonly log: string
   /** From spawn to the first answer, milliseconds. */
   readonly startMs: number
   readonly stop: () => Promise<void>
@@ -79,7 +81,7 @@ export const startYardstick = async (database: string, url: string): Promise<Sys
   const { child, pid, log } = launch("yardstick", ["bench/yardstick/server.ts", url, String(port)], {})
   const origin = `http://127.0.0.1:${port}`
   await answers(child, origin, "/v1/threads/00000000-0000-4000-8000-000000000000/events?after=0", log)
-  return { name: "yardstick", database, pid, target: { origin, agents: [] }, startMs: performance.now() - started, stop: () => stop(child) }
+  return { name: "yardstick", database, pid, log, target: { origin, agents: [] }, startMs: performance.now() - started, stop: () => stop(child) }
 }
 
 /** A production node with everything on: authentication, claims, idempotency, metrics, logs. */
@@ -108,5 +110,5 @@ export const startTroupe = async (database: string, url: string, options: { read
     agents.push(String(at(made, "agent", "id")))
   }
   await http.close()
-  return { name: "troupe", database, pid, target: { origin, key, agents }, startMs, stop: () => stop(child) }
+  return { name: "troupe", database, pid, log, target: { origin, key, agents }, startMs, stop: () => stop(child) }
 }

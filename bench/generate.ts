@@ -1,0 +1,71 @@
+/**
+ * Threads and events that nobody had to wait for: copies of real rows, made by SQL.
+ *
+ * Columns are read from the catalogue, so that a new one needs no change here.
+ */
+import pg from "pg"
+
+type Changes = Readonly<Record<string, string>>
+
+const columnsOf = async (client: pg.Client, table: string) => {
+  const { rows } = await client.query<{ name: string }>(
+    "select column_name as name from information_schema.columns where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position", [table])
+  if (rows.length === 0) throw new Error(`there is no table ${table}`)
+  return rows.map((row) => row.name)
+}
+
+/** Inserts copies of the rows that `where` picks, one for each row of `source`, with some columns changed. */
+const copy = async (client: pg.Client, table: string, where: string, source: string, changes: Changes) => {
+  const columns = await columnsOf(client, table)
+  const unknown = Object.keys(changes).filter((name) => !columns.includes(name))
+  if (unknown.length > 0) throw new Error(`${table} has no column ${unknown.join(", ")}`)
+  await client.query(
+    `insert into ${table} (${columns.join(", ")}) select ${columns.map((name) => changes[name] ?? `t.${name}`).join(", ")} from ${table} t, ${source} g where ${where}`)
+}
+
+const connected = async <A>(url: string, work: (client: pg.Client) => Promise<A>) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Makes the thread's log so long by repeating what it holds; the thread must be at rest and in nobody's memory. */
+export const lengthen = (url: string, thread: string, events: number) =>
+  connected(url, async (client) => {
+    const { rows: [head] } = await client.query<{ pos: number; seq: number }>("select pos, seq from heads where id = $1", [thread])
+    if (head === undefined) throw new Error("no such thread")
+    const rounds = Math.ceil((events - head.seq) / head.pos)
+    if (rounds <= 0) return
+    // One turn id for each copy of the turn; nothing of them is looked up by what may happen only once.
+    await client.query("create temporary table rounds as select n, uuidv7() as turn from generate_series(1, $1::int) as n", [rounds])
+    await copy(client, "facts", `t.actor = '${thread}' and t.pos <= ${head.pos}`, "rounds", {
+      pos: `t.pos + g.n * ${head.pos}`, seq: `t.seq + g.n * ${head.seq}`, turn: "case when t.turn is null then null else g.turn end", once: "null"
+    })
+    await client.query(
+      `update heads set pos = pos * $2::int, seq = seq * $2::int, owner = null, since = case when since is null then null else $3::int end where id = $1`,
+      [thread, rounds + 1, head.pos * (rounds + 1) + 1])
+    await client.query("drop table rounds")
+    await client.query("vacuum analyze facts")
+  })
+
+/** Adds resting threads, each with the events of the one that is copied. */
+export const multiply = (url: string, thread: string, threads: number) =>
+  connected(url, async (client) => {
+    await client.query("set synchronous_commit = off")
+    await client.query(`create temporary table made as select n, uuidv7(-make_interval(secs => $1::int - n)) as id from generate_series(1, $1::int) as n`, [threads])
+    await client.query("analyze made")
+    await copy(client, "actors", `t.id = '${thread}'`, "made", { id: "g.id", created_at: "t.created_at - make_interval(secs => g.n)" })
+    await copy(client, "heads", `t.id = '${thread}'`, "made", {
+      id: "g.id", owner: "null", updated_at: "t.updated_at - make_interval(secs => g.n)", touched: "t.touched - g.n / 60",
+      // The shards are spread as they would be.
+      shard: "(g.n % 256)::smallint"
+    })
+    await copy(client, "facts", `t.actor = '${thread}'`, "made", { actor: "g.id" })
+    await client.query("drop table made")
+    for (const table of ["actors", "heads", "facts"]) await client.query(`vacuum analyze ${table}`)
+    await client.query("checkpoint")
+  })
