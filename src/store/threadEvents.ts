@@ -56,19 +56,20 @@ const most = 2_147_483_647
 /** What an event adds to the bytes of its own fields. */
 const frame = 250
 
+// The row after a page's last is read too: it says that there is more.
 const textOf = (order: "asc" | "desc", ofTurn: boolean) => `select q.o, h.seq as last, e.*
 from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[]${ofTurn ? ", $7::text[], $8::text[], $9::uuid[]" : ""})
   as q(o, w, id, after, position, lim${ofTurn ? ", opens, ends, turn" : ""})
 join heads h on h.workspace = q.w and h.id = q.id
 left join lateral (select * from (
-    select p.*, sum(octet_length(p.event) + ${frame}) over (order by p.pos ${order})::int as bytes from (
+    select p.*, sum(octet_length(p.event) + ${frame}) over (order by p.pos ${order})::int as bytes, row_number() over (order by p.pos ${order}) as place from (
       select f.pos, f.seq, f.n, f.turn, f.type, f.event, (extract(epoch from f.at) * 1000)::float8 as at
       from facts f where f.workspace = q.w and f.actor = q.id and f.seq > q.after and ${order === "asc" ? "f.pos > greatest(q.after, q.position)" : "f.pos < q.position"}${ofTurn ? `
         and f.turn = q.turn
         and f.pos >= (select s.pos from facts s where s.workspace = q.w and s.actor = q.id and s.once = q.opens and s.turn = q.turn)
         and f.pos <= coalesce((select s.pos from facts s where s.workspace = q.w and s.actor = q.id and s.once = q.ends), ${most})` : ""}
       order by f.pos ${order} limit q.lim + 1) p
-  ) e where e.bytes - octet_length(e.event) - ${frame} <= ${limits.pageBytes}) e on true
+  ) e where e.place <= 2 or e.bytes - octet_length(e.event) - ${frame} <= ${limits.pageBytes}) e on true
 order by q.o, e.pos ${order}`
 
 const isTurn = isIdOf("turn")

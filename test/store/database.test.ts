@@ -1,0 +1,82 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Redacted } from "effect"
+import { sql } from "kysely"
+import { Database } from "../../src/store/Database.ts"
+import { checkMigrated, migrate } from "../../src/store/migrate.ts"
+import { migrations } from "../../src/store/migrations/all.ts"
+import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+
+describe("the database", () => {
+  let fresh: FreshDatabase
+  beforeAll(async () => { fresh = await freshDatabase() })
+  afterAll(() => fresh.drop())
+
+  const open = (options: { readonly connections?: number } = {}) =>
+    Effect.map(Layer.build(Database.layer({ url: Redacted.make(fresh.url), ...options })), (context) => Context.get(context, Database))
+
+  it.live("answers a caller that finds no connection free after two seconds", () => Effect.gen(function*() {
+    const database = yield* open({ connections: 2 })
+    const busy = Effect.forkChild(database.run("sleep", (db) => sql`select pg_sleep(3)`.execute(db)), { startImmediately: true })
+    yield* busy
+    const start = performance.now()
+    const refusal = yield* Effect.flip(database.run("ask", (db) => sql`select 1`.execute(db)))
+    assert.strictEqual(refusal._tag, "DatabaseUnavailable")
+    assert.isBelow(performance.now() - start, 2_500)
+  }).pipe(Effect.scoped))
+
+  it.live("calls a statement that takes too long unavailability, and a wrong one a defect", () => Effect.gen(function*() {
+    const database = yield* open()
+    const slow = yield* Effect.flip(database.atomically("slow", async (tx) => {
+      await sql`set local statement_timeout = 20`.execute(tx)
+      await sql`select pg_sleep(1)`.execute(tx)
+    }))
+    assert.strictEqual(slow._tag, "DatabaseUnavailable")
+    const wrong = yield* Effect.exit(database.run("wrong", (db) => sql`select nothing`.execute(db)))
+    assert.isTrue(Exit.hasDies(wrong))
+  }).pipe(Effect.scoped))
+
+  it.live("goes on after its connections were ended, idle ones and busy ones", () => Effect.gen(function*() {
+    const database = yield* open()
+    const one = database.read<{ one: number }>({ name: "one", text: "select 1 as one", values: [] })
+    yield* one
+    yield* database.run("end", (db) => sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(db))
+    assert.deepStrictEqual(yield* Effect.retry(one, { times: 3 }), [{ one: 1 }])
+  }).pipe(Effect.scoped))
+
+  it.live("begins a transaction again that lost a deadlock", () => Effect.gen(function*() {
+    const database = yield* open()
+    yield* database.run("make", (db) => sql`create table pair (id int primary key, n int not null default 0)`.execute(db))
+    yield* database.run("fill", (db) => sql`insert into pair values (1), (2)`.execute(db))
+    let first = 0
+    const bump = (order: ReadonlyArray<number>) => database.atomically("bump", async (tx) => {
+      for (const id of order) {
+        await sql`update pair set n = n + 1 where id = ${id}`.execute(tx)
+        // Both hold their first row before either asks for its second.
+        first++
+        while (first < 2) await new Promise(setImmediate)
+      }
+    })
+    yield* Effect.all([bump([1, 2]), bump([2, 1])], { concurrency: 2 })
+    const { rows } = yield* database.run("read", (db) => sql<{ n: number }>`select n from pair order by id`.execute(db))
+    assert.deepStrictEqual(rows, [{ n: 2 }, { n: 2 }])
+  }).pipe(Effect.scoped))
+})
+
+describe("the migrations", () => {
+  it.live("run once, however many nodes start together, and are asked for by name when forbidden", () => Effect.gen(function*() {
+    const empty = yield* Effect.acquireRelease(Effect.promise(() => freshDatabase({ migrated: false })), (database) => Effect.promise(() => database.drop()))
+    const url = Redacted.make(empty.url)
+    const names = Object.keys(migrations)
+    const refusal = yield* Effect.flip(checkMigrated(url))
+    assert.deepStrictEqual(refusal._tag === "MigrationsPending" && refusal.migrations, names)
+    const ran = yield* Effect.all(Array.from({ length: 4 }, () => migrate(url)), { concurrency: "unbounded" })
+    assert.deepStrictEqual(ran.flat(), names)
+    yield* checkMigrated(url)
+  }).pipe(Effect.scoped))
+
+  it.live("say which database they could not reach", () => Effect.gen(function*() {
+    const refusal = yield* Effect.flip(migrate(Redacted.make("postgres://nobody@127.0.0.1:1/none")))
+    assert.strictEqual(refusal._tag, "MigrationFailed")
+    assert.match(refusal.message, /could not be migrated/)
+  }))
+})
