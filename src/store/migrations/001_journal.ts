@@ -70,7 +70,7 @@ const statements = [
     detail text,
     primary key (workspace, actor, pos)
   )`,
-  sql`create unique index facts_once on facts (workspace, actor, once) where once is not null`,
+  sql`create unique index facts_once on facts (actor, once) where once is not null`,
 
   sql`create table inputs (
     workspace uuid not null,
