@@ -54,7 +54,7 @@ export const OperationsApi = HttpApiGroup.make("operations").add(
     description: "Deciding twice the same way is allowed; the other way is refused."
   })),
   HttpApiEndpoint.post("cancel", "/operations/:operationId/cancel", {
-    params, headers, payload: Schema.Struct({}), success: OperationHandle, error: refuses("operation_resolved")
+    params, headers, success: OperationHandle, error: refuses("operation_resolved")
   }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
     summary: "Cancel an operation",
     description: "Withdraws a request that waits for approval."

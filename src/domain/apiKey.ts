@@ -11,6 +11,12 @@ export type Scope = typeof Scope.Type
 
 const Scopes = Schema.Array(Scope).check(Schema.isMinLength(1), Schema.isUnique())
 
+/** Date.parse takes February 31 for March 3. */
+const isDay = (text: string) => {
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+
 /** Body of a create. Any RFC 3339 time is accepted for `expiresAt`; it must lie in the future. */
 export const ApiKeyInput = Schema.Struct({
   name: Name,
@@ -19,7 +25,7 @@ export const ApiKeyInput = Schema.Struct({
   expiresAt: Schema.optionalKey(
     Schema.String.check(
       Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, { expected: "an RFC 3339 time" }),
-      Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)) || "an RFC 3339 time")
+      Schema.makeFilter((text) => isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)) || "an RFC 3339 time")
     ).annotate({ format: "date-time" })
   )
 }).annotate({ identifier: "ApiKeyInput" })

@@ -1,9 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
 let profileId: string
-const absent = (prefix: string) => `${prefix}01m7y1svs7e0087pe32vr71000`
 
 beforeAll(async () => {
   server = await startServer()
@@ -16,11 +16,6 @@ const create = async (fields: Record<string, unknown> = {}) => {
   assert.strictEqual(made.status, 201, made.text)
   return made.body.agent
 }
-const refused = (answer: { readonly status: number; readonly body: { readonly error: string; readonly message: string } }, status: number, error: string, path?: string) => {
-  assert.deepStrictEqual([answer.status, answer.body.error], [status, error], answer.body.message)
-  if (path !== undefined) assert.strictEqual(answer.body.message.split(":")[0], path, answer.body.message)
-}
-
 describe("creating an agent", () => {
   it("answers 201 with every field, Location and ETag, and the same is read back", async () => {
     const fields = {

@@ -1,0 +1,137 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { absent, assertRefused as refused } from "./refused.ts"
+
+let server: TestServer
+let profileId: string
+beforeAll(async () => {
+  server = await startServer()
+  profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
+})
+afterAll(() => server.stop())
+
+const disable = (identity: string) => server.alpha.post("/v1/identities/disable", { identity })
+const enable = (identity: string) => server.alpha.post("/v1/identities/enable", { identity })
+const record = async (identity: string) =>
+  (await server.alpha.get("/v1/identities?limit=200")).body.identities.find((one: { identity: string }) => one.identity === identity)
+
+describe("disabling and enabling an identity", () => {
+  it("answers 200 with an operation that is completed, and whose result is the identity", async () => {
+    const answer = await disable(" ann ")
+    assert.strictEqual(answer.status, 200)
+    const { operation } = answer.body
+    assert.match(operation.id, /^op_/)
+    assert.deepInclude(operation, { action: "identity.disable", state: "completed" })
+    assert.strictEqual(operation.resolvedBy.type, "api_key")
+    assert.strictEqual(Date.parse(operation.expiresAt) - Date.parse(operation.createdAt), 24 * 3600 * 1000)
+    assert.strictEqual(operation.result.status, 200)
+    assert.deepInclude(operation.result.body.identity, { identity: "ann", disabled: true, disabledBy: operation.resolvedBy, activeAgents: 0 })
+    assert.deepStrictEqual(await record("ann"), operation.result.body.identity)
+
+    const back = (await enable("ann")).body.operation
+    assert.strictEqual(back.action, "identity.enable")
+    assert.strictEqual(back.result.body.identity.disabled, false)
+    for (const field of ["disabledAt", "disabledBy"]) assert.notProperty(back.result.body.identity, field)
+    assert.deepStrictEqual(await record("ann"), back.result.body.identity)
+  })
+
+  it("is idempotent both ways, also for an identity that was never seen, and keeps the first moment", async () => {
+    const first = (await disable("bo")).body.operation.result.body.identity
+    const again = (await disable("bo")).body.operation.result.body.identity
+    assert.deepStrictEqual(again, first)
+    for (let i = 0; i < 2; i++) assert.strictEqual((await enable("bo")).body.operation.result.body.identity.disabled, false)
+    assert.strictEqual((await enable("never seen")).body.operation.result.body.identity.disabled, false)
+    assert.strictEqual((await record("never seen")).disabled, false)
+  })
+
+  it("takes effect once for an Idempotency-Key", async () => {
+    const send = () => server.alpha.post("/v1/identities/disable", { identity: "ida" }, { "idempotency-key": "i" })
+    const first = await send()
+    const again = await send()
+    assert.deepStrictEqual([again.text, again.headers.get("idempotency-replayed")], [first.text, "true"])
+    refused(await server.alpha.post("/v1/identities/disable", { identity: "eva" }, { "idempotency-key": "i" }), 422, "idempotency_key_reused")
+  })
+
+  it("ends in the state of the last call when many come at once", async () => {
+    await Promise.all(Array.from({ length: 10 }, (_, i) => i % 2 === 0 ? disable("storm") : enable("storm")))
+    assert.strictEqual((await disable("storm")).body.operation.result.body.identity.disabled, true)
+    assert.strictEqual((await record("storm")).disabled, true)
+  })
+
+  it("cannot be done to the identity of the calling key", async () => {
+    const mine = await server.client(server.workspaces.alpha, { identity: "me" })
+    refused(await mine.post("/v1/identities/disable", { identity: " me " }), 409, "own_identity")
+    assert.strictEqual((await mine.post("/v1/identities/enable", { identity: "me" })).status, 200)
+    assert.strictEqual((await mine.get("/v1/auth")).status, 200)
+  })
+
+  it("refuses every request of the identity's keys at once, until it is enabled", async () => {
+    const key = await server.client(server.workspaces.alpha, { identity: "kim" })
+    assert.strictEqual((await key.get("/v1/auth")).status, 200)
+    await disable("kim")
+    refused(await key.get("/v1/auth"), 403, "identity_disabled")
+    refused(await key.get(`/v1/agents/${absent("agt_")}`), 403, "identity_disabled")
+    await enable("kim")
+    assert.strictEqual((await key.get("/v1/auth")).status, 200)
+  })
+
+  it("refuses new work in its name: the thread's, the agent's and the caller's", async () => {
+    const agent = async (fields: object) => (await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })).body.agent.id
+    const named = await agent({ identity: "lou" })
+    const plain = await agent({})
+    const message = { content: [{ type: "text", text: "hi" }] }
+    await disable("lou")
+    for (const body of [{ agentId: named, message }, { agentId: plain, identity: "lou", message }]) {
+      refused(await server.alpha.post("/v1/threads", body), 403, "identity_disabled")
+    }
+    const thread = (await server.alpha.post("/v1/threads", { agentId: plain })).body.thread.id
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${thread}/messages`, message)).status, 201)
+    await enable("lou")
+    assert.strictEqual((await server.alpha.post("/v1/threads", { agentId: named, message })).status, 201)
+  })
+
+  it("stays within its workspace", async () => {
+    await disable("pat")
+    const theirs = await server.client(server.workspaces.beta, { identity: "pat" })
+    assert.strictEqual((await theirs.get("/v1/auth")).status, 200)
+    assert.notInclude((await server.beta.get("/v1/identities")).text, "ann")
+  })
+
+  it("accepts an identity of 512 bytes and refuses anything else", async () => {
+    const longest = "é".repeat(256)
+    assert.strictEqual((await disable(longest)).body.operation.result.body.identity.identity, longest)
+    for (const path of ["/v1/identities/disable", "/v1/identities/enable"]) {
+      for (const identity of ["", "  ", `${longest}x`, "a\u0000", "a\u009fb", "a\ud800", 7, null, ["a"]]) {
+        refused(await server.alpha.post(path, { identity }), 400, "invalid_request", "identity")
+      }
+      refused(await server.alpha.post(path, {}), 400, "invalid_request", "identity")
+      refused(await server.alpha.post(path, { identity: "a", reason: "b" }), 400, "invalid_request", "reason")
+    }
+  })
+
+  it("needs the scope admin", async () => {
+    const lesser = await server.client(server.workspaces.alpha, { scopes: ["read", "run", "write", "approve"] })
+    refused(await lesser.post("/v1/identities/disable", { identity: "a" }), 403, "permission_denied")
+    refused(await lesser.post("/v1/identities/enable", { identity: "a" }), 403, "permission_denied")
+    refused(await lesser.get("/v1/identities"), 403, "permission_denied")
+    refused(await server.anonymous.post("/v1/identities/disable", { identity: "a" }), 401, "unauthenticated")
+  })
+})
+
+describe("listing identities", () => {
+  it("counts the agents that are not archived", async () => {
+    const make = async () => (await server.alpha.post("/v1/agents", { name: "A", profileId, identity: "counted" })).body.agent.id
+    const [first] = [await make(), await make()]
+    assert.strictEqual((await record("counted")).activeAgents, 2)
+    await server.alpha.delete(`/v1/agents/${first}`)
+    assert.strictEqual((await record("counted")).activeAgents, 1)
+  })
+
+  it("pages newest first", async () => {
+    for (const identity of ["1", "2", "3"]) await server.beta.post("/v1/identities/disable", { identity })
+    const first = (await server.beta.get("/v1/identities?limit=2")).body
+    const second = (await server.beta.get(`/v1/identities?limit=1&cursor=${first.nextCursor}`)).body
+    assert.deepStrictEqual([...first.identities, ...second.identities].map((one) => one.identity), ["3", "2", "1"])
+    for (const limit of [0, 201]) refused(await server.beta.get(`/v1/identities?limit=${limit}`), 400, "invalid_request", "limit")
+  })
+})

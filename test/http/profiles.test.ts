@@ -1,0 +1,172 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { absent, assertRefused as refused } from "./refused.ts"
+
+let server: TestServer
+beforeAll(async () => { server = await startServer() })
+afterAll(() => server.stop())
+
+const post = (fields: Record<string, unknown> = {}) => server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
+const create = async (fields: Record<string, unknown> = {}) => {
+  const made = await post(fields)
+  assert.strictEqual(made.status, 201, made.text)
+  return made.body.profile
+}
+
+describe("creating a profile", () => {
+  it("makes version 1 with every default said, and the same is read back", async () => {
+    const made = await post({ description: "d", systemPrompt: "Be\nbrief. \u0000 \udfff", limits: { maxSteps: 3 } })
+    assert.strictEqual(made.status, 201)
+    const { createdAt, id, updatedAt, ...rest } = made.body.profile
+    assert.deepStrictEqual(rest, {
+      version: 1, name: "P", description: "d", models: ["troupe/scripted"], systemPrompt: "Be\nbrief. \u0000 \udfff",
+      limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 }, toolsetIds: [], roleIds: [], hooks: []
+    })
+    assert.strictEqual(createdAt, updatedAt)
+    assert.deepStrictEqual([made.headers.get("location"), made.headers.get("etag")], [`/v1/profiles/${id}`, `"1"`])
+    assert.deepStrictEqual((await server.alpha.get(`/v1/profiles/${id}`)).body, made.body)
+    assert.deepStrictEqual((await server.alpha.get(`/v1/profiles/${id}/versions/1`)).body, made.body)
+  })
+
+  const selector = (chars: number) => `openai/${"m".repeat(chars - 7)}`
+  for (const [field, most, past] of [
+    ["name", "n".repeat(128), "n".repeat(129)],
+    ["description", "d".repeat(4096), "d".repeat(4097)],
+    ["systemPrompt", "€".repeat(1365) + "x", "€".repeat(1366)],
+    ["models", Array(8).fill("@fast"), Array(9).fill("@fast")],
+    ["models", [selector(512)], [selector(513)]],
+    ["models", ["openai/*"], []]
+  ] as const) {
+    it(`accepts ${field} at its limit and refuses it past that`, async () => {
+      assert.deepStrictEqual((await create({ [field]: most }))[field], most)
+      refused(await post({ [field]: past }), 400, "invalid_request")
+    })
+  }
+  for (const [field, most] of [["maxSteps", 1000], ["maxTurnSeconds", 86_400], ["maxParallelTools", 64]] as const) {
+    it(`accepts limits.${field} from 1 to ${most}`, async () => {
+      for (const value of [1, most]) assert.strictEqual((await create({ limits: { [field]: value } })).limits[field], value)
+      for (const value of [0, most + 1, 1.5, "1", null]) refused(await post({ limits: { [field]: value } }), 400, "invalid_request", `limits.${field}`)
+    })
+  }
+
+  for (const [what, fields, path] of [
+    ["no models", { models: undefined }, "models"],
+    ["a selector without a provider", { models: ["gpt"] }, "models[0]"],
+    ["a selector with a space", { models: ["troupe/scripted", "a b/c"] }, "models[1]"],
+    ["an empty selector", { models: [""] }, "models[0]"],
+    ["a bare @", { models: ["@"] }, "models[0]"],
+    ["a blank name", { name: " " }, "name"],
+    ["an unknown limit", { limits: { maxTokens: 5 } }, "limits.maxTokens"],
+    ["an unknown field", { model: "troupe/scripted" }, "model"],
+    ["a role, since there are none", { roleIds: [absent("role_")] }, "roleIds"],
+    ["a toolset, since there are none", { toolsetIds: [absent("tset_")] }, "toolsetIds"],
+    ["a hook, since there are none", { hooks: [{ id: "h" }] }, "hooks"],
+    ["a tool family, since there are none", { families: ["memory"] }, "families"],
+    ["memory, which nothing would honour", { memory: { agent: "rw" } }, "memory"],
+    ["compaction, which nothing would honour", { compaction: { triggerRatio: 0.5 } }, "compaction"]
+  ] as const) {
+    it(`refuses ${what} with its path`, async () => refused(await post(fields), 400, "invalid_request", path))
+  }
+
+  it("accepts empty lists of what does not exist yet", async () => {
+    const made = await create({ roleIds: [], toolsetIds: [], hooks: [], families: [] })
+    assert.deepStrictEqual([made.roleIds, made.toolsetIds, made.hooks], [[], [], []])
+  })
+
+  it("takes effect once for an Idempotency-Key", async () => {
+    const send = () => server.alpha.post("/v1/profiles", { name: "P", models: ["@a"] }, { "idempotency-key": "k" })
+    const [a, b] = [await send(), await send()]
+    assert.deepStrictEqual([a.text, b.headers.get("idempotency-replayed")], [b.text, "true"])
+  })
+})
+
+describe("changing a profile", () => {
+  it("makes immutable versions, of which agents follow the latest or the one they are pinned to", async () => {
+    const { id, ...first } = await create({ systemPrompt: "one", limits: { maxSteps: 3 } })
+    const second = await server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: "two", limits: { maxTurnSeconds: 60 } })
+    assert.deepStrictEqual([second.status, second.headers.get("etag")], [200, `"2"`])
+    assert.deepStrictEqual(second.body.profile.limits, { maxSteps: 3, maxTurnSeconds: 60, maxParallelTools: 8 })
+    const third = (await server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: null, limits: null })).body.profile
+    assert.deepStrictEqual([third.version, third.systemPrompt, third.limits.maxSteps], [3, undefined, 50])
+    assert.strictEqual(third.createdAt, first.createdAt)
+
+    const { versions } = (await server.alpha.get(`/v1/profiles/${id}/versions`)).body
+    assert.deepStrictEqual(versions.map((profile: { version: number }) => profile.version), [3, 2, 1])
+    assert.deepStrictEqual(versions[2], { id, ...first })
+    assert.deepStrictEqual((await server.alpha.get(`/v1/profiles/${id}/versions/2`)).body, second.body)
+    assert.strictEqual((await server.alpha.get("/v1/profiles?limit=1")).body.profiles[0].version, 3)
+    assert.strictEqual((await server.alpha.post("/v1/agents", { name: "A", profileId: id, profileVersion: 2 })).status, 201)
+  })
+
+  it("makes no version when nothing changes", async () => {
+    const { id } = await create({ limits: { maxSteps: 3 } })
+    const same = await server.alpha.patch(`/v1/profiles/${id}`, { name: "P", limits: { maxSteps: 3 }, models: ["troupe/scripted"] })
+    assert.deepStrictEqual([same.status, same.body.profile.version], [200, 1])
+    assert.strictEqual((await server.alpha.patch(`/v1/profiles/${id}`, {})).body.profile.version, 1)
+  })
+
+  it("numbers versions without gaps when many change it at once", async () => {
+    const { id } = await create()
+    await Promise.all(Array.from({ length: 8 }, (_, i) => server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: `${i}` })))
+    const { versions } = (await server.alpha.get(`/v1/profiles/${id}/versions`)).body
+    assert.deepStrictEqual(versions.map((profile: { version: number }) => profile.version), [9, 8, 7, 6, 5, 4, 3, 2, 1])
+  })
+
+  it("holds If-Match against the version", async () => {
+    const { id } = await create()
+    assert.strictEqual((await server.alpha.patch(`/v1/profiles/${id}`, { name: "Q" }, { "if-match": `"1"` })).status, 200)
+    refused(await server.alpha.patch(`/v1/profiles/${id}`, { name: "R" }, { "if-match": `"1"` }), 412, "precondition_failed")
+  })
+
+  it("refuses what would leave an invalid profile", async () => {
+    const { id } = await create()
+    for (const [body, path] of [
+      [{ name: null }, "name"], [{ models: null }, "models"], [{ models: [] }, "models"], [{ version: 7 }, "version"], [{ roleIds: ["x"] }, "roleIds"]
+    ] as const) refused(await server.alpha.patch(`/v1/profiles/${id}`, body), 400, "invalid_request", path)
+  })
+})
+
+describe("listing profiles and versions", () => {
+  it("pages newest first", async () => {
+    const ids: Array<string> = []
+    for (let i = 0; i < 3; i++) ids.push((await server.beta.post("/v1/profiles", { name: `${i}`, models: ["@a"] })).body.profile.id)
+    const first = (await server.beta.get("/v1/profiles?limit=2")).body
+    const second = (await server.beta.get(`/v1/profiles?limit=2&cursor=${first.nextCursor}`)).body
+    assert.deepStrictEqual([...first.profiles, ...second.profiles].map((profile) => profile.id), ids.toReversed())
+    assert.isFalse("nextCursor" in second)
+  })
+
+  it("pages versions, with a cursor of that profile only", async () => {
+    const { id } = await create()
+    const other = await create()
+    for (let i = 0; i < 3; i++) await server.alpha.patch(`/v1/profiles/${id}`, { name: `${i}` })
+    const first = (await server.alpha.get(`/v1/profiles/${id}/versions?limit=3`)).body
+    const second = (await server.alpha.get(`/v1/profiles/${id}/versions?limit=3&cursor=${first.nextCursor}`)).body
+    assert.deepStrictEqual([...first.versions, ...second.versions].map((profile) => profile.version), [4, 3, 2, 1])
+    refused(await server.alpha.get(`/v1/profiles/${other.id}/versions?cursor=${first.nextCursor}`), 400, "invalid_request", "cursor")
+    for (const limit of [0, 201]) refused(await server.alpha.get(`/v1/profiles/${id}/versions?limit=${limit}`), 400, "invalid_request", "limit")
+  })
+})
+
+describe("who may do what with profiles", () => {
+  it("answers 404 for what is absent, malformed or of another workspace", async () => {
+    const { id } = await create()
+    for (const path of [absent("prof_"), "x", absent("agt_")]) refused(await server.alpha.get(`/v1/profiles/${path}`), 404, "not_found")
+    for (const version of ["2", "0", "01", "-1", "x", "1.0", "9".repeat(30)]) {
+      refused(await server.alpha.get(`/v1/profiles/${id}/versions/${version}`), 404, "not_found")
+    }
+    refused(await server.beta.get(`/v1/profiles/${id}`), 404, "not_found")
+    refused(await server.beta.get(`/v1/profiles/${id}/versions`), 404, "not_found")
+    refused(await server.beta.get(`/v1/profiles/${id}/versions/1`), 404, "not_found")
+    refused(await server.beta.patch(`/v1/profiles/${id}`, { name: "B" }), 404, "not_found")
+  })
+
+  it("asks for a credential, and for the scopes read and write", async () => {
+    const { id } = await create()
+    refused(await server.anonymous.get(`/v1/profiles/${id}`), 401, "unauthenticated")
+    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
+    assert.strictEqual((await reader.get(`/v1/profiles/${id}`)).status, 200)
+    refused(await reader.post("/v1/profiles", { name: "P", models: ["@a"] }), 403, "permission_denied")
+    refused(await reader.patch(`/v1/profiles/${id}`, { name: "Q" }), 403, "permission_denied")
+  })
+})
