@@ -18,13 +18,17 @@ const guarded = HttpRouter.middleware((page) => Effect.map(page, HttpServerRespo
   "content-security-policy": policy, "referrer-policy": "no-referrer"
 }))).layer
 
+/** No fonts from elsewhere, and no toolbar that would upload the document to somebody's service. */
+const scalar = {
+  withDefaultFonts: false,
+  showDeveloperTools: "never",
+  authentication: { preferredSecurityScheme: "APIKeyBearer" }
+}
+
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) => {
   let document: HttpServerResponse.HttpServerResponse | undefined
   return Layer.mergeAll(
-    HttpApiScalar.layer(api, {
-      path: "/docs",
-      scalar: { withDefaultFonts: false, baseServerURL: "", authentication: { preferredSecurityScheme: "APIKeyBearer" } }
-    }).pipe(Layer.provide(guarded)),
+    HttpApiScalar.layer(api, { path: "/docs", scalar }).pipe(Layer.provide(guarded)),
     // Generated when first asked for, once.
     HttpRouter.add("GET", "/v1/openapi.json", Effect.sync(() => document ??= jsonText(JSON.stringify(OpenApi.fromApi(api)))))
   )
