@@ -4,6 +4,7 @@ import { sql } from "kysely"
 import { Database } from "../../src/store/Database.ts"
 import { checkMigrated, migrate } from "../../src/store/migrate.ts"
 import { migrations } from "../../src/store/migrations/all.ts"
+import { forgetOldKeys } from "../../src/store/tidy.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 
 describe("the database", () => {
@@ -59,6 +60,15 @@ describe("the database", () => {
     yield* Effect.all([bump([1, 2]), bump([2, 1])], { concurrency: 2 })
     const { rows } = yield* database.run("read", (db) => sql<{ n: number }>`select n from pair order by id`.execute(db))
     assert.deepStrictEqual(rows, [{ n: 2 }, { n: 2 }])
+  }).pipe(Effect.scoped))
+
+  it.live("forgets idempotency keys that are past their day, and keeps the others", () => Effect.gen(function*() {
+    const database = yield* open()
+    yield* database.run("fill", (db) => sql`insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
+      select gen_random_uuid(), i::text, now() + interval '30 seconds' - i * interval '1 minute', 200, '', '' from generate_series(1, 4500) i`.execute(db))
+    assert.strictEqual(yield* forgetOldKeys().pipe(Effect.provideService(Database, database)), 3_000)
+    const { rows } = yield* database.run("count", (db) => sql<{ n: number }>`select count(*)::int as n from idempotency`.execute(db))
+    assert.deepStrictEqual(rows, [{ n: 1_500 }])
   }).pipe(Effect.scoped))
 })
 
