@@ -20,10 +20,10 @@ const cut = () => new Refused({ error: "invalid_request", message: "the body end
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
 
 /** A body that says it is something else than JSON. One that says nothing is taken for JSON. */
-const refuseType = (type: string | undefined) =>
-  type === undefined || jsonType.test(type)
-    ? undefined
-    : new Refused({ error: "unsupported_media_type", message: "send the body as application/json" })
+const refuseType = (type: string | undefined, encoding: string | undefined) =>
+  type !== undefined && !jsonType.test(type) ? new Refused({ error: "unsupported_media_type", message: "send the body as application/json" })
+    : encoding !== undefined && encoding !== "identity" ? new Refused({ error: "unsupported_media_type", message: "send the body without a Content-Encoding" })
+    : undefined
 
 const quote = 0x22, backslash = 0x5c, openBrace = 0x7b, closeBrace = 0x7d, openBracket = 0x5b, closeBracket = 0x5d
 
@@ -104,7 +104,7 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
  * later, HttpApi or a raw handler, gets it without waiting. An empty body counts as `{}`.
  */
 export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
-  const refused = refuseType(request.headers["content-type"])
+  const refused = refuseType(request.headers["content-type"], request.headers["content-encoding"])
   if (refused !== undefined) return Effect.fail(refused)
   if (Number(request.headers["content-length"]) > limits.bodyBytes) return Effect.fail(tooLarge())
   return Effect.map(read(request), (text) => {

@@ -15,7 +15,7 @@ import { RequestId, requestIdOf } from "./RequestId.ts"
 /** Methods by path, of the interface and of what stands beside it. */
 type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: ReadonlySet<string> }>
 
-const pattern = (path: string) => new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`)
+const pattern = (path: string) => new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}$`)
 
 const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, more: ReadonlyArray<string>): Allowed => {
   const methods = new Map<string, Set<string>>(more.map((path) => [path, new Set(["GET", "HEAD"])]))

@@ -45,9 +45,13 @@ const makeServer = (observe: Listener["observe"]) => () => {
   return server
 }
 
+/** A path is its characters: `/v1/Threads`, `/v1//threads` and `/v1/threads/` are other paths, and lead nowhere. */
+const exact = Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, ignoreDuplicateSlashes: false, ignoreTrailingSlash: false })
+
 /** Serves routes. The HttpServer is kept visible: its address tells the port. */
 export const listen = <A, E, R>(routes: Layer.Layer<A, E, R>, { drainSeconds = 20, host, observe, port }: Listener) =>
   HttpRouter.serve(routes, { disableListenLog: true, disableLogger: true }).pipe(
+    Layer.provide(exact),
     Layer.provideMerge(NodeHttpServer.layer(makeServer(observe), { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` }))
   )
 

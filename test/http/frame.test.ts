@@ -53,7 +53,7 @@ describe("an error", () => {
 
 describe("a path", () => {
   it("that is unknown is 404", async () => {
-    for (const path of ["/", "/v1", "/v1/nothing", "/v2/threads", "/v1/threads"]) {
+    for (const path of ["/", "/v1", "/v1/nothing", "/v2/threads", "/v1/threads", "/v1//refuse", "/v1/refuse/", "/V1/refuse", "/v1/refuse%20"]) {
       const answer = await get(path)
       assert.deepStrictEqual([answer.status, answer.body], [404, { error: "not_found", message: "no such path" }], path)
     }

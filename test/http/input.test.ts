@@ -93,6 +93,7 @@ describe.each(routes)("a body of %s", (route) => {
       assert.strictEqual(answer.status, 415, type)
       assert.deepInclude(answer.body, { error: "unsupported_media_type" })
     }
+    assert.strictEqual((await post(route, JSON.stringify(hello), { ...json, "content-encoding": "gzip" })).status, 415)
     for (const type of ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""]) {
       assert.isBelow((await post(route, JSON.stringify(hello), { ...auth, "content-type": type })).status, 300, type)
     }
@@ -155,6 +156,10 @@ describe("a query", () => {
     ["?afterSeq=-1", "invalid_parameter", "afterSeq: expected a whole number from 0 to 9223372036854775807"],
     ["?afterSeq=9223372036854775808", "invalid_parameter", "afterSeq: expected a whole number from 0 to 9223372036854775807"],
     ["?afterSeq=%D9%A1", "invalid_parameter", "afterSeq: expected a whole number from 0 to 9223372036854775807"],
+    ["?%ff=1", "unknown_parameter", "%ff: unknown query parameter; this endpoint takes limit, cursor, afterSeq, deep"],
+    ["?__proto__=1", "unknown_parameter", "__proto__: unknown query parameter; this endpoint takes limit, cursor, afterSeq, deep"],
+    ["?limit", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
+    ["?limit=%ff", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
     ["?cursor=", "invalid_parameter", "cursor: expected a value with a length of at least 1"],
     ["?deep=yes", "invalid_parameter", "deep: expected \"true\" | \"false\""]
   ]
