@@ -23,7 +23,7 @@ const schemes = {
 }
 
 const text = { type: "string" }
-const header = (description: string, schema: Json = text) => ({ description, schema })
+const header = (description: string, schema: Json = text, required = true) => ({ description, required, schema })
 
 /** What an endpoint's access means for its operation. */
 export const describeAccess = (rule: { readonly scope: Scope; readonly lease: boolean; readonly parks: boolean }) => (operation: Json): Json => {
@@ -63,13 +63,26 @@ const idempotencyKey = {
 
 const parameters = (method: string, found: unknown) => {
   const list = (Array.isArray(found) ? found : []).filter(isJson).map((parameter): Json => ({ ...parameter, schema: parameterSchema(at(parameter, "schema")) }))
-  const kept = list.filter((parameter) => String(parameter["name"]).toLowerCase() !== "idempotency-key")
+  const kept = list.filter((parameter) => !isHeader(parameter, "idempotency-key")).map((parameter) =>
+    parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter)
   return method === "post" ? [...kept, idempotencyKey] : kept
 }
 
-const answerHeaders = (status: string): Json => ({
+const isHeader = (parameter: unknown, name: string) =>
+  isJson(parameter) && parameter["in"] === "header" && String(parameter["name"]).toLowerCase() === name
+
+/** Names of headers as they are written: if-match is If-Match. */
+const canonical = (name: string) => name.toLowerCase().replace(/(^|-)id$/, "$1ID").replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+
+/** Resources that can be changed under If-Match show their ETag wherever they are answered with. */
+const isTagged = (methods: Json) =>
+  Object.values(methods).some((operation) => isJson(operation) && Array.isArray(operation["parameters"]) && operation["parameters"].some((parameter) => isHeader(parameter, "if-match")))
+
+const answerHeaders = (method: string, status: string, tagged: boolean): Json => ({
   "X-Request-Id": header("Id of this request."),
   ...status === "201" && { Location: header("Path of what was created.") },
+  ...method === "post" && Number(status) < 300 && { "Idempotency-Replayed": header("`true` when this is the answer of an earlier request with the same Idempotency-Key.", text, false) },
+  ...tagged && status === "200" && { ETag: header("For `If-Match`.") },
   ...status === "401" && { "WWW-Authenticate": header("RFC 6750 challenge.") },
   ...(status === "429" || status === "503") && { "Retry-After": header("Seconds; equals retryAfterSeconds.", { type: "integer" }) }
 })
@@ -87,11 +100,11 @@ const only: { readonly [word: string]: (method: string, path: string) => boolean
 const wordsOf = (description: unknown, method: string, path: string) =>
   [...new Set([...String(description).matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!))].filter((word) => only[word]?.(method, path) ?? true)
 
-const answers = (method: string, path: string, responses: Json) => {
+const answers = (method: string, path: string, responses: Json, tagged: boolean) => {
   const kept: Json = {}
   for (const [status, response] of Object.entries(responses)) {
     if (!isJson(response)) continue
-    const headers = { ...at(response, "headers"), ...answerHeaders(status) }
+    const headers = { ...at(response, "headers"), ...answerHeaders(method, status, tagged) }
     if (Number(status) < 400) {
       kept[status] = { ...response, headers }
       continue
@@ -151,6 +164,31 @@ const needed = (requestBody: Json, schemas: Json): boolean => {
   return target["type"] !== "object" || Array.isArray(target["required"]) && target["required"].length > 0
 }
 
+const reference = /"#\/components\/schemas\/(\w+)"/g
+const base = (name: string) => name.replace(/_\d+$/, "")
+
+/**
+ * One name for one shape. A shape that is read from text as well comes twice, the second time with a
+ * number behind its name; and the text itself has a name that says nothing to a client.
+ */
+const named = (document: Json, schemas: Json): Json => {
+  const text = (schema: unknown) => JSON.stringify(schema).replace(reference, (_, name) => `"#/components/schemas/${base(name)}"`)
+  const again = new Set(Object.keys(schemas).filter((name) => base(name) in schemas && name !== base(name) && text(schemas[name]) === text(schemas[base(name)])))
+  const linked = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(linked)
+    if (!isJson(value)) return value
+    if (typeof value["$ref"] === "string") {
+      const name = value["$ref"].replace("#/components/schemas/", "")
+      const target = schemas[name]
+      if (isJson(target) && "contentSchema" in target) return linked(target)
+      return { ...value, $ref: `#/components/schemas/${again.has(name) ? base(name) : name}` }
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, linked(item)]))
+  }
+  const kept = Object.entries(schemas).filter(([name, schema]) => !again.has(name) && !(isJson(schema) && "contentSchema" in schema))
+  return { ...document, paths: linked(document["paths"]), components: { ...at(document, "components"), schemas: linked(Object.fromEntries(kept)) } }
+}
+
 /** The whole document, once it has been generated. */
 export const finish = (document: Json): Json => {
   const components = at(document, "components")
@@ -159,7 +197,9 @@ export const finish = (document: Json): Json => {
   const paths: Json = {}
   for (const [path, methods] of Object.entries(at(document, "paths"))) {
     const kept: Json = {}
-    for (const [method, operation] of Object.entries(isJson(methods) ? methods : {})) {
+    if (!isJson(methods)) continue
+    const tagged = isTagged(methods)
+    for (const [method, operation] of Object.entries(methods)) {
       if (!isJson(operation)) continue
       references(operation["requestBody"], sent, schemas)
       const { requestBody } = operation
@@ -167,7 +207,7 @@ export const finish = (document: Json): Json => {
         ...operation,
         parameters: parameters(method, plain(operation["parameters"], true)),
         ...isJson(requestBody) && { requestBody: { ...at({ found: plain(requestBody, false) }, "found"), required: needed(requestBody, schemas) } },
-        responses: plain(answers(method, path, at(operation, "responses")), true)
+        responses: plain(answers(method, path, at(operation, "responses"), tagged), true)
       }
     }
     paths[path] = kept
@@ -177,8 +217,8 @@ export const finish = (document: Json): Json => {
   for (const name of Object.keys(schemas).filter((name) => used.has(name)).sort()) {
     kept[name] = plain(schemas[name], !sent.has(name) && !closed.has(name))
   }
-  return {
+  return named({
     ...document, paths, components: { ...components, schemas: kept, securitySchemes: schemes },
     security: [{ APIKeyBearer: [] }], servers: [{ url: "/" }]
-  }
+  }, kept)
 }
