@@ -1,10 +1,12 @@
 /** Threads: contract to commands, and to what the store says. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { Answer } from "../../actors/Actor.ts"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { mergePatch } from "../../src/domain/mergePatch.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { ThreadEditable, ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
+import type { ThreadDetail } from "../../src/domain/thread.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { type ThreadAttributes, threadDetail, threadOf } from "../../src/store/threadDetail.ts"
@@ -86,6 +88,13 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
     }
   })
 
+  /** A thread in memory knows its attributes as they were when it was loaded: an edit since is put in its answer. */
+  const asEdited = (workspace: string, threadId: string, answer: Answer) =>
+    Effect.map(find(workspace, threadId), (rows): Answer => {
+      const detail: ThreadDetail = JSON.parse(answer.body)
+      return { ...answer, body: JSON.stringify({ ...detail, thread: threadOf(threadRows(workspace, rows)) }) }
+    })
+
   return handlers
     .handleRaw("create", Effect.fnUntraced(function*({ request }) {
       const input = yield* decodeInput(request)
@@ -125,7 +134,7 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
       const caller = yield* Caller
       return yield* idempotent((key) =>
         threads.cancel(askedBy(caller, key), params.threadId, { clearQueue, ...(turnId === undefined ? {} : { turnId }) }).pipe(
-          Effect.map(ofThread), Effect.catch(refuseCancel)
+          Effect.catch(refuseCancel), Effect.flatMap((answer) => asEdited(caller.workspace, params.threadId, answer)), Effect.map(ofThread)
         ))
     }))
     .handle("retry", Effect.fnUntraced(function*({ params }) {

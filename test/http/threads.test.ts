@@ -1,0 +1,393 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { ThreadDetail } from "../../src/domain/thread.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { assertInvalid, assertRefused } from "./refusals.ts"
+import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+
+let server: TestServer
+let alpha: Client
+let agentId: string
+beforeAll(async () => {
+  server = await startServer()
+  alpha = server.alpha
+  agentId = await makeAgent(alpha)
+})
+afterAll(() => server.stop())
+
+const unknown = `thr_${"0".repeat(26)}`
+const decodeDetail = Schema.decodeUnknownSync(ThreadDetail, { onExcessProperty: "error" })
+const detailOf = async (threadId: string, client = alpha) => {
+  const answer = await client.get(`/v1/threads/${threadId}`)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return answer.body
+}
+
+describe("creating a thread", () => {
+  it("answers 201 with the whole detail, and where to find it", async () => {
+    const created = await alpha.post("/v1/threads", {
+      agentId, title: "A title", metadata: { team: "ops", "": undefined }, maxCost: 1.5, identity: "  ann  ", model: "troupe/scripted", profileVersion: 1
+    })
+    assert.strictEqual(created.status, 201, created.text)
+    const detail = decodeDetail(created.body)
+    assert.strictEqual(created.headers.get("location"), `/v1/threads/${detail.thread.id}`)
+    assert.strictEqual(detail.status, "idle")
+    assert.strictEqual(detail.lastSeq, 0)
+    assert.deepStrictEqual(detail.usage, { inputTokens: 0, outputTokens: 0, totalTokens: 0 })
+    assert.deepStrictEqual([detail.queued, detail.pendingWaits, detail.inFlightWaitIds], [[], [], []])
+    assert.strictEqual(detail.budgetSpend.window, "24h")
+    assert.strictEqual(detail.budgetSpend.spent, 0)
+    assert.deepInclude(detail.thread, {
+      agentId, workspaceId: server.workspaces.alpha, title: "A title", metadata: { team: "ops" }, maxCost: 1.5, identity: "ann",
+      model: "troupe/scripted", profileVersion: 1
+    })
+    assert.strictEqual(detail.thread.createdBy.type, "api_key")
+    assert.deepStrictEqual(detail.thread.updatedBy, detail.thread.createdBy)
+    const { budgetSpend: _, ...read } = await detailOf(detail.thread.id)
+    const { budgetSpend: __, ...made } = created.body
+    assert.deepStrictEqual(read, made)
+  })
+
+  it("starts it with a message, and answers the message as a submit does", async () => {
+    const created = await alpha.post("/v1/threads", { agentId, message: { content: text("hello") } })
+    assert.strictEqual(created.status, 201, created.text)
+    const { input, ...detail } = created.body
+    assert.strictEqual(decodeDetail(detail).status, "running")
+    assert.deepInclude(input, { state: "admitted", seq: 1, submitMode: "queue", content: text("hello") })
+    const log = await logOf(alpha, detail.thread.id, ended(1))
+    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "assistant_message", "turn_completed"])
+    assert.strictEqual(log[0]!["inputId"], input.id)
+    assert.strictEqual(log[0]!.turnId, input.turnId)
+    assert.deepStrictEqual(log[1]!["content"], text("You said: hello"))
+    const after = await detailOf(detail.thread.id)
+    assert.deepInclude(after, { status: "idle", lastSeq: 3, model: "troupe/scripted" })
+    assert.isAbove(after.usage.totalTokens, 0)
+  })
+
+  it("takes every field at its limit", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`${String(i).padStart(2, "0")}${"k".repeat(62)}`, "v".repeat(512)]))
+    const title = "🎈".repeat(200)
+    const created = await alpha.post("/v1/threads", { agentId, title, metadata, maxCost: 0.000001, identity: "i".repeat(512) })
+    assert.strictEqual(created.status, 201, created.text)
+    assert.deepInclude(created.body.thread, { title, metadata, maxCost: 0.000001 })
+  })
+
+  const past: ReadonlyArray<readonly [string, object, string]> = [
+    ["a title of 201 characters", { title: "t".repeat(201) }, "title"],
+    ["a title with a control character", { title: "a\nb" }, "title"],
+    ["a title with a lone surrogate", { title: "a\ud800" }, "title"],
+    ["a title that is no string", { title: 5 }, "title"],
+    ["17 pairs of metadata", { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, "v"])) }, "metadata"],
+    ["a metadata value of 513 characters", { metadata: { k: "v".repeat(513) } }, "metadata.k"],
+    ["a metadata value that is no string", { metadata: { k: 1 } }, "metadata.k"],
+    ["a maxCost of 0", { maxCost: 0 }, "maxCost"],
+    ["a negative maxCost", { maxCost: -1 }, "maxCost"],
+    ["a maxCost that is a string", { maxCost: "1" }, "maxCost"],
+    ["an identity of 513 bytes", { identity: "i".repeat(513) }, "identity"],
+    ["a blank identity", { identity: "  " }, "identity"],
+    ["an identity with a control character", { identity: "a\u0007b" }, "identity"],
+    ["an agentId of another form", { agentId: "agt_1" }, "agentId"],
+    ["no agentId", { agentId: undefined }, "agentId"],
+    ["a model of 513 characters", { model: `a/${"m".repeat(511)}` }, "model"],
+    ["a model that is no selector", { model: "gpt" }, "model"],
+    ["profile version 0", { profileVersion: 0 }, "profileVersion"],
+    ["profile version 1.5", { profileVersion: 1.5 }, "profileVersion"],
+    ["an unknown field", { agentID: "x" }, "agentID"],
+    ["an unknown field of the message", { message: { content: text("x"), mode: "queue" } }, "message.mode"],
+    ["a message without content", { message: {} }, "message.content"],
+    ["empty text in the message", { message: { content: text("  ") } }, "message.content[0].text"],
+    ["null for a field", { title: null }, "title"]
+  ]
+  for (const [what, change, path] of past) {
+    it(`refuses ${what}, and says where`, async () => {
+      assertInvalid(await alpha.post("/v1/threads", { agentId, ...change }), path)
+    })
+  }
+
+  it("refuses a metadata key of 65 characters and an empty one", async () => {
+    assertRefused(await alpha.post("/v1/threads", { agentId, metadata: { ["k".repeat(65)]: "v" } }), 400, "invalid_request")
+    assertRefused(await alpha.post("/v1/threads", { agentId, metadata: { "": "v" } }), 400, "invalid_request")
+  })
+
+  it("refuses agents that the workspace does not have, and archived ones", async () => {
+    assertRefused(await alpha.post("/v1/threads", { agentId: `agt_${"0".repeat(26)}` }), 422, "agent_not_found")
+    assertRefused(await server.beta.post("/v1/threads", { agentId }), 422, "agent_not_found")
+    const archived = await makeAgent(alpha)
+    assert.strictEqual((await alpha.delete(`/v1/agents/${archived}`)).status, 204)
+    assertRefused(await alpha.post("/v1/threads", { agentId: archived }), 409, "agent_archived")
+  })
+
+  it("refuses models that nobody has, images, origins and disabled identities", async () => {
+    assertRefused(await alpha.post("/v1/threads", { agentId, model: "nobody/nothing" }), 422, "model_unavailable")
+    const image = { type: "image", imageId: `img_${"0".repeat(64)}` }
+    assertRefused(await alpha.post("/v1/threads", { agentId, message: { content: [image] } }), 422, "image_not_found")
+    const origin = { provider: "slack", tenantId: "T", senderId: "S" }
+    assertRefused(await alpha.post("/v1/threads", { agentId, message: { content: text("x"), origin } }), 403, "origin_not_allowed")
+    await alpha.post("/v1/identities/disable", { identity: "bob" })
+    assertRefused(await alpha.post("/v1/threads", { agentId, identity: "bob" }), 403, "identity_disabled")
+    await alpha.post("/v1/identities/enable", { identity: "bob" })
+    assert.strictEqual((await alpha.post("/v1/threads", { agentId, identity: "bob" })).status, 201)
+  })
+
+  it("makes one thread of a request that is sent twice with the same Idempotency-Key", async () => {
+    const body = { agentId, title: "once", message: { content: text("hello") } }
+    const key = { "idempotency-key": "create-1" }
+    const [first, second] = await Promise.all([alpha.post("/v1/threads", body, key), alpha.post("/v1/threads", body, key)])
+    assert.deepStrictEqual([first.status, second.status], [201, 201])
+    assert.strictEqual(first.text, second.text)
+    assert.deepStrictEqual([first, second].map(({ headers }) => headers.get("idempotency-replayed")).sort(), [null, "true"].sort())
+    assertRefused(await alpha.post("/v1/threads", { ...body, title: "twice" }, key), 422, "idempotency_key_reused")
+    const again = await alpha.post("/v1/threads", body, key)
+    assert.strictEqual(again.text, first.text)
+  })
+
+  it("needs the scope run, and a credential", async () => {
+    const reader = await server.client(server.workspaces.alpha, { scopes: ["read", "write", "approve", "admin"] })
+    assertRefused(await reader.post("/v1/threads", { agentId }), 403, "permission_denied")
+    assertRefused(await server.anonymous.post("/v1/threads", { agentId }), 401, "unauthenticated")
+  })
+})
+
+describe("getting a thread", () => {
+  it("is 404 for unknown ids, for ids of another form and for another workspace's", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    for (const path of [unknown, "thr_1", threadId.toUpperCase(), `${threadId}0`, agentId, encodeURIComponent("thr_\u0000")]) {
+      assertRefused(await alpha.get(`/v1/threads/${path}`), 404, "not_found")
+    }
+    assertRefused(await server.beta.get(`/v1/threads/${threadId}`), 404, "not_found")
+    for (const [method, path, body] of [
+      ["PATCH", "", { title: "mine" }], ["POST", "/cancel", {}], ["POST", "/retry", {}], ["POST", "/messages", { content: text("x") }],
+      ["GET", "/queue", undefined], ["GET", "/events", undefined], ["GET", `/queue/inp_${"0".repeat(26)}`, undefined],
+      ["PATCH", `/queue/inp_${"0".repeat(26)}`, { content: text("x") }], ["DELETE", `/queue/inp_${"0".repeat(26)}`, undefined],
+      ["POST", `/queue/inp_${"0".repeat(26)}/promote`, { mode: "steer" }]
+    ] as const) {
+      assertRefused(await server.beta.send(method, `/v1/threads/${threadId}${path}`, body), 404, "not_found")
+      assertRefused(await alpha.send(method, `/v1/threads/${unknown}${path}`, body), 404, "not_found")
+    }
+  })
+
+  it("takes no query, and other methods are 405 with what is allowed", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    assertRefused(await alpha.get(`/v1/threads/${threadId}?expand=all`), 400, "invalid_request", "unknown_parameter")
+    const put = await alpha.send("PUT", `/v1/threads/${threadId}`, {})
+    assertRefused(put, 405, "method_not_allowed")
+    assert.sameMembers((put.headers.get("allow") ?? "").split(", "), ["GET", "HEAD", "PATCH"])
+  })
+
+  it("counts the running turn's usage, and shows what waits in the order in which it would run", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const a = await submit(alpha, threadId, "/wait 1s\nA")
+    const q1 = await submit(alpha, threadId, "Q1")
+    const q2 = await submit(alpha, threadId, "Q2", { model: "troupe/scripted-paid" })
+    const s1 = await submit(alpha, threadId, "S1", { mode: "steer" })
+    const s2 = await submit(alpha, threadId, "S2", { mode: "steer" })
+    const detail = decodeDetail(await detailOf(threadId))
+    assert.deepInclude(detail, { status: "running", lastSeq: 1, model: "troupe/scripted-paid" })
+    assert.deepStrictEqual(detail.queued.map(({ id }) => id), [s1.id, s2.id, q1.id, q2.id])
+    assert.deepStrictEqual(detail.queued.map(({ turnId }) => turnId), [a.turnId, a.turnId, q1.turnId, q2.turnId])
+    assert.deepStrictEqual((await alpha.get(`/v1/threads/${threadId}/queue`)).body, detail.queued)
+    await logOf(alpha, threadId, ended(3))
+    const after = await detailOf(threadId)
+    assert.deepInclude(after, { status: "idle", queued: [], model: "troupe/scripted-paid" })
+    assert.isAbove(after.usage.estimatedCost, 0)
+  })
+})
+
+describe("patching a thread", () => {
+  it("merges: absent keeps, null clears, metadata pair by pair", async () => {
+    const threadId = await makeThread(alpha, agentId, { title: "old", metadata: { a: "1", b: "2" }, maxCost: 1, identity: "ann" })
+    const patched = await alpha.patch(`/v1/threads/${threadId}`, { title: "new", metadata: { a: null, c: "3" }, maxCost: null })
+    assert.strictEqual(patched.status, 200, patched.text)
+    assert.deepInclude(patched.body.thread, { title: "new", metadata: { b: "2", c: "3" }, identity: "ann" })
+    assert.notProperty(patched.body.thread, "maxCost")
+    assert.deepStrictEqual((await detailOf(threadId)).thread, patched.body.thread)
+    const cleared = await alpha.patch(`/v1/threads/${threadId}`, { title: null, metadata: null })
+    assert.notProperty(cleared.body.thread, "title")
+    assert.notProperty(cleared.body.thread, "metadata")
+    const other = await server.client(server.workspaces.alpha)
+    const by = await other.patch(`/v1/threads/${threadId}`, { maxCost: 2 })
+    assert.notDeepEqual(by.body.thread.updatedBy, by.body.thread.createdBy)
+    assert.isTrue(by.body.thread.updatedAt > by.body.thread.createdAt)
+  })
+
+  it("keeps to If-Match", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const path = `/v1/threads/${threadId}`
+    const first = (await alpha.get(path)).headers.get("etag")!
+    assert.match(first, /^"[^"]+"$/)
+    const patched = await alpha.patch(path, { title: "one" }, { "if-match": first })
+    assert.strictEqual(patched.status, 200)
+    const second = patched.headers.get("etag")!
+    assert.notStrictEqual(second, first)
+    assertRefused(await alpha.patch(path, { title: "two" }, { "if-match": first }), 412, "precondition_failed")
+    assertRefused(await alpha.patch(path, { title: "two" }, { "if-match": `W/${second}` }), 412, "precondition_failed")
+    assertRefused(await alpha.patch(path, { title: "two" }, { "if-match": "nonsense" }), 412, "precondition_failed")
+    assert.strictEqual((await alpha.get(path)).body.thread.title, "one")
+    assert.strictEqual((await alpha.patch(path, { title: "two" }, { "if-match": `"x", ${second}` })).status, 200)
+    assert.strictEqual((await alpha.patch(path, { title: "three" }, { "if-match": "*" })).status, 200)
+  })
+
+  it("loses none of many patches at once", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const answers = await Promise.all(Array.from({ length: 4 }, (_, i) => alpha.patch(`/v1/threads/${threadId}`, { metadata: { [`k${i}`]: "v" } })))
+    assert.deepStrictEqual(answers.map(({ status }) => status), [200, 200, 200, 200])
+    assert.deepStrictEqual(Object.keys((await detailOf(threadId)).thread.metadata).sort(), ["k0", "k1", "k2", "k3"])
+  })
+
+  it("refuses what goes past a limit once it is merged, and other fields", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, "v"]))
+    const threadId = await makeThread(alpha, agentId, { metadata })
+    const path = `/v1/threads/${threadId}`
+    assertInvalid(await alpha.patch(path, { metadata: { more: "v" } }), "metadata")
+    assert.strictEqual((await alpha.patch(path, { metadata: { more: "v", k0: null } })).status, 200)
+    assertInvalid(await alpha.patch(path, { title: "t".repeat(201) }), "title")
+    assertInvalid(await alpha.patch(path, { maxCost: 0 }), "maxCost")
+    assertInvalid(await alpha.patch(path, { agentId }), "agentId")
+    assertRefused(await alpha.patch(path, []), 400, "invalid_request")
+    assertRefused(await alpha.patch(path, "{"), 400, "invalid_request", "invalid_json")
+  })
+
+  it("is seen by what the thread itself answers later", async () => {
+    const threadId = await makeThread(alpha, agentId, { title: "old" })
+    await alpha.patch(`/v1/threads/${threadId}`, { title: "new" })
+    const cancelled = await alpha.post(`/v1/threads/${threadId}/cancel`)
+    assert.strictEqual(cancelled.status, 200)
+    assert.strictEqual((await detailOf(threadId)).thread.title, "new")
+    assert.strictEqual(cancelled.body.thread.title, "new")
+  })
+})
+
+describe("cancelling", () => {
+  it("ends the running turn; what waits still runs", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const a = await submit(alpha, threadId, "/wait 5s\nA")
+    await submit(alpha, threadId, "Q")
+    const cancelled = await alpha.post(`/v1/threads/${threadId}/cancel`, { turnId: a.turnId })
+    assert.strictEqual(cancelled.status, 200, cancelled.text)
+    assert.strictEqual(decodeDetail(cancelled.body).status, "running")
+    const log = await logOf(alpha, threadId, ended(2))
+    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "turn_cancelled", "user_message", "assistant_message", "turn_completed"])
+    assert.strictEqual((log[1]!["principal"] as { type: string }).type, "api_key")
+  })
+
+  it("clears the queue when told so", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, "/wait 5s\nA")
+    const q = await submit(alpha, threadId, "Q")
+    const cancelled = await alpha.post(`/v1/threads/${threadId}/cancel`, { clearQueue: true })
+    assert.deepInclude(cancelled.body, { status: "cancelled", queued: [], lastSeq: 2 })
+    const input = await alpha.get(`/v1/threads/${threadId}/queue/${q.id}`)
+    assert.deepInclude(input.body, { id: q.id, state: "cancelled", content: text("Q") })
+  })
+
+  it("at rest changes nothing, and a body is not needed", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const before = await detailOf(threadId)
+    const response = await fetch(`${server.base}/v1/threads/${threadId}/cancel`, { method: "POST", headers: { authorization: `Bearer ${alpha.token}` } })
+    assert.strictEqual(response.status, 200)
+    const { budgetSpend: _, ...after } = await detailOf(threadId)
+    const { budgetSpend: __, ...was } = before
+    assert.deepStrictEqual(after, was)
+  })
+
+  it("refuses a turn that is not the active one", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const turnId = `trn_${"0".repeat(26)}`
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/cancel`, { turnId }), 409, "turn_conflict")
+    const a = await submit(alpha, threadId, "/wait 5s\nA")
+    const refused = await alpha.post(`/v1/threads/${threadId}/cancel`, { turnId })
+    assertRefused(refused, 409, "turn_conflict")
+    assert.include(refused.body.message, a.turnId)
+    assertInvalid(await alpha.post(`/v1/threads/${threadId}/cancel`, { turnId: "trn_1" }), "turnId")
+    assertInvalid(await alpha.post(`/v1/threads/${threadId}/cancel`, { clearQueue: "yes" }), "clearQueue")
+    await alpha.post(`/v1/threads/${threadId}/cancel`)
+  })
+})
+
+describe("retrying", () => {
+  it("sends the first message of a failed turn again, and the prompt leaves the failed turn out", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const a = await submit(alpha, threadId, "/fail model_error broken")
+    await logOf(alpha, threadId, ended(1))
+    assert.strictEqual((await detailOf(threadId)).status, "failed")
+    const retried = await alpha.post(`/v1/threads/${threadId}/retry`)
+    assert.strictEqual(retried.status, 201, retried.text)
+    assert.notStrictEqual(retried.body.id, a.id)
+    assert.deepInclude(retried.body, { state: "admitted", content: text("/fail model_error broken"), submitMode: "queue" })
+    assert.strictEqual(retried.headers.get("location"), `/v1/threads/${threadId}/queue/${retried.body.id}`)
+    const log = await logOf(alpha, threadId, ended(2))
+    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "turn_failed", "user_message", "turn_failed"])
+    assert.strictEqual(log[1]!["failureCode"], "model_error")
+  })
+
+  it("is refused with 409 when there is nothing to retry, and while a turn runs", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/retry`), 409, "nothing_to_retry")
+    await submit(alpha, threadId, "fine")
+    await logOf(alpha, threadId, ended(1))
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/retry`), 409, "nothing_to_retry")
+    await submit(alpha, threadId, "/wait 5s\nA")
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/retry`), 409, "nothing_to_retry")
+    await alpha.post(`/v1/threads/${threadId}/cancel`)
+    assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/retry`)).status, 201)
+    await alpha.post(`/v1/threads/${threadId}/cancel`)
+  })
+})
+
+describe("listing threads", () => {
+  it("pages through them by their last change, newest first", async () => {
+    const own = await makeAgent(alpha)
+    const made: Array<string> = []
+    for (let i = 0; i < 5; i++) made.unshift(await makeThread(alpha, own, { title: `t${i}` }))
+    const pages: Array<ReadonlyArray<string>> = []
+    let path = `/v1/threads?agentId=${own}&limit=2`
+    for (;;) {
+      const page = await alpha.get(path)
+      assert.strictEqual(page.status, 200, page.text)
+      pages.push(page.body.threads.map((summary: { thread: { id: string } }) => summary.thread.id))
+      if (page.body.nextCursor === undefined) break
+      path = `/v1/threads?limit=2&cursor=${encodeURIComponent(page.body.nextCursor)}`
+    }
+    assert.deepStrictEqual(pages.map(({ length }) => length), [2, 2, 1])
+    assert.deepStrictEqual(pages.flat(), made)
+    const newest = await alpha.get(`/v1/threads?agentId=${own}&limit=1`)
+    assert.deepStrictEqual(Object.keys(newest.body.threads[0]).sort(), ["lastSeq", "pendingWaits", "status", "thread", "updatedAt"])
+    await submit(alpha, made.at(-1)!, "hello")
+    await logOf(alpha, made.at(-1)!, ended(1))
+    const first = (await alpha.get(`/v1/threads?agentId=${own}&limit=1`)).body.threads[0]
+    assert.strictEqual(first.thread.id, made.at(-1))
+    assert.deepInclude(first, { status: "idle", lastSeq: 3, model: "troupe/scripted", pendingWaits: [] })
+  })
+
+  it("filters by agent, identity and state, within the workspace", async () => {
+    const own = await makeAgent(alpha)
+    const ann = await makeThread(alpha, own, { identity: "list ann" })
+    await makeThread(alpha, own, { identity: "list bob" })
+    const ids = async (query: string, client = alpha) =>
+      (await client.get(`/v1/threads?${query}`)).body.threads.map((summary: { thread: { id: string } }) => summary.thread.id)
+    assert.deepStrictEqual(await ids("identity=list%20ann"), [ann])
+    assert.deepStrictEqual(await ids("identity=%20list%20ann%20"), [ann])
+    assert.deepStrictEqual(await ids(`agentId=${own}&identity=list%20ann`), [ann])
+    assert.deepStrictEqual((await ids(`agentId=${own}`)).length, 2)
+    assert.deepStrictEqual(await ids(`agentId=${own}&state=waiting`), [])
+    assert.deepStrictEqual(await ids(`agentId=${own}`, server.beta), [])
+  })
+
+  it("refuses other states, limits, cursors and parameters", async () => {
+    for (const limit of ["0", "201", "-1", "1.5", "1e2", "%205", "", "x"]) {
+      assertRefused(await alpha.get(`/v1/threads?limit=${limit}`), 400, "invalid_request", "limit_out_of_range")
+    }
+    assert.strictEqual((await alpha.get("/v1/threads?limit=200")).status, 200)
+    assert.strictEqual((await alpha.get("/v1/threads?limit=1")).status, 200)
+    for (const state of ["running", "Waiting", ""]) assertRefused(await alpha.get(`/v1/threads?state=${state}`), 400, "invalid_request")
+    assertRefused(await alpha.get("/v1/threads?agentId=agt_1"), 400, "invalid_request")
+    assertRefused(await alpha.get("/v1/threads?status=idle"), 400, "invalid_request", "unknown_parameter")
+    assertRefused(await alpha.get("/v1/threads?limit=1&limit=2"), 400, "invalid_request", "repeated_parameter")
+    const { nextCursor } = (await alpha.get("/v1/threads?limit=1")).body
+    assertRefused(await alpha.get(`/v1/threads?cursor=${nextCursor}x`), 400, "invalid_request", "invalid_cursor")
+    assertRefused(await alpha.get(`/v1/threads?cursor=nonsense`), 400, "invalid_request", "invalid_cursor")
+    assertRefused(await server.beta.get(`/v1/threads?cursor=${nextCursor}`), 400, "invalid_request", "invalid_cursor")
+    assertRefused(await alpha.get(`/v1/threads?state=waiting&cursor=${nextCursor}`), 400, "invalid_request", "invalid_cursor")
+  })
+})
