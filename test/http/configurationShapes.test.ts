@@ -1,0 +1,58 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { AgentAnswer, AgentPage } from "../../http/agents/api.ts"
+import { AuthContext, KeyCreated, KeyPage } from "../../http/auth/api.ts"
+import { IdentityPage } from "../../http/identities/api.ts"
+import { ModelPage } from "../../http/models/api.ts"
+import { OperationPage } from "../../http/operations/api.ts"
+import { ProfileAnswer, ProfilePage, ProfileVersionPage } from "../../http/profiles/api.ts"
+import { OperationHandle } from "../../src/domain/operation.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+
+let server: TestServer
+beforeAll(async () => { server = await startServer() })
+afterAll(() => server.stop())
+
+/** Handlers answer with text of their own: the schemas of the contract are what it is held against here. */
+const assertShape = (schema: Schema.Decoder<unknown>, body: unknown) => {
+  const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error", errors: "all" })(body)
+  if (decoded._tag === "Failure") assert.fail(`${decoded.failure.message}\n${JSON.stringify(body)}`)
+}
+
+describe("answers of the configuration endpoints", () => {
+  it("have exactly the shapes of the contract, with every field set and with as few as possible", async () => {
+    const { alpha } = server
+    const many = { name: "P", description: "d", models: ["troupe/scripted"], systemPrompt: "s", limits: { maxSteps: 1 } }
+    const rich = await alpha.post("/v1/profiles", many)
+    const poor = await alpha.post("/v1/profiles", { name: "P", models: ["@a"] })
+    const profileId = rich.body.profile.id
+    for (const answer of [rich, poor, await alpha.patch(`/v1/profiles/${profileId}`, { name: "Q" }), await alpha.get(`/v1/profiles/${profileId}/versions/1`)]) {
+      assertShape(ProfileAnswer, answer.body)
+    }
+    assertShape(ProfilePage, (await alpha.get("/v1/profiles?limit=1")).body)
+    assertShape(ProfileVersionPage, (await alpha.get(`/v1/profiles/${profileId}/versions?limit=1`)).body)
+
+    const agent = await alpha.post("/v1/agents", {
+      name: "A", profileId, profileVersion: 1, description: "d", avatar: "a", identity: "ann", tags: ["t"], budget: { limit: 1, window: "24h" }
+    })
+    const plain = await alpha.post("/v1/agents", { name: "A", profileId })
+    await alpha.delete(`/v1/agents/${plain.body.agent.id}`)
+    for (const answer of [agent, plain, await alpha.get(`/v1/agents/${plain.body.agent.id}`)]) assertShape(AgentAnswer, answer.body)
+    assertShape(AgentPage, (await alpha.get("/v1/agents?limit=1&includeArchived=true")).body)
+
+    const key = await alpha.post("/v1/auth/keys", { name: "k", scopes: ["read"], identity: "ann", expiresAt: "2999-01-01T00:00:00Z" })
+    assertShape(KeyCreated, key.body)
+    assertShape(KeyPage, (await alpha.get("/v1/auth/keys?limit=1")).body)
+    assertShape(AuthContext, (await alpha.get("/v1/auth")).body)
+
+    for (const verb of ["disable", "disable", "enable"]) {
+      const { body } = await alpha.post(`/v1/identities/${verb}`, { identity: "bo" })
+      assertShape(OperationHandle, body)
+      assertShape(OperationHandle, (await alpha.get(`/v1/operations/${body.operation.id}`)).body)
+      assertShape(IdentityPage, { identities: [body.operation.result.body.identity] })
+    }
+    assertShape(IdentityPage, (await alpha.get("/v1/identities?limit=1")).body)
+    assertShape(OperationPage, (await alpha.get("/v1/operations?limit=1")).body)
+    assertShape(ModelPage, (await alpha.get("/v1/models?limit=1")).body)
+  })
+})
