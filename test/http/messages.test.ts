@@ -32,7 +32,7 @@ const image = (digit: string) => ({ type: "image", imageId: `img_${digit.repeat(
 
 describe("submitting a message", () => {
   it("to a thread at rest is admitted at once, with its seq, whatever the mode", async () => {
-    for (const mode of [undefined, "queue", "steer", "interrupt"]) {
+    for (const mode of [undefined, "queue", "steer", "interrupt"] as const) {
       const threadId = await makeThread(alpha, agentId)
       const answer = await send(threadId, { content: text("hello"), ...(mode === undefined ? {} : { mode }) })
       assert.strictEqual(answer.status, 201, answer.text)

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import type { Client } from "../setup/server.ts"
 
-export const text = (words: string) => [{ type: "text", text: words }]
+export const text = (words: string) => [{ type: "text" as const, text: words }]
 
 export const makeAgent = async (client: Client, models: ReadonlyArray<string> = ["troupe/scripted"], more: object = {}): Promise<string> => {
   const profile = await client.post("/v1/profiles", { name: "Tester", models })
