@@ -94,8 +94,6 @@ export class Refused<out W extends ErrorWord = ErrorWord> extends Data.TaggedErr
 
 export const isRefused = (error: unknown): error is Refused => error instanceof Refused
 
-const isWord = (text: string): text is ErrorWord => Object.hasOwn(statuses, text)
-
 const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error">): Fields<W> => ({
   error,
   message: body.message,
@@ -181,6 +179,3 @@ export const toResponse = (refused: Refused, headers?: Readonly<Record<string, s
     }
   })
 }
-
-/** A word that came over the wire, as a client sees it. */
-export const parseWord = (text: string) => isWord(text) ? text : undefined
