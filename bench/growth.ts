@@ -15,7 +15,7 @@ import { at, connect, events, pause, text } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
 import { lengthen, multiply } from "./generate.ts"
 import { openInspector } from "./inspector.ts"
-import { measure } from "./measure.ts"
+import { measure, type Measured } from "./measure.ts"
 import { watch } from "./processes.ts"
 import { writeReport } from "./report.ts"
 import { median, summarize } from "./statistics.ts"
@@ -114,29 +114,33 @@ try {
   }
 
   if (wanted.has("threads")) {
-    const url = await meter.createDatabase("growth_threads")
-    let system = await startTroupe("growth_threads", url, { agents: 16 })
-    const original = await create(system)
-    await system.stop()
-    const rates: Array<{ readonly threads: number; readonly cpu: number; readonly rate: number; readonly p50: number }> = []
-    let made = 1
-    for (const threads of [1_000, Number(values.threads)]) {
+    const sizes = [1_000, Number(values.threads)] as const
+    const nodes: Array<{ readonly threads: number; readonly system: System; readonly runs: Array<Measured> }> = []
+    for (const threads of sizes) {
+      const database = `growth_${threads}`
+      const url = await meter.createDatabase(database)
+      const maker = await startTroupe(database, url, { agents: 1 })
+      const original = await create(maker)
+      await maker.stop()
       const start = performance.now()
-      await multiply(url, toUuid(original), threads - made)
-      made = threads
+      await multiply(url, toUuid(original), threads - 1)
       if (threads > 1_000) found(`making ${threads} threads by SQL`, `${round((performance.now() - start) / 1_000, 0)} s`)
-      system = await startTroupe("growth_threads", url, { agents: 16 })
-      const runs: Array<Awaited<ReturnType<typeof measure>>> = []
-      for (let i = 0; i < 3; i++) {
+      nodes.push({ threads, system: await startTroupe(database, url, { agents: 16 }), runs: [] })
+    }
+    // In turns, so that what else the machine does harms both alike.
+    for (let i = 0; i < 5; i++) {
+      for (const { runs, system } of nodes) {
         runs.push(await measure(system, "A", { clients: 16, seconds: Number(values.seconds), warmupSeconds: 2, meter, postgresPid: postgres.pid }))
       }
-      await system.stop()
-      const of = (pick: (run: (typeof runs)[number]) => number) => median(runs.map(pick))
-      rates.push({ threads, cpu: of((r) => r.serverCpuMs + r.databaseCpuMs), rate: of((r) => r.turnsPerSecond), p50: of((r) => r.p50) })
-      found(`turns at 16 clients with ${threads} threads at rest`,
-        `${round(of((r) => r.turnsPerSecond), 0)}/s, p50 ${round(of((r) => r.p50))} ms, CPU ${round(of((r) => r.serverCpuMs))} + ${round(of((r) => r.databaseCpuMs))} ms`)
     }
-    const [few, many] = rates
+    const [few, many] = nodes.map(({ runs, threads }) => {
+      const of = (pick: (run: Measured) => number) => median(runs.map(pick))
+      const [cpu, p50] = [of((r) => r.serverCpuMs + r.databaseCpuMs), of((r) => r.p50)]
+      found(`turns at 16 clients with ${threads} threads at rest`,
+        `${round(of((r) => r.turnsPerSecond), 0)}/s, p50 ${round(p50)} ms, CPU ${round(of((r) => r.serverCpuMs))} + ${round(of((r) => r.databaseCpuMs))} ms, ${round(of((r) => r.walBytes), 0)} B of WAL`)
+      return { threads, cpu, p50 }
+    })
+    for (const { system } of nodes) await system.stop()
     if (few !== undefined && many !== undefined) {
       found(`CPU a turn, ${many.threads} threads over ${few.threads}`, round(many.cpu / few.cpu), "at most 1.3 times", many.cpu / few.cpu <= 1.3)
       found(`p50, ${many.threads} threads over ${few.threads}`, round(many.p50 / few.p50), "at most 1.3 times", many.p50 / few.p50 <= 1.3)
