@@ -1,7 +1,7 @@
 /**
  * Identities: contract to the actor that decides, then to rows that tell of it.
  *
- * The actor's commit is the truth. What follows it (note, auth revision, operation, kept answer) is
+ * The actor's commit is the truth. What follows it (the row, auth revision, operation, kept answer) is
  * one transaction; a request that is cut off in between may be repeated, and completes it.
  */
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { Identities, type IdentityState, type IdentityUnavailable } from "../../
 import { Lease } from "../../src/journal/Lease.ts"
 import { raiseAuthRevision } from "../../src/store/apiKeys.ts"
 import { Directory } from "../../src/store/Directory.ts"
-import { listIdentities, noteState, readIdentity } from "../../src/store/identities.ts"
+import { listIdentities, readIdentity, seeIdentity } from "../../src/store/identities.ts"
 import { createCompleted } from "../../src/store/operations.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -40,7 +40,7 @@ export const IdentitiesHandlers = HttpApiBuilder.group(Api, "identities", Effect
     )
     const answer = yield* writes.postAfter(action, decided, async (tx, state) => {
       const at = lease.now()
-      await noteState(tx, workspace, identity, state, at)
+      await seeIdentity(tx, workspace, identity, state.disabled ? Math.min(state.at, at) : at)
       await raiseAuthRevision(tx)
       const record = await readIdentity(tx, workspace, identity)
       const operation = await createCompleted(tx, workspace, { action, by: principal, result: { status: 200, body: { identity: record } } }, at)

@@ -33,15 +33,7 @@ export interface ConfigurationTables {
     last_used_at: Date | null
     revoked_at: Date | null
   }
-  identities: {
-    workspace: string
-    identity: string
-    actor: string
-    first_seen: Date
-    last_seen: Date
-    disabled_at: Date | null
-    disabled_by: NullableJson
-  }
+  identities: { workspace: string; identity: string; actor: string; first_seen: Date; last_seen: Date }
   operations: {
     workspace: string
     id: string

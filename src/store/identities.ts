@@ -1,21 +1,20 @@
 /**
  * Identities as rows: which texts a workspace has seen, since when, and for how many agents.
  *
- * Whether one is disabled is said by its actor's head alone. `disabled_at` and `disabled_by` are
- * notes for lists, written after the actor has answered and ignored while the head says enabled.
+ * Whether one is disabled is said by its actor's head, when and by whom by the actor's last fact.
  */
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import { sql } from "kysely"
 import type { IdentityRecord } from "../domain/identityRecord.ts"
 import { toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { identityActorId } from "../identities/actorId.ts"
-import type { IdentityState } from "../identities/Identities.ts"
 import type { Connection } from "./Connection.ts"
 import { behind, type Position } from "./newestFirst.ts"
 
-const isPrincipal = Schema.is(Principal)
+/** The text of a fact of an identity: who decided. */
+const readDecision = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ by: Principal })))
 
 /** Materialises identities, or moves their last sight on. One statement. */
 export const seeIdentities = async (
@@ -25,7 +24,7 @@ export const seeIdentities = async (
   await db.insertInto("identities")
     .values(seen.map(({ workspace, identity, at }) => ({
       workspace: toUuid(workspace), identity, actor: toUuid(identityActorId(workspace, identity)),
-      first_seen: new Date(at), last_seen: new Date(at), disabled_at: null, disabled_by: null
+      first_seen: new Date(at), last_seen: new Date(at)
     })))
     .onConflict((c) => c.columns(["workspace", "identity"]).doUpdateSet({ last_seen: sql`greatest(identities.last_seen, excluded.last_seen)` }))
     .execute()
@@ -34,29 +33,16 @@ export const seeIdentities = async (
 export const seeIdentity = (db: Connection, workspace: string, identity: string, at: number) =>
   seeIdentities(db, [{ workspace, identity, at }])
 
-/** Notes what the actor has answered, and materialises the identity. */
-export const noteState = async (db: Connection, workspace: string, identity: string, state: IdentityState, at: number): Promise<void> => {
-  const first = new Date(state.disabled ? Math.min(at, state.at) : at)
-  const notes = state.disabled
-    ? { disabled_at: new Date(state.at), disabled_by: JSON.stringify(state.by) }
-    : { disabled_at: null, disabled_by: null }
-  await db.insertInto("identities")
-    .values({
-      workspace: toUuid(workspace), identity, actor: toUuid(identityActorId(workspace, identity)),
-      first_seen: first, last_seen: first, ...notes
-    })
-    .onConflict((c) => c.columns(["workspace", "identity"]).doUpdateSet(notes))
-    .execute()
-}
-
 const base = (db: Connection, workspace: string) =>
   db.selectFrom("identities")
     .leftJoin("heads", (join) =>
       join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor"))
+    .leftJoin("facts", (join) =>
+      join.onRef("facts.workspace", "=", "heads.workspace").onRef("facts.actor", "=", "heads.id").onRef("facts.pos", "=", "heads.pos"))
     .where("identities.workspace", "=", toUuid(workspace))
     .select((eb) => [
-      "identities.identity", "identities.actor", "identities.first_seen", "identities.last_seen", "identities.disabled_at",
-      "identities.disabled_by", "heads.status",
+      "identities.identity", "identities.actor", "identities.first_seen", "identities.last_seen", "heads.status",
+      "facts.at", "facts.event",
       eb.selectFrom("agents").select(sql<string>`count(*)`.as("n"))
         .whereRef("agents.workspace", "=", "identities.workspace").whereRef("agents.identity", "=", "identities.identity")
         .where("agents.archived_at", "is", null).as("agents")
@@ -67,19 +53,20 @@ interface Row {
   readonly actor: string
   readonly first_seen: Date
   readonly last_seen: Date
-  readonly disabled_at: Date | null
-  readonly disabled_by: unknown
   readonly status: string | null
+  readonly at: Date | null
+  readonly event: string | null
   readonly agents: string | null
 }
 
 const recordOf = (row: Row): IdentityRecord => {
   const disabled = row.status === "disabled"
+  const decision = disabled && row.event !== null ? Option.getOrUndefined(readDecision(row.event)) : undefined
   return {
     identity: row.identity,
     disabled,
-    ...(disabled && row.disabled_at !== null && { disabledAt: toTimestamp(row.disabled_at.getTime()) }),
-    ...(disabled && isPrincipal(row.disabled_by) && { disabledBy: row.disabled_by }),
+    ...(disabled && row.at !== null && { disabledAt: toTimestamp(row.at.getTime()) }),
+    ...(decision !== undefined && { disabledBy: decision.by }),
     activeAgents: Number(row.agents ?? 0),
     firstSeenAt: toTimestamp(row.first_seen.getTime()),
     lastSeenAt: toTimestamp(row.last_seen.getTime())

@@ -65,15 +65,13 @@ const statements = [
   sql`create unique index api_keys_by_public on api_keys (public)`,
   sql`create index api_keys_listed on api_keys (workspace, created_at desc, id desc) where revoked_at is null`,
 
-  // Whether one is disabled is its actor's to say (heads.status); when and by whom is kept here for lists.
+  // Whether one is disabled, since when and by whom is its actor's to say: its head and its last fact.
   sql`create table identities (
     workspace   uuid not null references workspaces (id),
     identity    text not null,
     actor       uuid not null,
     first_seen  timestamptz(3) not null,
     last_seen   timestamptz(3) not null,
-    disabled_at timestamptz(3),
-    disabled_by json,
     primary key (workspace, identity)
   )`,
   sql`create index identities_listed on identities (workspace, first_seen desc, actor desc)`,
