@@ -151,7 +151,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       const answer = yield* stored(live, item.key)
       if (answer !== undefined) return answer
     }
-    const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
+    // What is born with a command is as old as that command.
+    const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
     const command = yield* kind.prepare(live, item.request, at)
     const decision = kind.decide(live, command)
     record(decided)
