@@ -3,29 +3,50 @@
  *
  * W1. Listens first, reads then: what is committed in between rings.
  * W2. The log is read again every two seconds all the same: hints may be lost.
+ * W3. A hint that goes on where the log ended is the answer: nothing is read again.
  */
 import { Deferred, Duration, Effect, Option } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
+import { limits } from "../../src/domain/limits.ts"
 import type { EventQuery, EventTexts } from "../../src/store/threadEvents.ts"
 import type { ThreadReads } from "../../src/store/ThreadReads.ts"
 
 const rereadMs = 2_000
 
+/** A hint that is longer is read as a page, which knows where to end. */
+const mostCharacters = limits.pageBytes / 4
+
 export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"]) =>
   Effect.fnUntraced(function*(query: EventQuery, afterSeq: number, waitMs: number) {
     const until = performance.now() + waitMs
-    const { threadId, turnId, workspace } = query
-    let bell = Deferred.makeUnsafe<void>()
+    const { limit, threadId, turnId, workspace } = query
+    let wake = Deferred.makeUnsafe<EventTexts | undefined>()
+    /** seq up to which the log is known to hold nothing that was asked for; unknown until it was read. */
+    let seen: number | undefined
     yield* bus.subscribe({ workspace, threadId }, (hint) => {
-      if (hint.type === "events" && hint.events.some((event) => event.seq > afterSeq && (turnId === undefined || event.turnId === turnId))) {
-        Deferred.doneUnsafe(bell, Effect.void)
+      if (hint.type !== "events") return
+      const first = hint.events[0]
+      const last = hint.events.at(-1)
+      if (first === undefined || last === undefined || last.seq <= afterSeq) return
+      const wanted = hint.events.filter((event) => event.seq > afterSeq && (turnId === undefined || event.turnId === turnId))
+      const follows = seen !== undefined && first.seq === seen + 1
+      if (wanted.length === 0) {
+        if (follows) seen = last.seq
+        return
       }
+      const whole = follows && wanted.length <= limit && wanted.reduce((sum, event) => sum + event.text.length, 0) < mostCharacters
+      Deferred.doneUnsafe(wake, Effect.succeed(whole
+        ? { events: wanted.map((event) => event.text), position: undefined, lastSeq: last.seq, seq: wanted.at(-1)!.seq }
+        : undefined))
     })
     for (;;) {
-      const found: EventTexts | undefined = yield* reads.events(query)
+      const found = yield* reads.events(query)
       const left = until - performance.now()
       if (found === undefined || found.events.length > 0 || left <= 0) return found
-      const rung = yield* Effect.timeoutOption(Deferred.await(bell), Duration.millis(Math.min(left, rereadMs)))
-      if (Option.isSome(rung)) bell = Deferred.makeUnsafe<void>()
+      seen ??= found.lastSeq
+      const rung = yield* Effect.timeoutOption(Deferred.await(wake), Duration.millis(Math.min(left, rereadMs)))
+      if (Option.isNone(rung)) continue
+      if (rung.value !== undefined) return rung.value
+      wake = Deferred.makeUnsafe()
     }
   }, Effect.scoped)

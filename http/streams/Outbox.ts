@@ -8,6 +8,7 @@
  *     newest is held (`key`), and a piece of text that follows a piece of the same text joins it.
  * O3. A frame that does not fit is refused, never cut; the caller says so later, once `onRoom` calls.
  * O4. Nothing is pushed before the socket asks for it: `stalledFor` tells how long it has not.
+ * O5. Frames of one moment leave together: a commit's events and what follows from it are one write.
  */
 import { Readable } from "node:stream"
 
@@ -21,7 +22,7 @@ export interface Frame {
 
 export const capacity = 1024 * 1024
 
-/** Bytes that the socket's side may hold beside the buffer. */
+/** Bytes that the socket's side may hold beside the buffer, and that leave together. */
 const ahead = 16 * 1024
 
 interface Waiting {
@@ -41,6 +42,7 @@ export class Outbox {
   private ending = false
   private closed = false
   private refused = false
+  private scheduled = false
   private movedAt = performance.now()
 
   constructor(onClose: () => void) {
@@ -102,7 +104,13 @@ export class Outbox {
     this.queue.push(waiting)
     this.bytes += bytes
     if (key !== undefined) this.newest.set(key, waiting)
-    if (this.asking) this.flush()
+    if (this.asking && !this.scheduled) {
+      this.scheduled = true
+      queueMicrotask(() => {
+        this.scheduled = false
+        this.flush()
+      })
+    }
     return true
   }
 
@@ -134,11 +142,16 @@ export class Outbox {
 
   private flush() {
     while (this.asking && this.queue.length > 0) {
-      const waiting = this.queue.shift()!
-      if (waiting.key !== undefined && this.newest.get(waiting.key) === waiting) this.newest.delete(waiting.key)
-      this.bytes -= waiting.bytes
-      this.asking = this.readable.push(waiting.text)
+      let together = ""
+      do {
+        const waiting = this.queue.shift()!
+        if (waiting.key !== undefined && this.newest.get(waiting.key) === waiting) this.newest.delete(waiting.key)
+        this.bytes -= waiting.bytes
+        together += waiting.text
+      } while (this.queue.length > 0 && together.length < ahead)
+      this.asking = this.readable.push(together)
     }
+    if (this.closed) return
     if (this.ending) {
       if (this.asking && this.queue.length === 0) this.readable.push(null)
     } else if (this.refused && this.hasRoom) {

@@ -40,7 +40,7 @@ describe("an outbox", () => {
     assert.isFalse(outbox.offer(of(1)))
   })
 
-  it("tells of room once it is half empty again, and only after it refused something", () => {
+  it("tells of room once it is half empty again, and only after it refused something", async () => {
     const outbox = new Outbox(() => {})
     let told = 0
     outbox.onRoom = () => told++
@@ -48,6 +48,7 @@ describe("an outbox", () => {
     drain(outbox)
     assert.strictEqual(told, 0)
     while (outbox.offer(of(100_000))) { /* until it is full */ }
+    await new Promise(setImmediate)
     assert.strictEqual(told, 0)
     drain(outbox)
     assert.strictEqual(told, 1)
@@ -81,6 +82,17 @@ describe("an outbox", () => {
     assert.deepStrictEqual(texts.map(({ eventId, index, text }) => [eventId, index, text]), [
       ["evt_1", 0, "a\n\"b\\c🎈\ud800\u0000d"], ["evt_2", 0, "other"], ["evt_1", 3, "e"]
     ])
+  })
+
+  it("gives frames of one moment in one piece", async () => {
+    const outbox = new Outbox(() => {})
+    const chunks: Array<string> = []
+    outbox.readable.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk))
+    outbox.offer({ text: "first" })
+    await new Promise(setImmediate)
+    for (const text of ["a", "b", "c"]) outbox.offer({ text })
+    await new Promise(setImmediate)
+    assert.deepStrictEqual(chunks, ["first", "abc"])
   })
 
   it("says its last words even when it is full, and takes nothing after them", () => {
