@@ -194,6 +194,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       ...(written?.inputs === undefined ? {} : { inputs: written.inputs }),
       ...(written?.waits === undefined ? {} : { waits: written.waits }),
       ...(written?.spent === undefined ? {} : { spent: written.spent }),
+      ...(after.runnableAt === null || after.runnableAt === head.runnableAt ? {} : { wakes: after.runnableAt }),
       ...(item.key === undefined || answer === undefined
         ? {}
         : { keys: [{ ...item.key, status: answer.status, body: answer.body }] }),

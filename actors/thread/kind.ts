@@ -1,7 +1,7 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
 import { Effect } from "effect"
 import type { Bus, Hint } from "../../src/bus/Bus.ts"
-import { body } from "../../src/domain/ids.ts"
+import { admissionOf as onceAdmitted } from "../../src/domain/once.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import type { Spend, ThreadAttributes } from "../../src/store/threadDetail.ts"
@@ -92,7 +92,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
   /** The first message of the turn that ended last. */
   const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
     const rows = yield* Effect.mapError(journal.facts(being.ref, 0), unreachable)
-    const first = rows.find((row) => row.once === `i${body(turnId)}`)
+    const first = rows.find((row) => row.once === onceAdmitted(turnId))
     const fact = first === undefined ? undefined : factOf(first)
     return fact?.type === "user_message" ? fact : undefined
   })

@@ -2,7 +2,7 @@
  * A thread's facts, inputs and carry as the journal's rows, and back. Each text is made once: it goes
  * to the database, to watchers and into the answers of the events list as it is.
  */
-import { body } from "../../src/domain/ids.ts"
+import { admissionOf, endOf, resolutionOf, resultOf } from "../../src/domain/once.ts"
 import { defaultLimits } from "../../src/domain/profile.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import type { FactRow, InputRow, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
@@ -17,15 +17,15 @@ import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 const onceOf = (fact: Fact): string | null => {
   switch (fact.type) {
     case "user_message":
-      return `i${body(fact.event.inputId)}`
+      return admissionOf(fact.event.inputId)
     case "turn_completed":
     case "turn_cancelled":
     case "turn_failed":
-      return `e${body(fact.turnId)}`
+      return endOf(fact.turnId)
     case "tool_result":
-      return `r${body(fact.event.toolCallId)}`
+      return resultOf(fact.event.toolCallId)
     case "wait_resolved":
-      return `w${body(fact.event.waitId)}`
+      return resolutionOf(fact.event.waitId)
     default:
       return null
   }

@@ -87,6 +87,9 @@ export const toUuid = (id: string) => {
 
 const hexDigit = (code: number) => code < 58 ? code - 48 : (code | 32) - 87
 
+/** A stored UUID as the 26 characters after an id's prefix. */
+export const bodyOfUuid = (uuid: string) => fromUuid("input", uuid).slice(-26)
+
 /** The id of a stored UUID. */
 export const fromUuid = (noun: Noun, uuid: string) => {
   let text = prefixes[noun]

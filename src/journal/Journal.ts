@@ -98,6 +98,8 @@ export interface Append {
   readonly keys?: ReadonlyArray<IdempotencyRow>
   /** Money spent, in USD, booked to the actor's parent in the current minute. */
   readonly spent?: number
+  /** The head's runnableAt where this append makes it another moment than before. */
+  readonly wakes?: number
   /** The inbox row that this append accepts, and deletes. */
   readonly accepted?: string
 }
@@ -146,7 +148,7 @@ export class Journal extends Context.Service<Journal, {
   readonly claim: (actor: ActorRef) => Effect.Effect<Loaded, NoSuchActor | OwnedElsewhere | JournalUnavailable>
   /** Gives actors back: no owner, epoch unchanged. Refused ones are skipped in silence. */
   readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
-  /** Actors due by the database's clock that nobody alive owns, or that this node owns: at most `limit`, earliest first. */
+  /** Actors due by the database's clock that nobody alive owns: at most `limit`, earliest first. */
   readonly due: (limit: number) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
   /** All facts of an actor after `pos`, in order. */
   readonly facts: (actor: ActorRef, afterPos: number) => Effect.Effect<ReadonlyArray<StoredFact>, JournalUnavailable>

@@ -54,9 +54,13 @@ born as (select h.o, h.w, h.id from inserted i join h on h.w = i.workspace and h
 certified as (insert into actors (workspace, id, kind, parent, created_at, attributes)
   select h.w, h.id, b.kind, b.parent, h.updated_at, b.attributes from b join born using (o) join h using (o))`)
 
-const facts = section("f", "o:int pos:int seq:int n:int turn:uuid at:timestamptz type:text once:text event:text detail:text", `written as (
+const facts = section("f", "o:int pos:int seq:int n:int turn:uuid at:timestamptz type:text once:uuid event:text detail:text", `written as (
   insert into facts (workspace, actor, pos, seq, n, turn, at, type, once, event, detail)
   select won.w, won.id, f.pos, f.seq, f.n, f.turn, f.at, f.type, f.once, f.event, f.detail from f join won using (o))`)
+
+/** Heads that have a new moment to be looked at. */
+const agenda = section("g", "o:int at:timestamptz", `noted as (insert into agenda (workspace, actor, at)
+  select won.w, won.id, g.at from g join won using (o))`)
 
 const inputsPut = section("ip", "o:int id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
   select won.w, won.id, ip.id, ip.ord, ip.state, ip.body from ip join won using (o)
@@ -85,7 +89,7 @@ const spend = (births: boolean) => section("s", "o:int minute:int amount:float8"
 const inbox = section("x", "o:int id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
 
 /** Which sections a batch needs, as bits: the variant's name. */
-const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waitsPut: 32, waitsDrop: 64, keys: 128, spend: 256, inbox: 512 } as const
+const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waitsPut: 32, waitsDrop: 64, keys: 128, spend: 256, inbox: 512, agenda: 1024 } as const
 
 const variants = new Map<number, string>()
 
@@ -93,6 +97,7 @@ const textOf = (mask: number) => {
   const has = (name: keyof typeof bit) => (mask & bit[name]) !== 0
   const winners: Array<Section> = [
     ...has("facts") ? [facts] : [],
+    ...has("agenda") ? [agenda] : [],
     ...has("inputsPut") ? [inputsPut] : [],
     ...has("inputsDrop") ? [inputsDrop] : [],
     ...has("waitsPut") ? [waitsPut] : [],
@@ -175,10 +180,16 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       uuids(col(written, (f) => f.fact.turn)),
       moments(col(written, (f) => f.fact.at)),
       texts(col(written, (f) => f.fact.type)),
-      texts(col(written, (f) => f.fact.once)),
+      uuids(col(written, (f) => f.fact.once)),
       texts(col(written, (f) => f.fact.event)),
       texts(col(written, (f) => f.fact.detail))
     )
+  }
+
+  const wakes = numbered(appends, (a) => a.wakes === undefined ? undefined : [a.wakes])
+  if (wakes.length > 0) {
+    mask |= bit.agenda
+    values.push(order(wakes), moments(col(wakes, (at) => at)))
   }
 
   const inputsPut = numbered(appends, (a) => a.inputs?.put)

@@ -6,7 +6,7 @@
  * K3. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
  */
 import { Effect } from "effect"
-import { fromUuid } from "../domain/ids.ts"
+import { bodyOfUuid, fromUuid } from "../domain/ids.ts"
 import { batched, type Request } from "../store/batches.ts"
 import { type Database, isUnavailable } from "../store/Database.ts"
 import { ints, uuids } from "../store/parameters.ts"
@@ -101,7 +101,7 @@ export const claims = (database: Database["Service"], meters: JournalMeters) => 
       for (const part of byRequest.get(row.o) ?? []) {
         if (part.what === "fact") {
           facts.push({
-            pos: part.pos, seq: part.seq, public: part.seq !== null, n: part.n, type: part.state, once: part.once, event: part.body,
+            pos: part.pos, seq: part.seq, public: part.seq !== null, n: part.n, type: part.state, once: part.once === null ? null : bodyOfUuid(part.once), event: part.body,
             detail: part.detail, at: part.at, turn: part.id === null ? null : fromUuid("turn", part.id)
           })
         } else if (part.what === "input") {

@@ -92,7 +92,7 @@ export const layerMemory = (store: MemoryStore) =>
       due: (limit) =>
         step(() => Effect.succeed(
           [...store.actors.values()]
-            .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, lease.incarnation()))
+            .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, ""))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
       facts: (ref, afterPos) => step(() => Effect.succeed((store.actors.get(placeOf(ref))?.facts ?? []).filter((fact) => fact.pos > afterPos))),

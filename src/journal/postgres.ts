@@ -5,7 +5,7 @@
  * what is due, the inbox, whole logs, idempotency keys.
  */
 import { Effect, Layer } from "effect"
-import { fromUuid, toUuid } from "../domain/ids.ts"
+import { bodyOfUuid, fromUuid, toUuid } from "../domain/ids.ts"
 import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { ints, uuids } from "../store/parameters.ts"
 import { appends } from "./appends.ts"
@@ -20,9 +20,13 @@ where t.workspace = g.w and t.id = g.id and t.epoch = g.epoch and t.owner = g.me
 
 const alive = "select n.incarnation from nodes n where n.deadline > clock_timestamp()"
 
-const due = `select workspace, id, kind from heads
-where runnable_at <= clock_timestamp() and (owner is null or owner = $1 or owner not in (${alive}))
-order by runnable_at limit $2`
+// Entries whose head has nothing to do by now go; the others are looked at.
+const due = `with noted as (select a.workspace, a.actor, a.ctid as place from agenda a where a.at <= clock_timestamp()),
+settled as (delete from agenda a using noted n join heads h on h.workspace = n.workspace and h.id = n.actor
+  where a.ctid = n.place and (h.runnable_at is null or h.runnable_at > clock_timestamp()))
+select distinct on (h.runnable_at, h.id) h.workspace, h.id, h.kind from noted n join heads h on h.workspace = n.workspace and h.id = n.actor
+where h.runnable_at <= clock_timestamp() and (h.owner is null or h.owner not in (${alive}))
+order by h.runnable_at, h.id limit $1`
 
 const waiting = `select i.id, i.workspace, i.actor, i.kind, i.command from inbox i
 join heads h on h.workspace = i.workspace and h.id = i.actor
@@ -58,7 +62,7 @@ const refOf = ({ workspace, id, kind }: ActorColumns): ReadonlyArray<ActorRef> =
   // A kind that this version does not know is left to nodes that do.
   isActorKind(kind) ? [{ workspace: fromUuid("workspace", workspace), kind, id: fromUuid(nouns[kind].id, id) }] : []
 
-const toFact = (row: FactColumns): StoredFact => ({ ...row, public: row.seq !== null, turn: row.turn === null ? null : fromUuid("turn", row.turn) })
+const toFact = (row: FactColumns): StoredFact => ({ ...row, public: row.seq !== null, turn: row.turn === null ? null : fromUuid("turn", row.turn), once: row.once === null ? null : bodyOfUuid(row.once) })
 
 const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) => Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
 
@@ -94,7 +98,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         })).pipe(Effect.asVoid)
       },
       due: (limit) =>
-        unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [toUuid(lease.incarnation()), limit] })).pipe(
+        unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit] })).pipe(
           Effect.map((rows) => rows.flatMap(refOf))
         ),
       facts: (actor, afterPos) =>

@@ -3,7 +3,8 @@
  * its workspace; another workspace's thread is as unknown as one that never was (undefined).
  */
 import { Context, Data, Effect, Layer } from "effect"
-import { body, fromUuid, toUuid } from "../domain/ids.ts"
+import { bodyOfUuid, fromUuid, toUuid } from "../domain/ids.ts"
+import { admissionOf } from "../domain/once.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import type { InputRow, StoredFact } from "../journal/Journal.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
@@ -102,7 +103,7 @@ const toInputs = (rows: InputJson) => rows?.map((row) => ({ ...row, id: fromUuid
 const toInput = (inputId: string, row: InputColumns): StoredInput | undefined => {
   const { at, body, detail, event, n, once, ord, pos, seq, state, turn, type } = row
   if (pos !== null && seq !== null) {
-    return { state: "admitted", fact: { pos, seq, public: true, n, turn: fromUuid("turn", turn), type, once, event, detail, at } }
+    return { state: "admitted", fact: { pos, seq, public: true, n, turn: fromUuid("turn", turn), type, once: once === null ? null : bodyOfUuid(once), event, detail, at } }
   }
   return state === null ? undefined : { state, row: { id: inputId, ord, state, body } }
 }
@@ -127,7 +128,7 @@ function make(database: Database["Service"]) {
     list: (query) => listThreads(database, query),
     input: (workspace, threadId, inputId) =>
       Effect.map(
-        one<InputColumns>("input", inputText, workspace, threadId, toUuid(inputId), `i${body(inputId)}`),
+        one<InputColumns>("input", inputText, workspace, threadId, toUuid(inputId), toUuid(admissionOf(inputId))),
         (row) => row && toInput(inputId, row)
       ),
     updateAttributes: (workspace, threadId, change, ifMatch) =>

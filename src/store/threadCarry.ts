@@ -25,7 +25,8 @@ const spoken = (usage: ModelUsage) => usage === noUsage ? {} : { usage }
 
 export const carryText = ({ turn, usage, ...rest }: ThreadCarry) =>
   JSON.stringify({
-    ...rest, ...spoken(usage), ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, ...spoken(turn.usage) } })
+    // What changes most comes first: an update logs what lies between the ends that stay.
+    ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, ...spoken(turn.usage) } }), ...spoken(usage), ...rest
   } satisfies Written)
 
 /** The text is what `carryText` wrote. */

@@ -6,12 +6,13 @@
  * admission and its end, two look-ups by `once`, since turns never interleave.
  */
 import { Effect } from "effect"
-import { body, fromUuid, isIdOf } from "../domain/ids.ts"
+import { fromUuid, isIdOf } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
+import { admissionOf, endOf } from "../domain/once.ts"
 import { eventText } from "../journal/eventText.ts"
 import { batched } from "./batches.ts"
 import { type Database, DatabaseUnavailable, isUnavailable } from "./Database.ts"
-import { ints, texts, uuids } from "./parameters.ts"
+import { ints, uuids } from "./parameters.ts"
 
 export interface EventQuery {
   readonly workspace: string
@@ -58,7 +59,7 @@ const frame = 250
 
 // The row after a page's last is read too: it says that there is more.
 const textOf = (order: "asc" | "desc", ofTurn: boolean) => `select q.o, h.seq as last, e.*
-from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[]${ofTurn ? ", $7::text[], $8::text[], $9::uuid[]" : ""})
+from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[]${ofTurn ? ", $7::uuid[], $8::uuid[], $9::uuid[]" : ""})
   as q(o, w, id, after, position, lim${ofTurn ? ", opens, ends, turn" : ""})
 join heads h on h.workspace = q.w and h.id = q.id
 left join lateral (select * from (
@@ -97,8 +98,8 @@ export const threadEvents = (database: Database["Service"]) => {
               ints(queries.map(({ position = order === "asc" ? 0 : most }) => position)),
               ints(queries.map((query) => query.limit)),
               ...ofTurn ? [
-                texts(turns.map((turn) => turn === null ? null : `i${body(turn)}`)),
-                texts(turns.map((turn) => turn === null ? null : `e${body(turn)}`)),
+                uuids(turns.map((turn) => turn === null ? null : admissionOf(turn))),
+                uuids(turns.map((turn) => turn === null ? null : endOf(turn))),
                 uuids(turns)
               ] : []
             ]

@@ -1,7 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { ThreadEvent } from "../../src/domain/event.ts"
-import { body, sibling } from "../../src/domain/ids.ts"
+import { sibling } from "../../src/domain/ids.ts"
+import { admissionOf, endOf } from "../../src/domain/once.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { type ActorRef, type FactRow, Journal } from "../../src/journal/Journal.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
@@ -16,11 +17,11 @@ const agent = freshId("agent")
 const principal = { type: "api_key", id: freshId("key") }
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
 const message = (turn: string, input: string, over: Partial<FactRow> = {}): FactRow => ({
-  type: "user_message", turn, n: 0, public: true, detail: null, once: `i${body(input)}`, at: Date.now(),
+  type: "user_message", turn, n: 0, public: true, detail: null, once: admissionOf(input), at: Date.now(),
   event: JSON.stringify({ content: [{ type: "text", text: "a\u0000\ud800ü" }], principal, submitMode: "queue", inputId: input }), ...over
 })
 const completed = (turn: string): FactRow => ({
-  type: "turn_completed", turn, n: 9, public: true, detail: null, once: `e${body(turn)}`, at: Date.now(), event: JSON.stringify({ usage, principal })
+  type: "turn_completed", turn, n: 9, public: true, detail: null, once: endOf(turn), at: Date.now(), event: JSON.stringify({ usage, principal })
 })
 const hidden = (turn: string): FactRow => ({ type: "call_started", turn, n: 5, public: false, detail: "{}", once: null, at: Date.now(), event: "{}" })
 

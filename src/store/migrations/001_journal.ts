@@ -32,8 +32,15 @@ const statements = [
     status text not null,
     carry text not null,
     primary key (workspace, id)
-  ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1)`,
-  sql`create index heads_runnable on heads (runnable_at) where runnable_at is not null`,
+  ) with (fillfactor = 28, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1)`,
+  // Who may have something to do, and when: a row is added whenever a head's runnable_at becomes a new
+  // moment, and taken away by the sweep once its head says otherwise. An index on runnable_at itself
+  // would make every turn rewrite all of the head's index entries, twice.
+  sql`create table agenda (
+    workspace uuid not null,
+    actor uuid not null,
+    at timestamptz(3) not null
+  ) with (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0)`,
   sql`create index heads_touched on heads (workspace, touched) where kind = 'thread'`,
 
   // The birth certificate: what was said of an actor when it was made, and may be edited since.
@@ -47,7 +54,7 @@ const statements = [
     attributes text not null,
     primary key (workspace, id)
   )`,
-  sql`create index actors_parent on actors (workspace, parent, id) where parent is not null`,
+  sql`create index actors_parent on actors (workspace, parent) where parent is not null`,
   // JSON of ours may hold \\u0000 and lone surrogates, which PostgreSQL stores as text and refuses to read.
   // Whole pairs are never escaped in it, so that what looks like a surrogate is a lone one.
   sql`create function readable(text) returns json language sql immutable strict parallel safe
@@ -55,7 +62,7 @@ const statements = [
   sql`create index actors_identity on actors (workspace, (readable(attributes) ->> 'identity'), id)
     where kind = 'thread' and readable(attributes) ->> 'identity' is not null`,
 
-  // `once` is what must not happen twice in an actor: an admission, an end, a result, a resolution.
+  // `once` is what must not happen twice in an actor: an admission, an end, a result, a resolution (src/domain/once.ts).
   sql`create table facts (
     workspace uuid not null,
     actor uuid not null,
@@ -65,11 +72,11 @@ const statements = [
     turn uuid,
     at timestamptz(3) not null,
     type text not null,
-    once text,
+    once uuid,
     event text not null,
     detail text,
     primary key (workspace, actor, pos)
-  )`,
+  ) with (autovacuum_vacuum_insert_scale_factor = 0.5)`,
   sql`create unique index facts_once on facts (actor, once) where once is not null`,
 
   sql`create table inputs (
