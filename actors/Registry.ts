@@ -94,7 +94,11 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       Effect.catchTags({
         NoSuchActor: () => Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` })),
         OwnedElsewhere: () => Effect.fail(new Unreachable({ retryAfterSeconds: 2, elsewhere: true })),
-        JournalUnavailable: () => Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
+        JournalUnavailable: () => {
+          // It may be mine by now all the same, and have something to do.
+          orphans.set(ref.id, ref)
+          return Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
+        }
       })
     )
     record(claims)

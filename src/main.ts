@@ -27,6 +27,7 @@ import { Directory } from "./store/Directory.ts"
 import { keysPostgres } from "./store/keysPostgres.ts"
 import { Spending } from "./store/Spending.ts"
 import { ThreadReads } from "./store/ThreadReads.ts"
+import { layerTidy } from "./store/tidy.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
 
@@ -85,7 +86,7 @@ export const serve = (settings: NodeSettings) =>
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
-    const stores = Layer.mergeAll(Directory.layer, keysPostgres, layerPostgres(), Spending.layer, ThreadReads.layer)
+    const stores = Layer.mergeAll(Directory.layer, keysPostgres, layerPostgres(), layerTidy, Spending.layer, ThreadReads.layer)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,
