@@ -3,6 +3,7 @@
  * operation, the operation wrapper as a second 2xx, the headers of answers, whole numbers in queries.
  */
 import type { Scope } from "../src/domain/apiKey.ts"
+import { examples } from "./examples.ts"
 
 type Json = { [key: string]: unknown }
 
@@ -58,7 +59,9 @@ const parameterSchema = (schema: Json): Json => {
 const idempotencyKey = {
   name: "Idempotency-Key", in: "header", required: false,
   description: "Sent again with the same body within 24 hours, the request takes effect once and gets the same answer.",
-  schema: { type: "string", minLength: 1, maxLength: 255 }
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+  // Not sent from the reference unless it is asked for: one key for every trial would replay the first.
+  examples: { key: { value: "order-4711", "x-disabled": true } }
 }
 
 const parameters = (method: string, found: unknown) => {
@@ -164,6 +167,14 @@ const needed = (requestBody: Json, schemas: Json): boolean => {
   return target["type"] !== "object" || Array.isArray(target["required"]) && target["required"].length > 0
 }
 
+const body = (requestBody: Json, schemas: Json): Json => {
+  const made = at({ found: plain(requestBody, false) }, "found")
+  const media = at(at(made, "content"), "application/json")
+  const example = examples[String(at(media, "schema")["$ref"]).replace("#/components/schemas/", "")]
+  if (example !== undefined) media["example"] = example
+  return { ...made, required: needed(requestBody, schemas) }
+}
+
 const reference = /"#\/components\/schemas\/(\w+)"/g
 const base = (name: string) => name.replace(/_\d+$/, "")
 
@@ -206,7 +217,7 @@ export const finish = (document: Json): Json => {
       kept[method] = {
         ...operation,
         parameters: parameters(method, plain(operation["parameters"], true)),
-        ...isJson(requestBody) && { requestBody: { ...at({ found: plain(requestBody, false) }, "found"), required: needed(requestBody, schemas) } },
+        ...isJson(requestBody) && { requestBody: body(requestBody, schemas) },
         responses: plain(answers(method, path, at(operation, "responses"), tagged), true)
       }
     }

@@ -49,7 +49,9 @@ const NullableLimits = Schema.Struct({
 })
 
 const noneYet = (what: string) =>
-  Schema.Array(Schema.Unknown).check(Schema.makeFilter((list) => list.length === 0 || `an empty list: ${what} do not exist on this server`))
+  Schema.Array(Schema.Unknown).check(Schema.makeFilter((list) => list.length === 0 || `an empty list: ${what} do not exist on this server`, {
+    toJsonSchema: () => ({ maxItems: 0 })
+  }))
 const empties = {
   families: Schema.optionalKey(noneYet("tool families")),
   toolsetIds: Schema.optionalKey(noneYet("toolsets")),

@@ -1,7 +1,7 @@
 /**
  * A tour of the interface by a client that knows nothing but the OpenAPI document: its types are
  * generated from what the server serves (test/http/openapi.test.ts), and it runs as a process of its
- * own. TROUPE_URL and TROUPE_KEY say where and as whom; TROUPE_DOCUMENT is only for the compiler.
+ * own. TROUPE_URL and TROUPE_KEY say where and as whom.
  */
 import type { components, paths } from "openapi-document"
 import createClient from "openapi-fetch"

@@ -1,0 +1,34 @@
+/** Bodies that the reference shows and sends: each is accepted as it stands, but for its ids. */
+import type { AgentInput, AgentPatch } from "../src/domain/agent.ts"
+import type { ApiKeyInput } from "../src/domain/apiKey.ts"
+import type { MessageInput } from "../src/domain/messageInput.ts"
+import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
+import type { ThreadInput, ThreadPatch } from "../src/domain/threadInput.ts"
+
+const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
+
+const agentInput: AgentInput = { name: "Guide", profileId: "prof_01m7y1svs7e0087pe32vr71000", description: "Shows newcomers around" }
+const agentPatch: AgentPatch = { description: "Shows everybody around", budget: { limit: 5, window: "24h" } }
+const apiKeyInput: ApiKeyInput = { name: "Dashboard", scopes: ["read"] }
+const messageInput: MessageInput = { content }
+const profileInput: ProfileInput = { name: "Brief", models: ["troupe/scripted"], systemPrompt: "Answer in one sentence." }
+const profilePatch: ProfilePatch = { systemPrompt: "Answer in two sentences." }
+const threadInput: ThreadInput = { agentId: "agt_01m7y1svs7e0087pe32vr71000", title: "First steps", message: { content } }
+const threadPatch: ThreadPatch = { title: "Next steps" }
+
+/** By the name of the body's schema. */
+export const examples: { readonly [schema: string]: unknown } = {
+  AgentInput: agentInput,
+  AgentPatch: agentPatch,
+  ApiKeyInput: apiKeyInput,
+  Cancellation: { clearQueue: false },
+  IdentityChoice: { identity: "guest@example.com" },
+  MessageEdit: { content },
+  MessageInput: messageInput,
+  OperationDecision: { reason: "Checked with the team" },
+  ProfileInput: profileInput,
+  ProfilePatch: profilePatch,
+  Promotion: { mode: "steer" },
+  ThreadInput: threadInput,
+  ThreadPatch: threadPatch
+}

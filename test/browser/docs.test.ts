@@ -1,0 +1,81 @@
+/** The reference at /docs as a person sees it: every group of the interface, and nothing from elsewhere. */
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import type { Browser, Page } from "playwright-core"
+import { launchBrowser } from "../setup/chromium.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+
+let server: TestServer
+let browser: Browser
+beforeAll(async () => {
+  server = await startServer()
+  browser = await launchBrowser()
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+/** For people who want to see it: DOCS_SCREENSHOT=/tmp/docs writes /tmp/docs-<name>.png. */
+const shoot = async (page: Page, name: string) => {
+  const prefix = process.env["DOCS_SCREENSHOT"]
+  if (prefix !== undefined) await page.screenshot({ path: `${prefix}-${name}.png` })
+}
+
+/** What a page asked for, and what it complained of. */
+const watch = (page: Page) => {
+  const asked: Array<string> = []
+  const complaints: Array<string> = []
+  page.on("request", (request) => asked.push(request.url()))
+  page.on("websocket", (socket) => asked.push(socket.url()))
+  page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") complaints.push(message.text()) })
+  page.on("pageerror", (error) => complaints.push(String(error)))
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`))
+  return {
+    complaints,
+    elsewhere: () => asked.filter((url) => !["data:", "blob:"].includes(new URL(url).protocol) && new URL(url).origin !== server.base),
+    asked
+  }
+}
+
+it("tries a request against this server with the key that is put in", async () => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
+  const seen = watch(page)
+  await page.goto(`${server.base}/docs`)
+  await page.getByPlaceholder("Token").first().fill(server.alpha.token ?? "")
+  await page.goto(`${server.base}/docs#tag/models/GET/v1/models`)
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.url().includes("/v1/models")),
+    (async () => {
+      await page.getByRole("button", { name: /Test Request.*models/ }).click()
+      await page.getByRole("button", { name: /^Send/ }).first().click()
+    })()
+  ])
+  assert.strictEqual(answer.status(), 200)
+  assert.deepStrictEqual(seen.elsewhere(), [])
+  await shoot(page, "request")
+  await page.close()
+})
+
+it("shows every group and operation, and no request leaves the machine", async () => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
+  const seen = watch(page)
+  const { body } = await server.anonymous.get("/v1/openapi.json")
+  await page.goto(`${server.base}/docs`)
+  await page.getByRole("heading", { name: "Troupe", exact: true }).first().waitFor()
+  await shoot(page, "top")
+  for (const { name, description } of body.tags) {
+    await page.goto(`${server.base}/docs#tag/${name}`)
+    await page.getByText(description).first().waitFor()
+    for (const methods of Object.values<Record<string, { readonly tags: ReadonlyArray<string>; readonly summary: string }>>(body.paths)) {
+      for (const { summary, tags } of Object.values(methods)) {
+        if (tags[0] === name) await page.getByText(summary, { exact: true }).first().waitFor({ state: "attached" })
+      }
+    }
+    await shoot(page, name)
+  }
+  await page.waitForLoadState("networkidle")
+  assert.deepStrictEqual(seen.elsewhere(), [])
+  assert.deepStrictEqual(seen.complaints, [])
+  assert.isAbove(seen.asked.length, 0)
+  await page.close()
+})
