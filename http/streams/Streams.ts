@@ -122,10 +122,12 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
     const before = lease.authRevision()
     if (before === revision) return
     const tokens = Map.groupBy([...streams], (stream) => stream.token)
-    yield* Effect.forEach(tokens, ([token, held]) =>
-      Effect.map(credentials.find(token), (credential) => {
+    yield* Effect.forEach(tokens, ([token, held]) => {
+      const remembered = credentials.remembered(token)
+      return Effect.map(remembered === undefined ? credentials.find(token) : Effect.succeed(remembered), (credential) => {
         if (credential === undefined || credential.identityDisabled) for (const stream of held) end(stream, "auth_expired")
-      }), { concurrency: 4, discard: true })
+      })
+    }, { concurrency: 4, discard: true })
     revision = before
   }).pipe(Effect.catch((cause) => Effect.logWarning("streams could not be authorised again", cause)))
 

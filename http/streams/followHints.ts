@@ -9,19 +9,29 @@ import type { Frame } from "./Outbox.ts"
 import type { Watcher } from "./Streams.ts"
 import type { Wanted } from "./wanted.ts"
 
-const framesOf = (hint: Hint, wanted: Wanted): ReadonlyArray<Frame> => {
+const framesOf = (hint: Hint): ReadonlyArray<Frame> => {
   switch (hint.type) {
     case "events":
-      return wanted.event ? hint.events.map((event) => frames.hintedEvent(hint, event)) : []
+      return hint.events.map((event) => frames.hintedEvent(hint, event))
     case "status":
-      return wanted.status ? [frames.status(hint)] : []
+      return [frames.status(hint)]
     case "queue":
-      return wanted.queue ? [frames.queue(hint)] : []
+      return [frames.queue(hint)]
     case "delta":
-      return wanted.delta ? [frames.delta(hint)] : []
+      return [frames.delta(hint)]
     case "discard":
-      return wanted.discard ? [frames.discard(hint)] : []
+      return [frames.discard(hint)]
   }
+}
+
+/** A hint's frames are the same for everybody: made for the first watcher. */
+const made = new WeakMap<Hint, ReadonlyArray<Frame>>()
+const shared = (hint: Hint) => {
+  const known = made.get(hint)
+  if (known !== undefined) return known
+  const fresh = framesOf(hint)
+  made.set(hint, fresh)
+  return fresh
 }
 
 export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wanted) =>
@@ -32,8 +42,8 @@ export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wante
       outbox.onRoom = () => { if (lost) lost = !outbox.offer({ text: frames.gap() }) }
       let ready = false
       yield* bus.subscribe(watch, (hint) => {
-        if (!ready) return
-        for (const frame of framesOf(hint, wanted)) if (lost || !outbox.offer(frame)) lost = true
+        if (!ready || !wanted[hint.type === "events" ? "event" : hint.type]) return
+        for (const frame of shared(hint)) if (lost || !outbox.offer(frame)) lost = true
       })
       outbox.offer({ text: frames.ready({ streamId }) })
       ready = true

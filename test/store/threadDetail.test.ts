@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import { executionOrder, modelOf, pendingState, type QueuedInput, queuedMessage, threadDetail, type ThreadRows } from "../../src/store/threadDetail.ts"
+import { bornAt } from "../../src/domain/ids.ts"
+import { noUsage } from "../../src/domain/usage.ts"
+import { freshId } from "../../src/seed.ts"
+
+const by = { type: "api_key", id: "key_1" } as const
+const input = (ord: number, more: Partial<QueuedInput> = {}): QueuedInput =>
+  ({ inputId: `inp_${"0".repeat(25)}${ord}`, ord, content: [{ type: "text", text: `${ord}` }], mode: "queue", principal: by, queuedAt: 1_000 * ord, ...more })
+const ords = (inputs: ReadonlyArray<QueuedInput>) => executionOrder(inputs).map(({ ord }) => ord)
+
+const rows: ThreadRows = {
+  workspaceId: "wsp_1", threadId: "thr_1", agentId: "agt_1", createdAt: 0, attributes: { createdBy: by },
+  head: { status: "idle", seq: 0, updatedAt: 5 }, carry: { usage: noUsage }, pending: [], waits: []
+}
+const spend = { spent: 0.5, window: "7d", at: 1_000 } as const
+
+describe("the execution order", () => {
+  it("is that of arrival", () => assert.deepStrictEqual(ords([input(3), input(1), input(2)]), [1, 2, 3]))
+
+  it("puts steers of a turn before the queue, and an interrupt before both", () => {
+    const pending = [input(1), input(2, { mode: "steer", forTurnId: "trn_1" }), input(3, { mode: "interrupt" }), input(4, { mode: "steer", forTurnId: "trn_1" })]
+    assert.deepStrictEqual(ords(pending), [3, 2, 4, 1])
+  })
+
+  it("leaves a steer that found no turn where it came", () => {
+    assert.deepStrictEqual(ords([input(1), input(2, { mode: "steer" }), input(3)]), [1, 2, 3])
+  })
+})
+
+describe("a queued message", () => {
+  it("belongs to the turn that it steers while that runs, and to its own otherwise", () => {
+    const steer = input(1, { mode: "steer", forTurnId: "trn_active" })
+    const own = `trn_${steer.inputId.slice(4)}`
+    assert.deepStrictEqual([queuedMessage(steer, "trn_active").turnId, pendingState(steer, "trn_active")], ["trn_active", "steered"])
+    assert.deepStrictEqual([queuedMessage(steer, "trn_other").turnId, pendingState(steer, "trn_other")], [own, "queued"])
+    assert.deepStrictEqual([queuedMessage(steer, undefined).turnId, pendingState(steer, undefined)], [own, "queued"])
+    assert.strictEqual(queuedMessage(input(2), "trn_active").turnId, `trn_${input(2).inputId.slice(4)}`)
+  })
+
+  it("names its model only when it brought one", () => {
+    assert.notProperty(queuedMessage(input(1), undefined), "model")
+    assert.strictEqual(queuedMessage(input(1, { model: "a/b" }), undefined).model, "a/b")
+  })
+})
+
+describe("a thread's model", () => {
+  const carry = { usage: noUsage, model: "last/turn" }
+  it("is that of the last turn while nothing waits", () => {
+    assert.strictEqual(modelOf([], rows.attributes, carry), "last/turn")
+    assert.isUndefined(modelOf([], { ...rows.attributes, model: "thread/own" }, { usage: noUsage }))
+  })
+
+  it("is that of the input which would run last, else the thread's, else the last turn's", () => {
+    assert.strictEqual(modelOf([input(1, { model: "a/a" }), input(2, { model: "b/b" })], rows.attributes, carry), "b/b")
+    assert.strictEqual(modelOf([input(1, { model: "a/a" }), input(2)], { ...rows.attributes, model: "thread/own" }, carry), "thread/own")
+    assert.strictEqual(modelOf([input(1, { model: "a/a" }), input(2)], rows.attributes, carry), "last/turn")
+  })
+})
+
+describe("thread detail", () => {
+  it("of a thread that nothing has happened to leaves out what is not known", () => {
+    assert.deepStrictEqual(threadDetail(rows, spend), {
+      lastSeq: 0, status: "idle", updatedAt: "1970-01-01T00:00:00.005Z",
+      thread: {
+        id: "thr_1", agentId: "agt_1", workspaceId: "wsp_1", createdAt: "1970-01-01T00:00:00.000Z", updatedAt: "1970-01-01T00:00:00.005Z",
+        createdBy: by, updatedBy: by
+      },
+      budgetSpend: { generatedAt: "1970-01-01T00:00:01.000Z", spent: 0.5, window: "7d" },
+      inFlightWaitIds: [], pendingWaits: [], queued: [], usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+    })
+  })
+
+  it("adds the running turn's usage to that of the turns that ended", () => {
+    const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 }
+    const detail = threadDetail({ ...rows, carry: { usage, turn: { turnId: "trn_1", usage } } }, spend)
+    assert.deepStrictEqual(detail.usage, { inputTokens: 2, outputTokens: 4, totalTokens: 6 })
+  })
+
+  it("lists open waits and their ids in one order", () => {
+    const wait = (id: string) => ({ id, turnId: "trn_1", type: "client_tool", state: "open", target: "client" } as const)
+    const detail = threadDetail({ ...rows, waits: [wait("wait_2"), wait("wait_1")] }, spend)
+    assert.deepStrictEqual(detail.inFlightWaitIds, ["wait_2", "wait_1"])
+    assert.deepStrictEqual(detail.pendingWaits.map(({ id }) => id), ["wait_2", "wait_1"])
+  })
+
+  it("was updated when it changed or was edited, whichever is later", () => {
+    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 9 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.009Z")
+    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 3 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.005Z")
+  })
+})
+
+describe("the birth of an id", () => {
+  it("is read from the id", () => {
+    const before = Date.now()
+    const born = bornAt(freshId("input"))
+    assert.isAtLeast(born, before)
+    assert.isAtMost(born, Date.now() + 1)
+  })
+})
