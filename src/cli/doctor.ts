@@ -1,7 +1,7 @@
 /** `troupe doctor`: checks what a server needs, and says what to do about what is missing. */
 import { Console, Effect, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
-import { access, constants, mkdir } from "node:fs/promises"
+import { access, constants, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { dirname } from "node:path"
 import pg from "pg"
@@ -33,18 +33,14 @@ const checkPort = (host: string, port: number) =>
     server.listen(port, host, () => server.close(() => resolve(ok("port", `${host}:${port} is free`))))
   }))
 
-/** The data folder, or the folder that it will be made in. */
+/** The folder itself, or the nearest one above it that exists: there it will be made. */
 const checkFolder = (folder: string) =>
   Effect.promise(async (): Promise<Finding> => {
-    try {
-      await mkdir(dirname(folder), { recursive: true })
-      await access(folder, constants.W_OK | constants.X_OK).catch(async (error: unknown) => {
-        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
-        await access(dirname(folder), constants.W_OK | constants.X_OK)
-      })
-      return ok("data", folder)
-    } catch {
-      return bad("data", `${folder} cannot be written: give another folder in TROUPE_DATA`)
+    for (let path = folder; ; path = dirname(path)) {
+      const found = await stat(path).catch(() => undefined)
+      if (found === undefined && path !== dirname(path)) continue
+      const writable = found?.isDirectory() === true && await access(path, constants.W_OK | constants.X_OK).then(() => true, () => false)
+      return writable ? ok("data", folder) : bad("data", `${folder} cannot be ${path === folder ? "written" : "made"}: give another folder in TROUPE_DATA`)
     }
   })
 
