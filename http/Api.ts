@@ -39,6 +39,16 @@ import { QueueApi } from "./queue/api.ts"
 import { StreamsApi } from "./streams/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
 
+const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in the thread's
+durable event log. To start one, make a profile, an agent that follows it, and a thread with a first message; then read its events.
+
+- **Credentials.** \`Authorization: Bearer <key>\`. Each operation names the scope that it needs.
+- **Errors.** One shape for all: \`error\` is a stable word to act on, \`code\` a finer cause, \`message\` for people. \`X-Request-Id\` names the request.
+- **Strictness.** Unknown fields and parameters are refused; answers may grow fields at any time.
+- **Lists.** \`nextCursor\` is there while more rows remain: pass it back as \`cursor\`.
+- **Repeats.** A POST with an \`Idempotency-Key\` takes effect once in 24 hours, however often it is sent.
+- **Changes.** PATCH is a JSON Merge Patch; with \`If-Match\` it holds only for the version that you have read.`
+
 export class Api extends contract(
   HttpApi.make("troupe").add(
     AgentsApi, AuthApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, StreamsApi, ThreadsApi
@@ -47,5 +57,6 @@ export class Api extends contract(
   title: "Troupe",
   version: "v1",
   summary: "A workspace-scoped platform for running agents",
+  description,
   license: { name: "Apache-2.0", identifier: "Apache-2.0" }
 })) {}
