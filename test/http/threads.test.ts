@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
+import { toUuid } from "../../src/domain/ids.ts"
 import { ThreadDetail } from "../../src/domain/thread.ts"
+import { freshId } from "../../src/seed.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -372,6 +374,31 @@ describe("listing threads", () => {
     assert.deepStrictEqual((await ids(`agentId=${own}`)).length, 2)
     assert.deepStrictEqual(await ids(`agentId=${own}&state=waiting`), [])
     assert.deepStrictEqual(await ids(`agentId=${own}`, server.beta), [])
+  })
+
+  it("with state=waiting are those with an open wait for a person or a client, with their waits", async () => {
+    const own = await makeAgent(alpha)
+    const threads = [await makeThread(alpha, own), await makeThread(alpha, own), await makeThread(alpha, own), await makeThread(alpha, own)]
+    const turnId = freshId("turn")
+    // As the thread would write them: no tool parks yet.
+    const park = async (threadId: string, target: "person" | "client" | "url") => {
+      const id = freshId("wait")
+      const wait = { turnId, type: "client_tool" as const, state: "open" as const, target, expiresAt: "2030-01-01T00:00:00.000Z", toolName: "t", toolInput: { a: "\u0000" } }
+      await server.runtime.runPromise(server.database.run("test.wait", (db) => db.insertInto("waits").values({
+        workspace: toUuid(server.workspaces.alpha), actor: toUuid(threadId), id: toUuid(id), target, body: JSON.stringify(wait)
+      }).execute()))
+      return { id, ...wait }
+    }
+    const first = await park(threads[1]!, "client")
+    const second = await park(threads[1]!, "url")
+    const other = await park(threads[2]!, "person")
+    await park(threads[3]!, "url")
+    const { body } = await alpha.get(`/v1/threads?agentId=${own}&state=waiting`)
+    assert.deepStrictEqual(body.threads.map((summary: { thread: { id: string } }) => summary.thread.id), [threads[2], threads[1]])
+    assert.deepStrictEqual(body.threads.map((summary: { pendingWaits: unknown }) => summary.pendingWaits), [[other], [first, second]])
+    const detail = decodeDetail(await detailOf(threads[1]!))
+    assert.deepStrictEqual(detail.inFlightWaitIds, [first.id, second.id])
+    assert.deepStrictEqual([...detail.pendingWaits], [first, second])
   })
 
   it("refuses other states, limits, cursors and parameters", async () => {
