@@ -289,6 +289,17 @@ describe("slow and stalled watchers", () => {
     watcher.close()
   })
 
+  it("that only ask for the head leave nothing open", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const streams = await server.runtime.runPromise(Streams)
+    const before = streams.count()
+    const head = await server.alpha.send("HEAD", ofThread(threadId))
+    assert.strictEqual(head.status, 200)
+    assert.strictEqual(head.headers.get("content-type"), "text/event-stream")
+    await server.runtime.runPromise(Effect.sleep(20).pipe(Effect.repeat({ while: () => streams.count() > before, times: 200 })))
+    assert.strictEqual(streams.count(), before)
+  })
+
   it("leave nothing behind when they go away", async () => {
     const threadId = await makeThread(server.alpha, agentId)
     const [streams, bus] = [await server.runtime.runPromise(Streams), await server.runtime.runPromise(Bus)]
