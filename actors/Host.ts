@@ -59,6 +59,8 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly halted: () => boolean
   /** The actor is gone from this node; what waited is delivered anew. */
   readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
+  /** Its head has changed. */
+  readonly onMoved: (live: Live<Snapshot, Request>) => void
   /** Delivers to the actor, wherever it lives by now. */
   readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
 }
@@ -66,7 +68,7 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
 const retryAfterSeconds = 2
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
-  const { deliver, fork, halted, journal, kind, lease, onLost } = options
+  const { deliver, fork, halted, journal, kind, lease, onLost, onMoved } = options
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
 
@@ -209,6 +211,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     live.snapshot = next
     live.head = after
     live.unborn = false
+    onMoved(live)
     return undefined
   })
 

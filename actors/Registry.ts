@@ -31,8 +31,10 @@ export interface Wakeable {
   readonly isLive: (ref: ActorRef) => boolean
   /** Lost while something was to do (R3); forgotten by the call. */
   readonly takeOrphans: () => ReadonlyArray<ActorRef>
-  /** Sends `due` to live actors whose moment has come, and passivates those at rest. */
+  /** Sends `due` to live actors whose moment has come. */
   readonly tick: Effect.Effect<void>
+  /** R2. */
+  readonly passivate: Effect.Effect<void>
   /** Drops every actor at once: the lease was lost. */
   readonly dropAll: Effect.Effect<void>
   /** Starts no job any more, waits at most so many milliseconds for those that run, then gives every actor back. */
@@ -62,6 +64,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   /** How often an actor broke at one position of its journal: a turn that breaks its host again and again is given up. */
   const breakages = new Map<string, { readonly pos: number; readonly times: number }>()
   const claims = actorClaims.with({ kind: kind.name })
+  /** Actors that want to be told the time. */
+  const timed = new Set<Actor>()
   let draining = false
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
@@ -75,6 +79,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       if (why !== "broken") return
       const before = breakages.get(ref.id)
       breakages.set(ref.id, { pos: head.pos, times: before?.pos === head.pos ? before.times + 1 : 1 })
+    },
+    onMoved: (actor) => {
+      if (actor.head.runnableAt !== null) timed.add(actor)
     },
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
@@ -103,6 +110,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     )
     record(claims)
     const actor = enlive(loaded, kind.load(loaded), false)
+    if (actor.head.runnableAt !== null) timed.add(actor)
     const broken = breakages.get(ref.id)
     if (broken !== undefined && broken.pos !== loaded.head.pos) breakages.delete(ref.id)
     const fruitless = loaded.fruitless + (broken?.pos === loaded.head.pos ? broken.times : 0)
@@ -151,24 +159,33 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
         }))
     })
 
+  /** The snapshot of an actor that lives here, as of its last commit; undefined also while this node might have lost it. */
+  const current = (ref: ActorRef): Snapshot | undefined => {
+    const actor = live.get(ref.id)
+    return actor === undefined || actor.unborn || actor.ref.workspace !== ref.workspace || lease.fenced() ? undefined : actor.snapshot
+  }
+
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.jobs.size === 0 && !actor.unborn
 
-  const tick = Effect.gen(function*() {
+  const tick = Effect.sync(() => {
     const now = lease.now()
-    const idleSince = performance.now() - options.idleMs
-    const later: Array<{ readonly actor: ActorRef; readonly epoch: number }> = []
     // L2: what runs is aborted. Those actors leave, and come back with their work by the sweep if the lease does.
     if (lease.fenced()) for (const actor of [...live.values()]) if (actor.jobs.size > 0) host.lose(actor, "fenced")
-    for (const actor of live.values()) {
+    for (const actor of timed) {
       const due = kind.nextDue(actor.snapshot)
-      if (due !== null && due <= now && !actor.busy) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
-      else if (actor.touched < idleSince && isResting(actor)) {
-        if (actor.head.runnableAt === null) live.delete(actor.ref.id)
-        else if (actor.jobs.size === 0 && due !== null) {
-          live.delete(actor.ref.id)
-          later.push({ actor: actor.ref, epoch: actor.epoch })
-        }
-      }
+      if (due === null || actor.lost) timed.delete(actor)
+      else if (due <= now && !actor.busy) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
+    }
+  })
+
+  const passivate = Effect.gen(function*() {
+    const idleSince = performance.now() - options.idleMs
+    const later: Array<{ readonly actor: ActorRef; readonly epoch: number }> = []
+    for (const actor of live.values()) {
+      if (actor.touched >= idleSince || !isResting(actor)) continue
+      live.delete(actor.ref.id)
+      timed.delete(actor)
+      if (actor.head.runnableAt !== null) later.push({ actor: actor.ref, epoch: actor.epoch })
     }
     if (later.length > 0) yield* Effect.ignore(journal.release(later))
   })
@@ -183,6 +200,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       return refs
     },
     tick,
+    passivate,
     dropAll: Effect.sync(() => {
       for (const actor of [...live.values()]) host.lose(actor, "superseded")
     }),
@@ -199,5 +217,5 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
   }
 
-  return { deliver, create, wakeable, peek: (id: string) => live.get(id)?.snapshot }
+  return { deliver, create, wakeable, current, peek: (id: string) => live.get(id)?.snapshot }
 })

@@ -34,6 +34,8 @@ export class Sweep extends Context.Service<Sweep, {
 
     const pass = Effect.gen(function*() {
       if (draining || lease.fenced()) return
+      // First, so that whoever is woken below is told the time before it may leave again.
+      yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
       const orphans = all.flatMap((registry) => registry.takeOrphans())
       const due = yield* journal.due(claimed)
       const asleep = [...orphans, ...due].filter((ref) => !registries[ref.kind].isLive(ref))

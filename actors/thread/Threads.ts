@@ -35,6 +35,11 @@ export interface NewInput {
 }
 
 export class Threads extends Context.Service<Threads, {
+  /**
+   * The seq of the thread's last event, if it lives on this node and nobody else can have written since:
+   * lets a reader who has seen that much be told so without a statement. Undefined is no answer.
+   */
+  readonly lastSeq: (workspace: string, threadId: string) => number | undefined
   /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
   readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
   /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */

@@ -107,6 +107,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   })
 
   const threads = Threads.of({
+    lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
     create,
     submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {
       // The chart would say so as well; said here, it also holds for a submit that is posted.

@@ -1,6 +1,7 @@
 /** The event log: pages of texts that the store has made, spliced and sent (design, section 4). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Threads } from "../../actors/thread/Threads.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { jsonText } from "../answers.ts"
@@ -26,6 +27,7 @@ export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntra
   const reads = yield* ThreadReads
   const cursors = yield* Cursors
   const longPoll = makeLongPoll(yield* Bus, reads)
+  const threads = yield* Threads
 
   return handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {
     const refused = refuse(query)
@@ -48,6 +50,8 @@ export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntra
       ...(afterSeq > 0 ? { afterSeq } : {}),
       ...(typeof position === "number" ? { position } : {})
     }
+    // Whoever polls a thread that lives here costs no statement until there is something to read.
+    if (afterSeq > 0 && waitSeconds === 0 && afterSeq >= (threads.lastSeq(workspace, threadId) ?? Infinity)) return jsonText(`{"events":[]}`)
     const found = waitSeconds > 0 ? yield* longPoll(asked, afterSeq, waitSeconds * 1000) : yield* reads.events(asked)
     if (found === undefined) return yield* noThread()
     const next = found.position === undefined ? "" : `,"nextCursor":"${cursors.seal(place, filter, [found.position])}"`
