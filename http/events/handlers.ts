@@ -9,6 +9,7 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
+import { Streams } from "../streams/Streams.ts"
 import { noThread } from "../threads/asked.ts"
 import { makeLongPoll } from "./longPoll.ts"
 
@@ -26,7 +27,7 @@ const refuse = (query: { readonly afterSeq?: number | undefined; readonly cursor
 export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntraced(function*(handlers) {
   const reads = yield* ThreadReads
   const cursors = yield* Cursors
-  const longPoll = makeLongPoll(yield* Bus, reads)
+  const longPoll = makeLongPoll(yield* Bus, reads, yield* Streams)
   const threads = yield* Threads
 
   return handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {

@@ -3,20 +3,22 @@
  *
  * W1. Listens first, reads then: what is committed in between rings.
  * W2. The log is read again every two seconds all the same: hints may be lost.
- * W3. A hint that goes on where the log ended is the answer: nothing is read again.
+ * W3. When the node leaves, so does whoever waits here: with what there is.
+ * W4. A hint that goes on where the log ended is the answer: nothing is read again.
  */
 import { Deferred, Duration, Effect, Option } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { EventQuery, EventTexts } from "../../src/store/threadEvents.ts"
 import type { ThreadReads } from "../../src/store/ThreadReads.ts"
+import type { Streams } from "../streams/Streams.ts"
 
 const rereadMs = 2_000
 
 /** A hint that is longer is read as a page, which knows where to end. */
 const mostCharacters = limits.pageBytes / 4
 
-export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"]) =>
+export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"], streams: Streams["Service"]) =>
   Effect.fnUntraced(function*(query: EventQuery, afterSeq: number, waitMs: number) {
     const until = performance.now() + waitMs
     const { limit, threadId, turnId, workspace } = query
@@ -42,9 +44,9 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"])
     for (;;) {
       const found = yield* reads.events(query)
       const left = until - performance.now()
-      if (found === undefined || found.events.length > 0 || left <= 0) return found
+      if (found === undefined || found.events.length > 0 || left <= 0 || streams.draining()) return found
       seen ??= found.lastSeq
-      const rung = yield* Effect.timeoutOption(Deferred.await(wake), Duration.millis(Math.min(left, rereadMs)))
+      const rung = yield* Effect.timeoutOption(Effect.raceFirst(Deferred.await(wake), Effect.as(streams.leaving, undefined)), Duration.millis(Math.min(left, rereadMs)))
       if (Option.isNone(rung)) continue
       if (rung.value !== undefined) return rung.value
       wake = Deferred.makeUnsafe()

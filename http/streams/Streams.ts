@@ -8,7 +8,7 @@
  * S3. On drain every stream ends with `bye draining`, and no new one begins.
  * S4. Whatever ends a stream closes its scope: nothing of it stays.
  */
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Lease } from "../../src/journal/Lease.ts"
 import { freshBody } from "../../src/seed.ts"
@@ -61,6 +61,10 @@ export class Streams extends Context.Service<Streams, {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E | Refused<"rate_limited" | "node_draining">, Exclude<R, Scope.Scope>>
   /** Says goodbye to all of them; returns when they are gone, or after two seconds. */
   readonly drain: Effect.Effect<void>
+  /** Whether the drain has begun. */
+  readonly draining: () => boolean
+  /** Waits for the drain to begin: requests that wait for news end with it. */
+  readonly leaving: Effect.Effect<void>
   readonly count: () => number
 }>()("troupe/http/Streams") {
   static readonly layerWith = (options: StreamOptions) => Layer.effect(Streams, Effect.suspend(() => make(options)))
@@ -73,6 +77,7 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   const services = yield* Effect.context<never>()
   const streams = new Set<Open>()
   const perKey = new Map<string, number>()
+  const leaving = Deferred.makeUnsafe<void>()
   let draining = false
 
   const forget = (stream: Open) => {
@@ -148,6 +153,7 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
 
   const drain = Effect.gen(function*() {
     draining = true
+    Deferred.doneUnsafe(leaving, Effect.void)
     for (const stream of streams) end(stream, "draining")
     const until = performance.now() + farewellMs + 500
     while (streams.size > 0 && performance.now() < until) yield* Effect.sleep(20)
@@ -158,5 +164,5 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
     for (const stream of [...streams]) stream.outbox.destroy()
   }))
 
-  return Streams.of({ open, drain, count: () => streams.size })
+  return Streams.of({ open, drain, draining: () => draining, leaving: Deferred.await(leaving), count: () => streams.size })
 })
