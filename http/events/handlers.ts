@@ -26,9 +26,9 @@ const refuse = (query: { readonly afterSeq?: number | undefined; readonly cursor
 
 export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntraced(function*(handlers) {
   const reads = yield* ThreadReads
-  const cursors = yield* Cursors
-  const longPoll = makeLongPoll(yield* Bus, reads, yield* Streams)
   const threads = yield* Threads
+  const cursors = yield* Cursors
+  const longPoll = makeLongPoll(yield* Bus, reads, yield* Streams, threads.lastSeq)
 
   return handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {
     const refused = refuse(query)

@@ -4,9 +4,11 @@
  * W1. Listens first, reads then: what is committed in between rings.
  * W2. The log is read again every two seconds all the same: hints may be lost.
  * W3. When the node leaves, so does whoever waits here: with what there is.
- * W4. A hint that goes on where the log ended is the answer: nothing is read again.
+ * W4. A hint that goes on where the log ended is the answer, and a thread that lives here knows where
+ *     it ends: then nothing is read at all.
  */
 import { Deferred, Duration, Effect, Option } from "effect"
+import type { Threads } from "../../actors/thread/Threads.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { EventQuery, EventTexts } from "../../src/store/threadEvents.ts"
@@ -18,7 +20,7 @@ const rereadMs = 2_000
 /** A hint that is longer is read as a page, which knows where to end. */
 const mostCharacters = limits.pageBytes / 4
 
-export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"], streams: Streams["Service"]) =>
+export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"], streams: Streams["Service"], lastSeq: Threads["Service"]["lastSeq"]) =>
   Effect.fnUntraced(function*(query: EventQuery, afterSeq: number, waitMs: number) {
     const until = performance.now() + waitMs
     const { limit, threadId, turnId, workspace } = query
@@ -41,8 +43,12 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"],
         ? { events: wanted.map((event) => event.text), position: undefined, lastSeq: last.seq, seq: wanted.at(-1)!.seq }
         : undefined))
     })
-    for (;;) {
-      const found = yield* reads.events(query)
+    const known = lastSeq(workspace, threadId)
+    if (known !== undefined && known <= afterSeq) seen = known
+    for (let first = true;; first = false) {
+      const found: EventTexts | undefined = first && seen !== undefined
+        ? { events: [], position: undefined, lastSeq: seen, seq: 0 }
+        : yield* reads.events(query)
       const left = until - performance.now()
       if (found === undefined || found.events.length > 0 || left <= 0 || streams.draining()) return found
       seen ??= found.lastSeq
