@@ -5,9 +5,11 @@
  * R1. Every answer is counted, under its route with the ids left out.
  * R2. Answers of 500 and above and slow ones are always logged; of the others at most `perSecond` in
  *     a second, and the next line says how many were skipped.
- * R3. Paths are logged as routes: no id, no query, no header.
+ * R3. Paths are logged as routes: no id, no query, no header but the request's id.
+ * R4. A request without an id of its own, or with an unfit one, gets one here, before anything reads it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { freshBody } from "../seed.ts"
 import { adjust, httpDuration, httpRequests, record, streamsOpen } from "./metrics.ts"
 
 export interface RequestEntry {
@@ -21,6 +23,7 @@ export interface RequestEntry {
   readonly cut: boolean
 }
 
+const fit = /^[A-Za-z0-9._:/+=-]{1,128}$/
 const id = /^[a-z]+_[0-9A-Za-z]{16,64}$/
 const word = /^[a-z][a-z0-9.-]{0,31}$/
 const routes = new Map<string, string>()
@@ -74,10 +77,10 @@ export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_00
     if (streaming) adjust(streamsOpen, -1)
     else record(httpDuration.with({ method, route }), ms / 1_000)
     if (status >= 500 || (ms >= slow && !streaming) || mayLog(now)) {
-      const header = response.getHeader("x-request-id")
+      const requestId = request.headers["x-request-id"]
       log({
         method, route, status, ms: Math.round(ms * 10) / 10, cut: !response.writableFinished && !streaming,
-        ...typeof header === "string" ? { requestId: header } : {},
+        ...typeof requestId === "string" ? { requestId } : {},
         ...skipped > 0 ? { skipped } : {}
       })
       skipped = 0
@@ -85,6 +88,8 @@ export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_00
   }
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now()
+    const sent = request.headers["x-request-id"]
+    if (typeof sent !== "string" || !fit.test(sent)) request.headers["x-request-id"] = `req_${freshBody()}`
     const streaming = request.headers.accept?.includes("text/event-stream") === true || /\/stream(\?|$)/.test(request.url ?? "")
     if (streaming) adjust(streamsOpen, 1)
     response.once("close", () => ended(request, response, started, streaming))

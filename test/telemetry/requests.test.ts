@@ -8,7 +8,7 @@ import { type RequestEntry, routeOf, watchRequests } from "../../src/telemetry/r
 const serving = async (work: (base: string, log: Array<RequestEntry>) => Promise<void>, perSecond?: number) => {
   const log: Array<RequestEntry> = []
   const server = createServer((request, response) => {
-    response.setHeader("x-request-id", "req-1")
+    response.setHeader("x-request-id", request.headers["x-request-id"] ?? "none")
     response.statusCode = request.url?.startsWith("/v1/broken") ? 500 : request.url?.startsWith("/v1/nothing") ? 404 : 200
     response.end("ok")
   })
@@ -40,10 +40,18 @@ describe("the request log", () => {
     for (const path of ["/v1/threads", "/v1/threads", "/v1/threads", "/v1/broken", "/v1/nothing/x"]) await (await fetch(base + path)).text()
     await until(() => log.some((entry) => entry.status === 500))
     assert.deepStrictEqual(log.map((entry) => [entry.route, entry.status, entry.skipped]), [["/v1/threads", 200, undefined], ["/v1/broken", 500, 2]])
-    assert.strictEqual(log[0]?.requestId, "req-1")
     const text = await Effect.runPromise(PrometheusMetrics.format())
     assert.match(text, /troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} 3/)
     assert.match(text, /troupe_http_request_duration_seconds_bucket/)
     assert.notMatch(text, /nothing/)
   }, 1))
+
+  it("knows the id of every request: the client's own, or one that it gives", () => serving(async (base, log) => {
+    const answered = async (headers: Record<string, string>) => (await fetch(`${base}/v1/agents`, { headers })).headers.get("x-request-id")
+    assert.strictEqual(await answered({ "x-request-id": "mine-1" }), "mine-1")
+    const given = [await answered({}), await answered({ "x-request-id": "<b>" })]
+    for (const id of given) assert.match(id ?? "", /^req_[0-9a-z]{26}$/)
+    await until(() => log.length === 3)
+    assert.deepStrictEqual(log.map((entry) => entry.requestId), ["mine-1", ...given])
+  }))
 })
