@@ -47,7 +47,8 @@ describe("the request log", () => {
   }, 1))
 
   it("knows the id of every request: the client's own, or one that it gives", () => serving(async (base, log) => {
-    const answered = async (headers: Record<string, string>) => (await fetch(`${base}/v1/agents`, { headers })).headers.get("x-request-id")
+    const answered = async (headers: Record<string, string>) =>
+      (await fetch(`${base}/v1/agents`, { headers })).headers.get("x-request-id") ?? undefined
     assert.strictEqual(await answered({ "x-request-id": "mine-1" }), "mine-1")
     const given = [await answered({}), await answered({ "x-request-id": "<b>" })]
     for (const id of given) assert.match(id ?? "", /^req_[0-9a-z]{26}$/)
