@@ -12,6 +12,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Lease } from "../../src/journal/Lease.ts"
 import { freshBody } from "../../src/seed.ts"
+import { record, streamsDropped } from "../../src/telemetry/metrics.ts"
 import type { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
@@ -141,7 +142,10 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
     const time = lease.now()
     for (const stream of streams) {
       const { caller: { expiresAt }, outbox } = stream
-      if (outbox.stalledFor > options.stallMs) outbox.destroy()
+      if (outbox.stalledFor > options.stallMs) {
+        record(streamsDropped)
+        outbox.destroy()
+      }
       else if (expiresAt !== undefined && expiresAt <= time) end(stream, "auth_expired")
       else if (now - stream.pingedAt >= options.pingMs) {
         stream.pingedAt = now

@@ -2,6 +2,7 @@
  * Follows the hints of an agent or of a whole workspace for one watcher: best effort, no replay. What
  * does not fit into its buffer is left out, and `gap` says so as soon as there is room.
  */
+import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { Effect, type Scope } from "effect"
 import type { Bus, Hint, Watch } from "../../src/bus/Bus.ts"
 import * as frames from "./frames.ts"
@@ -39,7 +40,11 @@ export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wante
     Effect.gen(function*() {
       let lost = false
       // From the first frame that is left out until the gap is told, everything is: order is kept.
-      outbox.onRoom = () => { if (lost) lost = !outbox.offer({ text: frames.gap() }) }
+      outbox.onRoom = () => {
+        if (!lost) return
+        lost = !outbox.offer({ text: frames.gap() })
+        if (!lost) record(streamGaps)
+      }
       let ready = false
       yield* bus.subscribe(watch, (hint) => {
         if (!ready || !wanted[hint.type === "events" ? "event" : hint.type]) return

@@ -7,6 +7,7 @@
  *     fit into its buffer is read again. Without one, what does not fit is left out and named by `gap`.
  * F4. The log is looked at every now and then all the same: hints may be lost.
  */
+import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { Deferred, Effect, Option, type Scope } from "effect"
 import type { Bus, Hint } from "../../src/bus/Bus.ts"
 import type { DatabaseUnavailable } from "../../src/store/Database.ts"
@@ -100,6 +101,7 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
           const range = { fromSeq: lost, toSeq: newest }
           lost = undefined
           next = newest + 1
+          record(streamGaps)
           outbox.offer({ text: frames.gap(range) })
         }
         if (newest < next) {

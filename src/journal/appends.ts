@@ -10,10 +10,10 @@
 import { Effect } from "effect"
 import pg from "pg"
 import { type BatchOptions, batched, type Request } from "../store/batches.ts"
+import { appendsInconsistent, appendsPerStatement, appendsRefused, batchesRepeated, record } from "../telemetry/metrics.ts"
 import { type Database, isRepeatable, isUnavailable } from "../store/Database.ts"
 import { appendStatement, byActor, confirmStatement, type OwnedAppend } from "./appendStatement.ts"
 import { Inconsistent, JournalUnavailable, Superseded } from "./Journal.ts"
-import type { JournalMeters } from "./meters.ts"
 
 const maxBatch = 128
 const patienceMs = 5_000
@@ -30,10 +30,10 @@ const pause = (attempt: number) =>
 const takenBirth = ({ birth }: OwnedAppend, cause: unknown) =>
   birth !== undefined && cause instanceof pg.DatabaseError && (cause.table === "heads" || cause.table === "idempotency")
 
-export const appends = (database: Database["Service"], lanes: number, meters: JournalMeters) => {
+export const appends = (database: Database["Service"], lanes: number) => {
   const actorsOf = (requests: ReadonlyArray<AppendRequest>) => requests.map((request) => request.item)
   const write = async (requests: ReadonlyArray<AppendRequest>) => {
-    meters.batch(requests.length)
+    record(appendsPerStatement, requests.length)
     const won = new Set((await database.write<{ o: number }>(appendStatement(actorsOf(requests)))).map((row) => row.o))
     return (_: unknown, o: number) => won.has(o)
   }
@@ -45,7 +45,7 @@ export const appends = (database: Database["Service"], lanes: number, meters: Jo
     return requests.filter((_, o) => !done.has(o))
   }
   const refuse = (requests: ReadonlyArray<AppendRequest>) => {
-    meters.refused(requests.length)
+    record(appendsRefused, requests.length)
     for (const { answer, item } of requests) answer(Effect.fail(new Superseded({ actor: item.actor })))
   }
 
@@ -75,16 +75,16 @@ export const appends = (database: Database["Service"], lanes: number, meters: Jo
             for (const { answer } of open) answer(Effect.fail(new JournalUnavailable({ cause })))
             return
           }
-          meters.repeated()
+          record(batchesRepeated)
           await pause(attempt)
         } else if (open.length > 1) {
-          meters.repeated()
+          record(batchesRepeated)
           for (const request of open) await settle([request])
           return
         } else {
           const { answer, item } = open[0]!
           if (takenBirth(item, cause)) return refuse(open)
-          meters.inconsistent()
+          record(appendsInconsistent)
           return answer(Effect.die(new Inconsistent({ actor: item.actor, cause })))
         }
       }

@@ -9,9 +9,9 @@ import { Effect } from "effect"
 import { bodyOfUuid, fromUuid } from "../domain/ids.ts"
 import { batched, type Request } from "../store/batches.ts"
 import { type Database, isUnavailable } from "../store/Database.ts"
+import { claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { ints, uuids } from "../store/parameters.ts"
 import { type ActorRef, type InputRow, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredFact, type WaitRow } from "./Journal.ts"
-import type { JournalMeters } from "./meters.ts"
 import { nouns } from "./nouns.ts"
 
 export interface Claim {
@@ -79,7 +79,7 @@ const targets: Record<string, WaitRow["target"]> = { person: "person", client: "
 
 const isPresent = (taken: Taken) => taken.taken
 
-export const claims = (database: Database["Service"], meters: JournalMeters) => {
+export const claims = (database: Database["Service"]) => {
   type ClaimRequest = Request<Claim, Loaded, NoSuchActor | OwnedElsewhere | JournalUnavailable>
 
   const load = async (taken: ReadonlyArray<Taken>, requests: ReadonlyArray<ClaimRequest>) => {
@@ -131,7 +131,7 @@ export const claims = (database: Database["Service"], meters: JournalMeters) => 
   }
 
   const take = async (requests: ReadonlyArray<ClaimRequest>) => {
-    meters.claims(requests.length)
+    record(claimsPerStatement, requests.length)
     const rows = await database.query<Taken>({
       name: "claim take",
       text: taking,

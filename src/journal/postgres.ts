@@ -12,7 +12,6 @@ import { appends } from "./appends.ts"
 import { claims } from "./claims.ts"
 import { type ActorRef, type InboxRow, Journal, JournalUnavailable, type StoredFact } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
-import { journalMeters } from "./meters.ts"
 import { isActorKind, nouns } from "./nouns.ts"
 
 const releasing = `update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
@@ -77,9 +76,8 @@ export const layerPostgres = (options: JournalOptions = {}) =>
   Layer.effect(Journal, Effect.gen(function*() {
     const database = yield* Database
     const lease = yield* Lease
-    const meters = yield* journalMeters
-    const append = appends(database, options.lanes ?? 1, meters)
-    const claim = claims(database, meters)
+    const append = appends(database, options.lanes ?? 1)
+    const claim = claims(database)
 
     return Journal.of({
       append: (entry) => append({ ...entry, owner: lease.incarnation() }),

@@ -3,7 +3,8 @@
  *
  * Samples are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
  */
-import { Cause, Effect, Exit, Layer, Metric } from "effect"
+import { Cause, Effect, Exit, Layer } from "effect"
+import { record, sampleDuration, samples } from "../telemetry/metrics.ts"
 import type { Backend } from "./Backend.ts"
 import { type Env, realModels } from "./catalogue.ts"
 import { type FormatOf, noImages } from "./images.ts"
@@ -30,9 +31,6 @@ const createdAt = (index: number) => new Date(Date.UTC(2025, 0, 1) - index * 100
 const unknownModel = (modelId: string) =>
   new ModelFailure({ code: "model_unavailable", text: `no model ${modelId} is available here`, transient: false, unavailable: true })
 
-const duration = Metric.timer("model_sample_duration", { description: "Time of one response of a model" })
-const samples = Metric.counter("model_samples", { description: "Responses of models, by how they ended", incremental: true })
-
 const outcomeOf = (exit: Exit.Exit<ModelReply, ModelFailure>): string => {
   if (Exit.isSuccess(exit)) return "answered"
   const failure = exit.cause.reasons.find(Cause.isFailReason)
@@ -41,19 +39,16 @@ const outcomeOf = (exit: Exit.Exit<ModelReply, ModelFailure>): string => {
 
 const measured = ({ entry, sample }: Backend): Backend => {
   const provider = entry.targets[0]?.provider ?? "unknown"
-  const timer = Metric.withAttributes(duration, { provider })
-  const counters = new Map<string, Metric.Counter<number>>()
-  const counterOf = (outcome: string) => {
-    const counter = counters.get(outcome) ?? Metric.withAttributes(samples, { provider, outcome })
-    counters.set(outcome, counter)
-    return counter
-  }
+  const duration = sampleDuration.with({ provider })
   return {
     entry,
-    sample: (request) => sample(request).pipe(
-      Effect.onExit((exit) => Metric.update(counterOf(outcomeOf(exit)), 1)),
-      Effect.trackDuration(timer)
-    )
+    sample: (request) => Effect.suspend(() => {
+      const started = performance.now()
+      return Effect.onExit(sample(request), (exit) => Effect.sync(() => {
+        record(samples.with({ provider, outcome: outcomeOf(exit) }))
+        record(duration, (performance.now() - started) / 1000)
+      }))
+    })
   }
 }
 

@@ -38,6 +38,9 @@ const seconds = (name: string, description: string) =>
     boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
   })
 
+const counts = (name: string, description: string) =>
+  Metric.histogram(`troupe_${name}`, { description, boundaries: [1, 2, 4, 8, 16, 32, 64, 128] })
+
 // The interface
 export const httpRequests = labelled(total("http_requests", "requests answered"), "method", "route", "status")
 export const httpDuration = labelled(seconds("http_request_duration", "from request to end of answer, streams left out"), "method", "route")
@@ -61,13 +64,13 @@ export const samples = labelled(total("model_samples", "model calls ended"), "pr
 export const sampleDuration = labelled(seconds("model_sample_duration", "one model call"), "provider")
 
 // The journal and the database
-export const journalAppends = total("journal_appends", "appends committed")
-export const journalFlushes = total("journal_flushes", "statements that carried appends")
-export const journalFlushDuration = seconds("journal_flush_duration", "one grouped append, from send to commit")
-export const journalInconsistent = total("journal_inconsistent", "appends refused by a unique index: each is a bug")
+export const appendsPerStatement = counts("journal_batch_appends", "appends a statement")
+export const claimsPerStatement = counts("journal_batch_claims", "claims a statement")
+export const appendsRefused = total("journal_appends_refused", "appends that found another owner")
+export const batchesRepeated = total("journal_batches_repeated", "batches sent again")
+export const appendsInconsistent = total("journal_appends_inconsistent", "appends refused by a unique index: each is a bug")
 export const databaseStatements = labelled(gauge("database_statements", "statements sent since the start"), "connection")
 export const databaseWaiting = gauge("database_waiting", "callers that wait for a connection")
-export const leaseBeatDelay = gauge("lease_beat_age_seconds", "time since the last beat that succeeded")
 
 // The process
 export const eventLoopDelay = labelled(gauge("event_loop_delay_seconds", "over the last 10 s"), "quantile")

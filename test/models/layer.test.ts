@@ -5,7 +5,7 @@ import { layerScripted } from "../../src/models/layer.ts"
 import { failed, promptOf, sampled, user } from "./prompts.ts"
 
 const countsOf = Effect.map(Metric.snapshot, (all) =>
-  new Map(all.flatMap((metric) => metric.id === "model_samples" && metric.type === "Counter" ? [[metric.attributes?.["outcome"] ?? "", Number(metric.state.count)]] : [])))
+  new Map(all.flatMap((metric) => metric.id === "troupe_model_samples_total" && metric.type === "Counter" ? [[metric.attributes?.["outcome"] ?? "", Number(metric.state.count)]] : [])))
 
 describe("samples", () => {
   it.effect("are counted by how they ended", () =>
