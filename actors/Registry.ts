@@ -131,6 +131,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
           : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
       }
       if (draining) return Effect.fail(new Draining())
+      // Two nodes without a lease would take an actor from each other for ever.
+      if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
       const pending = loading.get(`${ref.workspace}/${ref.id}`)
       if (pending !== undefined) return Deferred.await(pending)
       const deferred = Deferred.makeUnsafe<Actor, ActorError>()

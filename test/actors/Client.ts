@@ -61,7 +61,7 @@ export class Client {
     yield* pass(1_000)
   }.bind(this), Semaphore.makeUnsafe(1).withPermits(1))
 
-  private readonly ask = Effect.fnUntraced(function*(this: Client, made: (node: Node) => Effect.Effect<Answer, ActorError>) {
+  protected readonly ask: (made: (node: Node) => Effect.Effect<Answer, ActorError>) => Effect.Effect<Answer | ActorError> = Effect.fnUntraced(function*(this: Client, made: (node: Node) => Effect.Effect<Answer, ActorError>) {
     for (;;) {
       const { node } = this
       const answer = yield* Effect.result(node.ask(made(node)))
@@ -132,6 +132,12 @@ export class Client {
     const answer = yield* this.request(() => ({ type: "retry", inputId: freshId("input"), principal: ann }))
     if (!("status" in answer)) return assert.fail(`retry: ${answer._tag}`)
     this.note(`retry ${this.keys}`, "queue", answer)
+  }.bind(this))
+
+  /** Retries where there is something to retry. */
+  readonly retryIfAny = Effect.fnUntraced(function*(this: Client) {
+    const answer = yield* this.request(() => ({ type: "retry", inputId: freshId("input"), principal: ann }))
+    if ("status" in answer) this.note(`retry ${this.keys}`, "queue", answer)
   }.bind(this))
 
   cancel(clearQueue = false) {

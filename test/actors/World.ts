@@ -19,7 +19,7 @@ import { Prompts } from "../../actors/thread/prompts.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import { noTools, type Tools } from "../../actors/thread/tools.ts"
 import { Bus } from "../../src/bus/Bus.ts"
-import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
+import { type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
 import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
@@ -45,6 +45,8 @@ export interface World {
   readonly disabled: Set<string>
   /** Runs of our tools, by call. */
   readonly runs: Map<string, number>
+  /** What to do when that node's process dies. */
+  readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
   readonly fenced: Set<string>
   readonly complaints: Array<string>
@@ -59,7 +61,9 @@ export const plan: Plan = {
 export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const store = new MemoryStore()
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
-  return { store, misfortunes, plan, disabled: new Set(), runs: new Map(), fenced: new Set(), complaints: [], claims: 0 }
+  const deaths = new Map<string, () => void>()
+  store.onCrash = (incarnation) => deaths.get(incarnation)?.()
+  return { store, misfortunes, deaths, plan, disabled: new Set(), runs: new Map(), fenced: new Set(), complaints: [], claims: 0 }
 }
 
 /** `once` must not run twice, `often` may; `ask` is the client's to answer. Both tools take two seconds. */
@@ -135,7 +139,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   const incarnation = lease.incarnation()
   const scope = yield* Scope.make()
   const died = yield* Deferred.make<"died">()
-  store.onCrash = () => Deferred.doneUnsafe(died, Exit.succeed("died"))
+  world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
   const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Bus.layerMemory, layerScripted)
   const options = { idleMs, fruitlessLimit: 3 }
 
@@ -187,6 +191,19 @@ export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef
   world.store.lapse(lease.incarnation())
   return loaded
 })
+
+/** What a claim would load, without claiming. */
+export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined => {
+  const actor = store.actors.get(placeOf(ref))
+  if (actor === undefined) return undefined
+  const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent, waits } = actor
+  return {
+    actor: ref, attributes, createdAt, epoch, fruitless, head, parent,
+    facts: facts.filter(({ pos }) => head.since !== null && pos >= head.since),
+    inputs: [...inputs.values()].filter(({ state }) => state === "pending").sort((a, b) => a.ord - b.ord),
+    waits: [...waits.values()]
+  }
+}
 
 /** Lets everything run that needs no time: fibers yield to the event loop and not further than a few turns of it. */
 export const settle = Effect.promise(async () => {

@@ -330,6 +330,19 @@ describe("a node", () => {
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
     }))
 
+  it.effect("that is fenced takes no actor over, not even from one without a lease", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const other = yield* start(world)
+      world.store.lapse(node.incarnation)
+      world.fenced.add(other.incarnation)
+      assert.strictEqual((yield* Effect.flip(other.deliver(ref, { request: submit("A") })))._tag, "Unreachable")
+      assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
+      world.fenced.delete(other.incarnation)
+      yield* other.deliver(ref, { request: submit("A") })
+      assert.deepInclude(row(world, ref), { owner: other.incarnation, epoch: 2 })
+    }))
+
   it.effect("that leaves takes nothing more, and another one goes on at once", () =>
     Effect.gen(function*() {
       const { node, ref, world } = yield* setting()

@@ -1,0 +1,179 @@
+/**
+ * Exploration (architecture, "Proving it", 3): random commands to random owners of one thread, who die,
+ * lose their lease without knowing, lose connections, and leave memory, at random moments. After every
+ * command what is stored folds to what is live; in the end the journal's invariants hold.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { plain } from "../../machines/thread/fold.ts"
+import { Client } from "./Client.ts"
+import { asStored, makeWorld, type Node, pass, plan, settle, startNode, type World } from "./World.ts"
+
+const runs = Number(process.env["TROUPE_EXPLORATIONS"] ?? 150)
+
+interface Move {
+  readonly what: "queue" | "steer" | "interrupt" | "edit" | "remove" | "promote" | "cancel" | "retry" | "answer" | "two" | "pass" | "fault" | "usurp" | "replace"
+  readonly a: number
+  readonly b: number
+}
+
+const weights: Readonly<Record<Move["what"], number>> = {
+  queue: 8, steer: 6, interrupt: 4, edit: 2, remove: 2, promote: 4, cancel: 2, retry: 2, answer: 3, two: 4, pass: 14, fault: 8, usurp: 4, replace: 3
+}
+const move: fc.Arbitrary<Move> = fc.record({
+  what: fc.oneof(...Object.entries(weights).map(([what, weight]) => ({ weight, arbitrary: fc.constant(what as Move["what"]) }))),
+  a: fc.nat({ max: 1_000 }),
+  b: fc.nat({ max: 1_000 })
+})
+
+const scripts = [
+  "", "", "/wait 2s", "/wait 700ms", "/call nope {}", "/call often {}\n/call once {}\n/call often {}", "/call ask {}\n/call often {}", "/call ask {}",
+  "/fail model_error no", "/fail model_overloaded busy", "/fail@troupe/scripted model_unavailable gone", "/call once {}\n/then\n/wait 1s"
+]
+const faults = ["crash before", "crash after", "lost before", "lost after", "unavailable"] as const
+const pick = <T>(list: ReadonlyArray<T>, n: number): T => list[n % list.length] ?? assert.fail("an empty list")
+
+/** A client of several nodes at once. */
+class Explorer extends Client {
+  readonly nodes: Array<Node> = []
+  private count = 0
+  private turn = 0
+  /** Has no lease any more, and will know it as soon as it looks at the clock. */
+  private unaware: Node | undefined
+  private readonly planned = new Map<number, typeof faults[number]>()
+  private readonly idleMs: number
+
+  constructor(world: World, idleMs: number) {
+    super(world)
+    this.idleMs = idleMs
+    world.store.fault = (commit) => this.planned.get(commit)
+  }
+
+  readonly add = Effect.fnUntraced(function*(this: Explorer) {
+    this.nodes.push(yield* startNode(this.world, () => this.ref, this.idleMs))
+  }.bind(this))
+
+  /** The process is gone; another one takes its place. */
+  private readonly replace = Effect.fnUntraced(function*(this: Explorer, node: Node) {
+    const at = this.nodes.indexOf(node)
+    if (at < 0) return
+    this.nodes.splice(at, 1)
+    yield* node.kill
+    yield* this.add()
+  }.bind(this))
+
+  protected override readonly ask: Client["ask"] = Effect.fnUntraced(function*(this: Explorer, made: Parameters<Client["ask"]>[0]) {
+    for (let tries = 0; tries < 100; tries++) {
+      const node = pick(this.nodes, this.turn++)
+      const answer = yield* Effect.result(node.ask(made(node)))
+      yield* settle
+      if (Result.isSuccess(answer) && answer.success !== "died") return answer.success
+      if (Result.isSuccess(answer) || node.isDead()) yield* this.replace(node)
+      else if (answer.failure._tag !== "Unreachable") return answer.failure
+      else if (this.world.fenced.has(node.incarnation) && tries % 5 === 4) yield* this.replace(node)
+      else yield* pass(300)
+    }
+    return assert.fail("nobody answers")
+  }.bind(this))
+
+  private realise() {
+    if (this.unaware !== undefined) this.world.fenced.add(this.unaware.incarnation)
+  }
+
+  private put(mode: "queue" | "steer" | "interrupt", n: number) {
+    return this.send(`m${++this.count}`, mode, pick(scripts, n))
+  }
+
+  readonly take = Effect.fnUntraced(function*(this: Explorer, { a, b, what }: Move) {
+    const names = [...this.inputs.keys()].slice(-4)
+    this.turn += a
+    switch (what) {
+      case "queue":
+      case "steer":
+      case "interrupt":
+        return yield* this.put(what, b)
+      case "edit":
+        return yield* names.length === 0 ? Effect.void : this.edit(pick(names, b), `edited ${b}`)
+      case "remove":
+        return yield* names.length === 0 ? Effect.void : this.remove(pick(names, b))
+      case "promote":
+        return yield* names.length === 0 ? Effect.void : this.promote(pick(names, b), a % 2 === 0 ? "steer" : "interrupt")
+      case "cancel":
+        return yield* this.cancel(b % 3 === 0)
+      case "retry":
+        return yield* this.retryIfAny()
+      case "answer":
+        this.node = pick(this.nodes, a)
+        return yield* this.answer()
+      case "two": {
+        const names = [`m${++this.count}`, `m${++this.count}`]
+        return yield* this.sendTogether(...names)
+      }
+      case "pass":
+        this.realise()
+        return yield* pass(a % 5 === 0 ? 3_000 : b % 600)
+      case "fault":
+        this.planned.set(this.world.store.commits + 1 + a % 3, pick(faults, b))
+        return
+      case "usurp":
+        this.realise()
+        this.unaware = pick(this.nodes, a)
+        return this.world.store.lapse(this.unaware.incarnation)
+      case "replace":
+        return yield* this.replace(pick(this.nodes, a))
+    }
+  }.bind(this))
+
+  /** F1, on the owner: what is stored is what is live. */
+  compare() {
+    const { ref } = this
+    if (ref === undefined) return
+    const owner = this.nodes.find(({ incarnation }) => this.world.store.actors.get(placeOf(ref))?.owner === incarnation)
+    const live = owner?.registry.peek(ref.id)
+    const stored = asStored(this.world, ref)
+    if (owner !== undefined && !owner.isDead() && live !== undefined && stored !== undefined) {
+      assert.deepStrictEqual(plain(owner.kind.load(stored)), plain(live), "what is stored folds to what is live")
+    }
+  }
+
+  /** One fresh node is left, and finishes what there is. */
+  readonly conclude = Effect.fnUntraced(function*(this: Explorer) {
+    this.planned.clear()
+    for (const node of this.nodes.splice(0)) yield* node.kill
+    yield* this.start()
+    yield* pass(1_000)
+    yield* this.rest()
+    return yield* this.check()
+  }.bind(this))
+}
+
+it("random commands to random owners that fail at random leave a journal that holds", async () => {
+  let moves = 0
+  let facts = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(move, { minLength: 1, maxLength: 30, size: "max" }), fc.constantFrom(0, 3_600_000), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 6 }),
+      (way, idleMs, owners, maxSteps) =>
+        Effect.gen(function*() {
+          const world = makeWorld()
+          world.plan = { ...plan, models: ["troupe/scripted", "troupe/scripted-paid"], maxSteps, maxTurnMs: 20_000 }
+          const explorer = new Explorer(world, idleMs)
+          for (let i = 0; i < owners; i++) yield* explorer.add()
+          yield* explorer.create()
+          for (const move of way) {
+            yield* explorer.take(move)
+            yield* settle
+            explorer.compare()
+            moves++
+          }
+          facts += (yield* explorer.conclude()).length
+        }).pipe(Effect.provide(Layer.fresh(TestClock.layer())), Effect.runPromise)
+    ),
+    // A way takes some 20 ms: one that hangs is a finding too.
+    { numRuns: runs, timeout: 10_000 }
+  )
+  console.log(`explored: ${runs} ways of ${moves} moves, ${facts} facts`)
+}, 300_000)
