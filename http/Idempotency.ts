@@ -20,6 +20,7 @@ import { jsonText } from "./answers.ts"
 import { textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { Refused } from "./errors.ts"
+import { locationOf } from "./location.ts"
 
 /** What the writer of the effect stores, with the status and body of its answer. */
 export type Key = Pick<IdempotencyRow, "scope" | "fingerprint">
@@ -78,19 +79,19 @@ export class Idempotency extends Context.Service<Idempotency, {
     const journal = yield* Journal
     const running = new Map<string, Deferred.Deferred<void>>()
 
-    const replay = (kept: IdempotencyRow, key: Key) =>
+    const replay = (kept: IdempotencyRow, key: Key, path: string) =>
       kept.fingerprint === key.fingerprint
-        ? Effect.succeed(jsonText(kept.body, kept.status, { "idempotency-replayed": "true" }))
+        ? Effect.succeed(jsonText(kept.body, kept.status, { "idempotency-replayed": "true", ...kept.status === 201 && locationOf(path, kept.body) }))
         : Effect.fail(reused())
 
-    const first = <E, R>(workspace: string, key: Key, run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>) =>
+    const first = <E, R>(workspace: string, key: Key, path: string, run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>) =>
       Effect.gen(function*() {
         const kept = yield* journal.key(workspace, key.scope)
-        if (kept !== undefined) return yield* replay(kept, key)
+        if (kept !== undefined) return yield* replay(kept, key, path)
         const answer = yield* run(key).pipe(Effect.map(Option.some), Effect.catchIf(isTaken, () => Effect.succeed(Option.none<Answer>())))
         if (Option.isSome(answer)) return jsonText(answer.value.body, answer.value.status, answer.value.headers)
         const other = yield* journal.key(workspace, key.scope)
-        return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key)
+        return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key, path)
       })
 
     const once: Idempotency["Service"]["once"] = Effect.fnUntraced(function*(request, caller, run) {
@@ -118,7 +119,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       }
       const mine = Deferred.makeUnsafe<void>()
       running.set(name, mine)
-      return yield* Effect.ensuring(first(caller.workspace, key, run), Effect.sync(() => {
+      return yield* Effect.ensuring(first(caller.workspace, key, path, run), Effect.sync(() => {
         running.delete(name)
         Deferred.doneUnsafe(mine, Effect.void)
       }))

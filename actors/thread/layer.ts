@@ -74,6 +74,13 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     const agent = yield* agentOf(workspace, agentId)
     if (agent === undefined) return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
     if (agent.archived) return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
+    const { profileVersion } = thread
+    if (profileVersion !== undefined && profileVersion !== agent.profile.version) {
+      const pinned = yield* Effect.mapError(directory.profile(workspace, agent.profileId, profileVersion), unreachable)
+      if (pinned === undefined) {
+        return yield* new Refused({ reason: "profile_not_found", message: `profileVersion: the agent's profile has no version ${profileVersion}.` })
+      }
+    }
     if (thread.model !== undefined && models.resolve(thread.model).length === 0) {
       return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${thread.model}.` })
     }

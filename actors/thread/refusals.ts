@@ -6,7 +6,7 @@ import { Refused } from "../Actor.ts"
 /** An input that would not run is refused to its sender with the same word that its turn would fail with. */
 export const refusedAdmission = ({ code, text }: Failure): Refused =>
   new Refused({
-    reason: code === "identity_disabled" || code === "agent_archived" || code === "model_unavailable" ? code : "agent_not_found",
+    reason: code === "identity_disabled" || code === "agent_archived" || code === "model_unavailable" ? code : "profile_not_found",
     message: text
   })
 

@@ -57,7 +57,7 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
       if (answer.headers["idempotency-replayed"] === undefined) return answer
       const kept = readKept(new TextDecoder().decode(answer.body._tag === "Uint8Array" ? answer.body.body : undefined))
       return HttpServerResponse.text(JSON.stringify({ key: kept.key, token: unseal(kept.token, secrets) }), {
-        status: answer.status, contentType: "application/json", headers: { "idempotency-replayed": "true" }
+        status: answer.status, contentType: "application/json", headers: { "idempotency-replayed": "true", location: answer.headers["location"] ?? "/v1/auth/keys" }
       })
     }),
 

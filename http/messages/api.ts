@@ -13,7 +13,7 @@ export const MessagesApi = HttpApiGroup.make("messages").add(
     payload: MessageInput,
     success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
     error: refuses(
-      "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "image_not_found",
+      "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "profile_not_found", "image_not_found",
       "model_unavailable", "queue_full"
     )
   }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({

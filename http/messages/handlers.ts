@@ -12,7 +12,7 @@ import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.t
 
 const decodeInput = decodeJson(MessageInput)
 const refuseSubmit = refuseWith(
-  "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "image_not_found", "model_unavailable", "queue_full"
+  "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "profile_not_found", "image_not_found", "model_unavailable", "queue_full"
 )
 
 export const MessagesHandlers = HttpApiBuilder.group(Api, "messages", Effect.fnUntraced(function*(handlers) {

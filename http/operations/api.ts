@@ -34,7 +34,9 @@ export const OperationsApi = HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("list", "/operations", {
     query: {
       state: Schema.optional(OperationState),
-      action: Schema.optional(Schema.String.check(Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, { expected: "an action such as identity.disable" }))),
+      action: Schema.optional(Schema.String.check(Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, {
+        expected: "an action such as identity.disable", toJsonSchema: () => ({ pattern: "^[a-z_]{1,32}\\.[a-z_]{1,32}$" })
+      }))),
       agentId: Schema.optional(AgentId),
       limit: limitOf("operations"),
       cursor: CursorParam

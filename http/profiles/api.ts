@@ -11,7 +11,7 @@ import { CursorParam, limitOf } from "../pagination.ts"
 export const ProfileId = idOf("profile")
 
 /** A version's number in a path: what is no such number leads nowhere, as an id of another form does. */
-const VersionParam = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,8}$/))
+const VersionParam = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,8}$/, { toJsonSchema: () => ({ pattern: "^[1-9]\\d{0,8}$" }) }))
 
 export const ProfileAnswer = Schema.Struct({ profile: Profile }).annotate({ identifier: "ProfileAnswer" })
 

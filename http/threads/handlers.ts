@@ -52,9 +52,9 @@ const patched = (held: ThreadAttributes, patch: ThreadPatch, by: Principal, at: 
   })
 }
 
-const refuseCreate = refuseWith("agent_not_found", "agent_archived", "model_unavailable", "image_not_found", "origin_not_allowed")
+const refuseCreate = refuseWith("agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
 const refuseCancel = refuseWith("turn_conflict")
-const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "model_unavailable", "queue_full")
+const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
 
 /** How often an edit is tried against others of the same moment. */
 const attempts = 5

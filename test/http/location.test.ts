@@ -1,0 +1,39 @@
+/** Whatever a POST creates says where it is, also when the request comes again. */
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { locationOf } from "../../http/location.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+
+let server: TestServer
+beforeAll(async () => { server = await startServer() })
+afterAll(() => server.stop())
+
+it("a repeated request has the Location of the first", async () => {
+  const { alpha } = server
+  const agentId = await makeAgent(alpha)
+  const { profileId } = (await alpha.get(`/v1/agents/${agentId}`)).body.agent
+  const thread = await makeThread(alpha, agentId)
+  await submit(alpha, thread, "/fail model_error on purpose")
+  await logOf(alpha, thread, ended(1))
+  const requests: ReadonlyArray<readonly [string, object]> = [
+    ["/v1/profiles", { name: "P", models: ["troupe/scripted"] }],
+    ["/v1/agents", { name: "A", profileId }],
+    ["/v1/auth/keys", { name: "K", scopes: ["read"] }],
+    ["/v1/threads", { agentId, message: { content: text(`"id":"thr_00000000000000000000000000"`) } }],
+    [`/v1/threads/${thread}/retry`, {}],
+    [`/v1/threads/${thread}/messages`, { content: text("Hello") }]
+  ]
+  for (const [path, body] of requests) {
+    const first = await alpha.post(path, body, { "idempotency-key": "one" })
+    const again = await alpha.post(path, body, { "idempotency-key": "one" })
+    assert.deepStrictEqual([first.status, again.status, again.headers.get("idempotency-replayed")], [201, 201, "true"], first.text)
+    assert.deepStrictEqual(again.body, first.body)
+    const location = first.headers.get("location") ?? ""
+    assert.strictEqual(again.headers.get("location"), location)
+    assert.strictEqual((await alpha.get(location)).status, path === "/v1/auth/keys" ? 405 : 200, location)
+  }
+})
+
+it("a path that creates nothing has no Location", () => {
+  assert.deepStrictEqual(locationOf("/v1/identities/disable", `{"id":"op_00000000000000000000000000"}`), {})
+})
