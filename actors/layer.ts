@@ -9,12 +9,14 @@ export interface ActorsOptions {
   readonly idleMs?: number
   /** Bytes of kept prompts on this node; 256 MiB unless told. */
   readonly promptBytes?: number
+  /** Characters of kept events on this node; 32 million unless told. */
+  readonly tailCharacters?: number
 }
 
 /** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
 const fruitlessLimit = 3
 
-export const layer = ({ idleMs = 10_000, promptBytes = 256 * 1024 * 1024 }: ActorsOptions = {}) =>
+export const layer = ({ idleMs = 10_000, promptBytes = 256 * 1024 * 1024, tailCharacters = 32_000_000 }: ActorsOptions = {}) =>
   Sweep.layer.pipe(
-    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, promptBytes }), Identity.layer({ idleMs, fruitlessLimit })])
+    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, promptBytes, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })])
   )

@@ -24,6 +24,7 @@ import type { Prompts } from "./prompts.ts"
 import { explain, refusedAdmission } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
+import type { Tails } from "./tails.ts"
 import type { Tools } from "./tools.ts"
 
 /** A command with what its answer needs. `command` is absent of a birth without a message. */
@@ -43,6 +44,7 @@ export interface ThreadKindOptions {
   readonly perform: Perform
   readonly prompts: Prompts
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
+  readonly tails: Tails
   readonly tools: Tools
 }
 
@@ -66,7 +68,7 @@ const settingsOf = ({ attributes, parent, ref }: Being<Snapshot>) => {
   }
 }
 
-export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, spendOf, tools }: ThreadKindOptions): ThreadKind => {
+export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools }: ThreadKindOptions): ThreadKind => {
   const admissionsOf = Effect.fnUntraced(function*(being: Being<Snapshot>, more: ReadonlyArray<Pick<Input, "inputId" | "principal" | "model">>) {
     const inputs = [...being.snapshot.context.pending, ...more]
     const admissions: Record<string, Admission> = {}
@@ -213,8 +215,6 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       const { pos, turn } = before.context
       for (const fact of written.said) count(fact, turn)
       prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
-      const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
-      if (!bus.watched(about)) return
       const events: Array<Extract<Hint, { type: "events" }>["events"][number]> = []
       let at = seq
       for (const fact of written.facts) {
@@ -222,6 +222,9 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
         at++
         events.push({ seq: at, turnId: fact.turn, type: fact.type, text: eventText(ref.id, { ...fact, turn: fact.turn, seq: at }) })
       }
+      if (events.length > 0) tails.committed(ref.id, seq + 1, events.map((event) => event.text))
+      const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
+      if (!bus.watched(about)) return
       if (events.length > 0) bus.publish({ ...about, type: "events", events })
       if (statusOf(before) !== statusOf(next)) bus.publish({ ...about, type: "status", status: statusOf(next), lastSeq: at })
       if (before.context.pending !== next.context.pending) bus.publish({ ...about, type: "queue", pending: next.context.pending.length })

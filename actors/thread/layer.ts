@@ -19,11 +19,14 @@ import { Prompts } from "./prompts.ts"
 import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
+import { Tails } from "./tails.ts"
 import { noTools } from "./tools.ts"
 
 export interface ThreadOptions extends RegistryOptions {
   /** Bytes of kept prompts on this node. */
   readonly promptBytes: number
+  /** Characters of kept events on this node. */
+  readonly tailCharacters: number
 }
 
 /** The threads that live on this node, for sweep and drain. */
@@ -41,6 +44,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const random = yield* Random.Random
   const admissionOf = yield* makeAdmission
   const prompts = new Prompts(options.promptBytes, journal.facts)
+  const tails = new Tails(options.tailCharacters)
 
   const agentOf = Effect.fnUntraced(function*(workspace: string, agentId: string) {
     return yield* Effect.mapError(directory.agent(workspace, agentId), unreachable)
@@ -62,7 +66,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     })
   })
 
-  const kind = makeThreadKind({ admissionOf, bus, journal, perform, prompts, spendOf, tools: noTools })
+  const kind = makeThreadKind({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools: noTools })
   const registry = yield* makeRegistry(kind, options)
 
   const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
@@ -114,6 +118,10 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   })
 
   const threads = Threads.of({
+    recent: (workspace, threadId, afterSeq, limit) => {
+      const lastSeq = registry.current(refOf(workspace, threadId))?.context.seq
+      return lastSeq === undefined ? undefined : tails.since(threadId, afterSeq, lastSeq, limit)
+    },
     lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
     create,
     submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {

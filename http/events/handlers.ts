@@ -51,8 +51,11 @@ export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntra
       ...(afterSeq > 0 ? { afterSeq } : {}),
       ...(typeof position === "number" ? { position } : {})
     }
-    // Whoever polls a thread that lives here costs no statement until there is something to read.
-    if (afterSeq > 0 && waitSeconds === 0 && afterSeq >= (threads.lastSeq(workspace, threadId) ?? Infinity)) return jsonText(`{"events":[]}`)
+    // Whoever follows a thread that lives here costs no statement.
+    if (waitSeconds === 0 && query.cursor === undefined && turnId === undefined && asked.order === "asc") {
+      const recent = threads.recent(workspace, threadId, afterSeq, asked.limit)
+      if (recent !== undefined) return jsonText(`{"events":[${recent.join(",")}]}`)
+    }
     const found = waitSeconds > 0 ? yield* longPoll(asked, afterSeq, waitSeconds * 1000) : yield* reads.events(asked)
     if (found === undefined) return yield* noThread()
     const next = found.position === undefined ? "" : `,"nextCursor":"${cursors.seal(place, filter, [found.position])}"`

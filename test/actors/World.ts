@@ -13,6 +13,7 @@ import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry } from "../../actors/Registry.ts"
 import { Sweep } from "../../actors/Sweep.ts"
 import { makeThreadKind } from "../../actors/thread/kind.ts"
+import { Tails } from "../../actors/thread/tails.ts"
 import { ThreadRegistry } from "../../actors/thread/layer.ts"
 import { makePerform } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/prompts.ts"
@@ -148,7 +149,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
     const tools = toolsOf(world)
     const prompts = new Prompts(1_000_000, journal.facts)
     const models = watchedModels(world, yield* Models, ref)
-    const kind = makeThreadKind({
+    const kind = makeThreadKind({ tails: new Tails(0),
       bus, journal, prompts, tools,
       perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, systemPrompt: () => Effect.succeed(undefined) }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),

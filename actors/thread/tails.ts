@@ -1,0 +1,63 @@
+/**
+ * The last events of threads that live here, as the texts they were made: whoever follows a thread
+ * closely is answered from memory.
+ *
+ * E1. A log only grows, so what is kept is true for ever; whether it reaches to the log's end is for
+ *     the reader to know, who has the thread's last seq.
+ * E2. At most a few kilobytes a thread, and a cap of bytes in all; the least recently written go first.
+ */
+interface Tail {
+  /** seq of the first text. */
+  first: number
+  texts: Array<string>
+  characters: number
+}
+
+const charactersPerThread = 16_384
+
+export class Tails {
+  private readonly kept = new Map<string, Tail>()
+  private characters = 0
+  private readonly cap: number
+
+  /** `cap`: characters in all. */
+  constructor(cap: number) {
+    this.cap = cap
+  }
+
+  /** After a commit: `seq` is that of the first of `texts`. */
+  committed(threadId: string, seq: number, texts: ReadonlyArray<string>) {
+    const known = this.kept.get(threadId)
+    this.drop(threadId)
+    const follows = known !== undefined && known.first + known.texts.length === seq
+    const tail = follows ? known : { first: seq, texts: [], characters: 0 }
+    for (const text of texts) {
+      tail.texts.push(text)
+      tail.characters += text.length
+    }
+    while (tail.characters > charactersPerThread) {
+      tail.characters -= tail.texts.shift()?.length ?? 0
+      tail.first++
+    }
+    if (tail.texts.length === 0) return
+    this.kept.set(threadId, tail)
+    this.characters += tail.characters
+    for (const oldest of this.kept.keys()) {
+      if (this.characters <= this.cap) break
+      this.drop(oldest)
+    }
+  }
+
+  /** The events after `afterSeq`, if they are kept up to `lastSeq` and are at most `limit`. */
+  since(threadId: string, afterSeq: number, lastSeq: number, limit: number): ReadonlyArray<string> | undefined {
+    if (afterSeq >= lastSeq) return []
+    const tail = this.kept.get(threadId)
+    if (tail === undefined || afterSeq + 1 < tail.first || tail.first + tail.texts.length - 1 !== lastSeq || lastSeq - afterSeq > limit) return undefined
+    return tail.texts.slice(afterSeq + 1 - tail.first)
+  }
+
+  private drop(threadId: string) {
+    this.characters -= this.kept.get(threadId)?.characters ?? 0
+    this.kept.delete(threadId)
+  }
+}
