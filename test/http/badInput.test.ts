@@ -25,13 +25,16 @@ interface Operation {
   readonly body: Schema | undefined
   readonly responses: Schema
 }
+/** What creates first, what ends things last. */
+const rank = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  method === "DELETE" ? 4 : /(cancel|approve|deny)$/.test(path) ? 3 : method === "POST" && !path.includes("{") ? 0 : method === "POST" ? 1 : 2
 const operations = Object.entries(objectAt(document, "paths")).flatMap(([path, methods]) =>
   Object.entries(isObject(methods) ? methods : {}).map(([method, operation]): Operation => ({
     method: method.toUpperCase(), path,
     parameters: listAt(objectAt(operation), "parameters").filter(isObject),
     body: schemaAt(objectAt(operation, "requestBody", "content", "application/json"), "schema"),
     responses: objectAt(operation, "responses")
-  })))
+  }))).sort((a, b) => rank(a) - rank(b))
 
 /** Ids that exist, by their prefix: of this workspace, and learned from answers; and of the other one. */
 const own = new Map<string, Array<string>>()
@@ -47,28 +50,48 @@ const pick = (pool: Map<string, Array<string>>, prefix: string, n: number) => {
   const list = pool.get(prefix) ?? []
   return list[n % list.length] ?? `${prefix}01m7y1svs7e0087pe32vr71000`
 }
+/** Threads of inputs, cursors of lists, and how often an operation was carried out and refused. */
+const threadOf = new Map<string, string>()
+const cursors = new Map<string, Array<string>>()
+const done = new Map<Operation, { carried: number; refused: number }>()
+
+const learn = (operation: Operation, sent: Sent, text: string) => {
+  for (const [, id] of text.slice(0, 20_000).matchAll(learned)) remember(own, id!)
+  const key = operation.path === "/v1/auth/keys" && operation.method === "POST" ? /"(key_[0-7][0-9a-z]{25})"/.exec(text)?.[1] : undefined
+  if (key !== undefined) remember(own, key)
+  const thread = /thr_[0-9a-z]{26}/.exec(sent.path)?.[0]
+  if (thread !== undefined) for (const [input] of text.slice(0, 20_000).matchAll(/inp_[0-9a-z]{26}/g)) threadOf.set(input, thread)
+  const cursor = /"nextCursor":"([^"]+)"/.exec(text)?.[1]
+  if (cursor !== undefined) cursors.set(operation.path, [...(cursors.get(operation.path) ?? []).slice(-5), cursor])
+}
+
 const learned = /"((?:agt_|prof_|thr_|inp_|trn_|op_)[0-7][0-9a-hjkmnp-tv-z]{25})"/g
 
 let server: TestServer
-const inhabit = async (client: TestServer["alpha"], pool: Map<string, Array<string>>) => {
-  const resting = await makeAgent(client)
-  for (const agent of [resting, await makeAgent(client, ["troupe/scripted-paid"], { budget: { limit: 1, window: "24h" } })]) {
-    const thread = await makeThread(client, agent)
-    const running = await makeThread(client, agent, { message: { content: [{ type: "text", text: "/wait 600s" }] } })
-    for (const words of ["one", "two", "three"]) {
-      const { id, turnId } = await submit(client, running, words)
-      remember(pool, id, turnId)
-    }
-    remember(pool, agent, thread, running)
+let reader: TestServer["alpha"]
+/** An agent, a thread that failed, and one that runs with inputs behind it. */
+const inhabit = async (client: TestServer["alpha"], pool: Map<string, Array<string>>, models?: ReadonlyArray<string>) => {
+  const agent = await makeAgent(client, models, { budget: { limit: 1, window: "24h" } })
+  const running = await makeThread(client, agent, { message: { content: [{ type: "text", text: "/wait 600s" }] } })
+  const failed = await makeThread(client, agent, { message: { content: [{ type: "text", text: "/fail model_error on purpose" }] } })
+  remember(pool, agent, failed, running)
+  for (const words of ["one", "two"]) {
+    const { id, turnId } = await submit(client, running, words)
+    remember(pool, id, turnId)
+    threadOf.set(id, running)
   }
+}
+const furnish = async (client: TestServer["alpha"], pool: Map<string, Array<string>>) => {
+  await inhabit(client, pool, ["troupe/scripted-paid"])
   for (const profile of (await client.get("/v1/profiles")).body.profiles) remember(pool, profile.id)
   remember(pool, (await client.post("/v1/identities/disable", { identity: "nobody" })).body.operation.id)
   remember(pool, (await client.post("/v1/auth/keys", { name: "lost", scopes: ["read"] })).body.key.id)
 }
 beforeAll(async () => {
   server = await startServer()
-  await inhabit(server.alpha, own)
-  await inhabit(server.beta, foreign)
+  await furnish(server.alpha, own)
+  await furnish(server.beta, foreign)
+  reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
 })
 afterAll(() => server.stop())
 
@@ -108,6 +131,7 @@ const altered = (value: unknown, way: ReadonlyArray<number>, how: number, other:
 }
 
 interface Sent {
+  readonly credential: "all" | "read" | "none" | "unknown"
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
@@ -122,9 +146,13 @@ const requests = (operation: Operation): fc.Arbitrary<Sent> => {
   const inQuery = operation.parameters.filter((parameter) => parameter["in"] === "query")
   const schemaOf = (parameter: Schema) => schemaAt(parameter, "schema") ?? {}
   const ids = fc.tuple(...inPath.map((parameter) => fc.oneof({ weight: 12, arbitrary: fitting(schemaOf(parameter), schemas, textOf) }, { weight: 1, arbitrary: odd })))
-  // Long polls are for other tests.
+  // Long polls are for other tests. A cursor is of this list, or of another thing of its kind.
+  const usual = (parameter: Schema) =>
+    parameter["name"] === "waitSeconds" ? fc.constant(0)
+      : parameter["name"] === "cursor" ? fc.nat(5).map((n) => { const known = cursors.get(operation.path) ?? []; return known[n % known.length] ?? "none" })
+      : fitting(schemaOf(parameter), schemas, textOf)
   const values = fc.tuple(...inQuery.map((parameter) => fc.option(
-    fc.oneof({ weight: 4, arbitrary: parameter["name"] === "waitSeconds" ? fc.constant(0) : fitting(schemaOf(parameter), schemas, textOf) }, { weight: 1, arbitrary: odd }),
+    fc.oneof({ weight: 4, arbitrary: usual(parameter) }, { weight: 1, arbitrary: odd }),
     { freq: 2, nil: undefined }
   )))
   const extra = fc.oneof({ weight: 15, arbitrary: fc.constant("") }, { weight: 1, arbitrary: fc.constantFrom("after_seq=1", "__proto__=1", "limit=1&limit=1", "%=%", "&&", "x".repeat(2000)) })
@@ -135,7 +163,11 @@ const requests = (operation: Operation): fc.Arbitrary<Sent> => {
   const idempotency = fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: fc.constantFrom("a", "b", "c") }, { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(256), " ") })
   const match = fc.constantFrom(undefined, undefined, "*", `"1"`, `"0"`, "W/\"1\"", "rubbish", ",,,")
   const cut = fc.oneof({ weight: 12, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 1, max: 30 }) })
-  return fc.record({ ids, values, extra, body, idempotency, match, cut }).map(({ body, cut, extra, idempotency, ids, match, values }): Sent => {
+  const credential = fc.oneof({ weight: 30, arbitrary: fc.constant("all" as const) }, { weight: 1, arbitrary: fc.constantFrom("read" as const, "none" as const, "unknown" as const) })
+  return fc.record({ ids, values, extra, body, idempotency, match, cut, credential, together: fc.nat(3) }).map(({ body, credential, cut, extra, idempotency, ids: chosen, match, together, values }): Sent => {
+    // An input and a thread that belong together, mostly.
+    const thread = inPath.length === 2 && together > 0 ? threadOf.get(String(chosen[1])) : undefined
+    const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
     const query = inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : [`${parameter["name"]}=${encodeURIComponent(asText(values[index]))}`])
     const whole = JSON.stringify(body.value)
     const bytes = whole === undefined || cut === 0 ? whole : whole.slice(0, Math.max(0, whole.length - cut))
@@ -148,6 +180,7 @@ const requests = (operation: Operation): fc.Arbitrary<Sent> => {
     })
     const badBody = operation.body !== undefined && whole !== undefined && faults(operation.body, body.value, schemas).length > 0
     return {
+      credential,
       path: path + (query.length > 0 || extra !== "" ? `?${[...query, ...extra === "" ? [] : [extra]].join("&")}` : ""),
       headers: {
         ...bytes !== undefined && { "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json" },
@@ -162,12 +195,15 @@ const requests = (operation: Operation): fc.Arbitrary<Sent> => {
 
 const words = (response: Schema) => [...String(response["description"]).matchAll(/`([a-z_]+)`/g)].map((match) => match[1])
 
-const send = async (method: string, { body, headers, path }: Sent) => {
+const tokenOf = (credential: Sent["credential"]) =>
+  credential === "all" ? server.alpha.token : credential === "read" ? reader.token : `${server.alpha.token?.slice(0, -1)}${server.alpha.token?.endsWith("0") ? "1" : "0"}`
+
+const send = async (method: string, { body, credential, headers, path }: Sent) => {
   const stop = new AbortController()
   const timer = setTimeout(() => stop.abort(new Error("no answer in ten seconds")), 10_000)
   try {
     const response = await fetch(server.base + path, {
-      method, headers: { authorization: `Bearer ${server.alpha.token}`, ...headers }, signal: stop.signal,
+      method, headers: { ...credential !== "none" && { authorization: `Bearer ${tokenOf(credential)}` }, ...headers }, signal: stop.signal,
       ...body !== undefined && method !== "GET" && { body }
     })
     const type = response.headers.get("content-type") ?? ""
@@ -185,7 +221,7 @@ const send = async (method: string, { body, headers, path }: Sent) => {
 
 const hold = async (operation: Operation, sent: Sent) => {
   const answer = await send(operation.method, sent)
-  const seen = `${operation.method} ${sent.path.slice(0, 300)} ${JSON.stringify(sent.headers)} ${sent.body?.slice(0, 1500)}\n-> ${answer.status} ${answer.text.slice(0, 1500)}`
+  const seen = `${operation.method} ${sent.path.slice(0, 300)} ${sent.credential} ${JSON.stringify(sent.headers)} ${sent.body?.slice(0, 1500)}\n-> ${answer.status} ${answer.text.slice(0, 1500)}`
   assert.isBelow(answer.status, 500, seen)
   // The listener's own refusal, before there is a path to speak of.
   if (answer.status === 431 && sent.path.length > 10_000) return assert.deepStrictEqual(faults(schemas["ErrorResponse"] ?? {}, JSON.parse(answer.text), schemas, true), [], seen)
@@ -209,12 +245,22 @@ const hold = async (operation: Operation, sent: Sent) => {
   } else if (answer.status === 204) assert.strictEqual(answer.text, "")
   else assert.match(answer.type, /^text\/event-stream/, seen)
   if (sent.forbidden === true) assert.isAtLeast(answer.status, 400, `the document forbids it: ${seen}`)
-  if (answer.status < 300) for (const [, id] of answer.text.slice(0, 20_000).matchAll(learned)) remember(own, id!)
+  if (sent.credential === "none" || sent.credential === "unknown") assert.strictEqual(answer.status, 401, seen)
+  const count = done.get(operation) ?? { carried: 0, refused: 0 }
+  done.set(operation, answer.status < 300 ? { ...count, carried: count.carried + 1 } : { ...count, refused: count.refused + 1 })
+  if (answer.status < 300) learn(operation, sent, answer.text)
 }
 
 describe(`any request is answered as the document says (seed ${seed})`, () => {
   it.each(operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))("%s", { timeout: 60_000 + runs * 200 }, async (_, operation) => {
+    // What the ones before have ended is there again.
+    await inhabit(server.alpha, own)
     await fc.assert(fc.asyncProperty(requests(operation), (sent) => hold(operation, sent)), { numRuns: runs, seed, interruptAfterTimeLimit: 55_000 + runs * 200 })
+  })
+
+  it.runIf(runs >= 100)("and every operation was carried out, and refused", () => {
+    const missed = operations.filter((operation) => done.get(operation)?.carried === 0 || done.get(operation)?.refused === 0)
+    assert.deepStrictEqual(missed.map(({ method, path }) => `${method} ${path}`), ["POST /v1/operations/{operationId}/deny", "POST /v1/operations/{operationId}/cancel"])
   })
 
   it("and the server still works as before", async () => {

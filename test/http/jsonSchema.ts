@@ -101,7 +101,8 @@ export type TextOf = (pattern: string) => fc.Arbitrary<string> | undefined
 export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Arbitrary<unknown> => {
   const found = resolve(schema, schemas)
   const parts = partsOf(found)
-  if (parts.length > 0) return fc.oneof(...parts.map((part) => fitting(part, schemas, textOf)))
+  // What is named first is the usual.
+  if (parts.length > 0) return fc.oneof(...parts.map((part, index) => ({ weight: index === 0 ? 4 : 1, arbitrary: fitting(part, schemas, textOf) })))
   if (Array.isArray(found["enum"])) return fc.constantFrom<unknown>(...found["enum"])
   switch (found["type"]) {
     case "string": {
@@ -134,7 +135,10 @@ export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Ar
       if (properties.length === 0 && others !== undefined) {
         return fc.dictionary(fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...words) }), fitting(others, schemas, textOf), { maxKeys: 3 })
       }
-      return fc.record(Object.fromEntries(properties.map(([name, property]) => [name, fitting(property, schemas, textOf)])), { requiredKeys: required })
+      return fc.tuple(...properties.map(([name, property]) => {
+        const value = fitting(property, schemas, textOf)
+        return required.includes(name) ? value : fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value })
+      })).map((values) => Object.fromEntries(properties.flatMap(([name], index) => values[index] === undefined ? [] : [[name, values[index]]])))
     }
     default:
       return fc.jsonValue({ maxDepth: 2 })
