@@ -66,19 +66,12 @@ export class Client {
       const { node } = this
       const answer = yield* Effect.result(node.ask(made(node)))
       yield* settle
-      if (Result.isFailure(answer)) {
-        if (answer.failure._tag === "Unreachable") {
-          yield* pass(1_000)
-          continue
-        }
-        return answer.failure
-      }
-      if (answer.success !== "died") {
-        // It may have died between the answer and now, over a job.
-        if (node.isDead()) yield* this.recover(node)
-        return answer.success
-      }
-      yield* this.recover(node)
+      // It may also have died since it answered, over a job.
+      if (node.isDead()) yield* this.recover(node)
+      if (Result.isSuccess(answer)) {
+        if (answer.success !== "died") return answer.success
+      } else if (answer.failure._tag !== "Unreachable") return answer.failure
+      else if (!node.isDead()) yield* pass(1_000)
     }
   }.bind(this))
 
@@ -121,6 +114,18 @@ export class Client {
     if (!("status" in answer)) return assert.fail(`${name}: ${answer._tag}`)
     this.note(name, mode, answer)
   }.bind(this))
+
+  /** Stores an input for an owner who cannot be reached: the sweep delivers it. Twice is once. */
+  post(name: string) {
+    const request = { type: "submit", input: this.input(name, "queue", "") } satisfies Request
+    const { inputId } = request.input
+    this.inputs.set(name, inputId)
+    this.accepted.push({ inputId, mode: "queue" })
+    return Effect.sync(() => {
+      const actor = this.ref ?? assert.fail("no thread yet")
+      for (let i = 0; i < 2; i++) this.world.store.inbox.set(actor.workspace + inputId, { id: inputId, actor, command: JSON.stringify(request) })
+    })
+  }
 
   /** Sends all at once: whichever comes first is first. */
   readonly sendTogether = Effect.fnUntraced(function*(this: Client, ...names: ReadonlyArray<string>) {
@@ -215,6 +220,7 @@ export class Client {
     assert.deepStrictEqual({ pos, runnableAt, seq, since }, { pos: log.length, runnableAt: null, seq: log.filter((fact) => fact.public).length, since: null })
     assert.deepStrictEqual(carryIn(carry), JSON.parse(JSON.stringify(carryOf(facts.map(factOf)))))
     assert.deepStrictEqual(loaded.waits, [])
+    assert.strictEqual(this.world.store.inbox.size, 0)
     assert.deepStrictEqual(this.world.complaints, [])
     return log
   }.bind(this))

@@ -46,6 +46,8 @@ export interface World {
   readonly disabled: Set<string>
   /** Runs of our tools, by call. */
   readonly runs: Map<string, number>
+  /** Runs that came to their end. */
+  finished: number
   /** What to do when that node's process dies. */
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
@@ -64,7 +66,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, disabled: new Set(), runs: new Map(), fenced: new Set(), complaints: [], claims: 0 }
+  return { store, misfortunes, deaths, plan, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0 }
 }
 
 /** `once` must not run twice, `often` may; `ask` is the client's to answer. Both tools take two seconds. */
@@ -79,7 +81,10 @@ const toolsOf = (world: World): Tools => ({
         const runs = (world.runs.get(toolCallId) ?? 0) + 1
         world.runs.set(toolCallId, runs)
         if (name === "once" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
-        return Effect.delay(Effect.succeed({ output: { ran: name } }), "2 seconds")
+        return Effect.delay(Effect.sync(() => {
+          world.finished++
+          return { output: { ran: name } }
+        }), "2 seconds")
       })
       : noTools.run(name, input, toolCallId)
 })

@@ -237,6 +237,17 @@ const scenarios: ReadonlyArray<Scenario> = [
     log: "user(A) turn_cancelled(A) user(C) turn_failed(C: identity_disabled) user(B) turn_failed(B: identity_disabled) user(D) assistant(D) turn_completed(D)"
   },
   {
+    name: "inputs that were stored while no owner could be reached",
+    does: Effect.fnUntraced(function*(client) {
+      yield* client.create("A", "/wait 3s")
+      yield* client.post("P")
+      yield* client.pass(1_000)
+      yield* client.post("R")
+      yield* client.pass(5_000)
+    }),
+    log: "user(A) assistant(A) turn_completed(A) user(P) assistant(P) turn_completed(P) user(R) assistant(R) turn_completed(R)"
+  },
+  {
     name: "a turn that runs longer than it may",
     given: (world) => {
       world.plan = { ...plan, maxTurnMs: 5_000 }

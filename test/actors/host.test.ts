@@ -120,9 +120,9 @@ describe("an actor at rest", () => {
 })
 
 describe("an actor that another node has taken", () => {
-  const taken = Effect.fnUntraced(function*() {
+  const taken = Effect.fnUntraced(function*(script = "A\n/wait 3s") {
     const { node, ref, world } = yield* setting()
-    yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+    yield* node.deliver(ref, { request: submit(script) })
     // The first node does not know yet that its lease has lapsed.
     world.store.lapse(node.incarnation)
     const other = yield* start(world)
@@ -140,6 +140,15 @@ describe("an actor that another node has taken", () => {
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
       yield* toRest(world, other, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+    }))
+
+  it.effect("stops running its tools", () =>
+    Effect.gen(function*() {
+      const { node, other, ref, world } = yield* taken("A\n/call often {}")
+      yield* Effect.flip(node.deliver(ref, { request: submit("B") }))
+      yield* toRest(world, other, ref)
+      assert.deepStrictEqual([...world.runs.values()], [2])
+      assert.strictEqual(world.finished, 1)
     }))
 
   it.effect("is dropped also when a job's outcome is what is refused, and the outcome is forgotten", () =>
