@@ -107,6 +107,7 @@ export interface Poison extends Admitting {
 interface Outcome extends Admitting {
   readonly turnId: string
 }
+/** Has calls, or a text that is not blank: a response with neither is a `model.failed` that is `empty`. */
 export interface ModelReplied extends Outcome {
   readonly type: "model.replied"
   /** Number of the response in the turn, from 1. */
