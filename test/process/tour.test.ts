@@ -1,0 +1,98 @@
+/**
+ * The README's tour, word for word: its blocks run one after the other in one bash, against the server
+ * that they start, kill and stop themselves. A line `# -> text` must appear in what its block prints,
+ * after the one before it; `…` stands for anything.
+ */
+import { assert, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { Child } from "./Child.ts"
+
+const project = resolve(import.meta.dirname, "..", "..")
+
+const has = (program: string) => {
+  try {
+    execFileSync(program, ["--version"], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const freePort = () =>
+  new Promise<number>((found, failed) => {
+    const server = createServer().once("error", failed).listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => found(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+const tourOf = (text: string) => {
+  const tour = /<!-- tour -->(.*)<!-- \/tour -->/s.exec(text)?.[1] ?? assert.fail("the README has no tour")
+  return [...tour.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
+}
+
+const expectedIn = (block: string) => [...block.matchAll(/^# -> (.*)$/gm)].map(([, text = ""]) => text)
+
+const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+
+/** The texts that do not follow each other in the output, the first of them at least. */
+const missing = (output: string, expected: ReadonlyArray<string>) => {
+  let from = 0
+  for (const text of expected) {
+    const match = new RegExp(text.split("…").map(quoted).join(".*?")).exec(output.slice(from))
+    if (match === null) return text
+    from += match.index + match[0].length
+  }
+  return undefined
+}
+
+const mark = (block: number) => `=== end of block ${block} ===`
+
+/** What the server printed, with the line that it says to paste: pasted before the tour stops it. */
+const pasted = `sh -c "$(grep -m 1 '^curl ' "$TROUPE_DATA/server.log")"`
+
+it.skipIf(!has("bash") || !has("curl"))("the README's tour works as it stands, and so does the line that the server prints (needs bash and curl)", async () => {
+  const blocks = tourOf(await readFile(join(project, "README.md"), "utf8"))
+  assert.isAbove(blocks.length, 10)
+  for (const block of blocks) assert.isNotEmpty(expectedIn(block), block)
+  const folder = await mkdtemp(join(tmpdir(), "troupe-tour-"))
+  await chmod(folder, 0o755)
+  const data = join(folder, "data")
+  const script = blocks.flatMap((block, i) => [
+    ...i === blocks.length - 1 ? [pasted, `echo; echo '${mark(-1)}'`] : [],
+    block, `echo; echo '${mark(i)}'`
+  ]).join("\n")
+  const env = {
+    TROUPE_PORT: String(await freePort()), TROUPE_DATA: data, TROUPE_DATABASE_URL: undefined, TROUPE_DEV_KEY: undefined,
+    TROUPE_ENCRYPTION_KEYS: undefined, TROUPE_LEASE_TTL_MS: undefined, TROUPE_LOG_FORMAT: undefined, TROUPE_MODELS: undefined
+  }
+  const began = performance.now()
+  // Anything left unset is a mistake in the README, not an empty text.
+  const shell = new Child("bash", ["-u", "-c", `exec 2>&1\n${script}`], { cwd: project, env })
+  const late = setTimeout(() => shell.process.kill("SIGKILL"), 90_000)
+  try {
+    const code = await shell.ended()
+    const parts = new Map<number, string>()
+    let from = 0
+    for (const match of shell.output.matchAll(/^=== end of block (-?\d+) ===$/gm)) {
+      parts.set(Number(match[1]), shell.output.slice(from, match.index))
+      from = match.index + match[0].length
+    }
+    for (const [i, block] of blocks.entries()) {
+      const output = parts.get(i) ?? assert.fail(`block ${i} did not end:\n${block}\n${shell.output.slice(from)}`)
+      assert.isUndefined(missing(output, expectedIn(block)), `not in the output of\n${block}\nwhich was\n${output}`)
+    }
+    assert.match(parts.get(-1) ?? "", /^\s*\{.*"thread":\{"id":"thr_.*"state":"admitted"/s)
+    assert.strictEqual(code, 0)
+    console.log(`the tour took ${Math.round((performance.now() - began) / 100) / 10} s`)
+  } finally {
+    clearTimeout(late)
+    const [pid] = (await readFile(join(data, "server.pid"), "utf8").catch(() => "")).split(" ")
+    if (Number(pid) > 0) process.kill(Number(pid), "SIGTERM")
+    await rm(folder, { recursive: true, force: true })
+  }
+})
