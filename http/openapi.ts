@@ -56,19 +56,27 @@ const parameterSchema = (schema: Json): Json => {
   return schema["format"] === "int64" ? { type: "integer", format: "int64", minimum: 0 } : schema
 }
 
+/** An example that the reference shows, and sends only if it is asked to: it would send the first of an enumeration by itself. */
+const unsent = (value: unknown): Json => ({ default: { value, "x-disabled": true } })
+
 const idempotencyKey = {
   name: "Idempotency-Key", in: "header", required: false,
   description: "Sent again with the same body within 24 hours, the request takes effect once and gets the same answer.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
-  // Not sent from the reference unless it is asked for: one key for every trial would replay the first.
-  examples: { key: { value: "order-4711", "x-disabled": true } }
+  examples: unsent("order-4711")
 }
 
 const parameters = (method: string, found: unknown) => {
   const list = (Array.isArray(found) ? found : []).filter(isJson).map((parameter): Json => ({ ...parameter, schema: parameterSchema(at(parameter, "schema")) }))
   const kept = list.filter((parameter) => !isHeader(parameter, "idempotency-key")).map((parameter) =>
-    parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter)
+    parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter).map(withExample)
   return method === "post" ? [...kept, idempotencyKey] : kept
+}
+
+const withExample = (parameter: Json): Json => {
+  const values = at(parameter, "schema")["enum"]
+  const value = Array.isArray(values) ? values[0] : parameter["name"] === "If-Match" ? `"1"` : parameter["name"] === "Last-Event-ID" ? 0 : undefined
+  return parameter["required"] === true || value === undefined ? parameter : { ...parameter, examples: unsent(value) }
 }
 
 const isHeader = (parameter: unknown, name: string) =>
@@ -171,7 +179,7 @@ const body = (requestBody: Json, schemas: Json): Json => {
   const made = at({ found: plain(requestBody, false) }, "found")
   const media = at(at(made, "content"), "application/json")
   const example = examples[String(at(media, "schema")["$ref"]).replace("#/components/schemas/", "")]
-  if (example !== undefined) media["example"] = example
+  if (example !== undefined) media["examples"] = { default: { value: example } }
   return { ...made, required: needed(requestBody, schemas) }
 }
 

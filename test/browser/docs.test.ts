@@ -37,22 +37,28 @@ const watch = (page: Page) => {
   }
 }
 
-it("tries a request against this server with the key that is put in", async () => {
+it("tries requests against this server, with the key that is put in and nothing that was not asked for", async () => {
   const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
   const seen = watch(page)
   await page.goto(`${server.base}/docs`)
   await page.getByPlaceholder("Token").filter({ visible: true }).first().fill(server.alpha.token ?? "")
-  await page.goto(`${server.base}/docs#tag/models/GET/v1/models`)
-  const [answer] = await Promise.all([
-    page.waitForResponse((response) => response.url().includes("/v1/models")),
-    (async () => {
-      await page.getByRole("button", { name: /Test Request.*models/ }).click()
-      await page.getByRole("button", { name: /^Send/ }).first().click()
-    })()
-  ])
-  assert.strictEqual(answer.status(), 200)
+  const tryOut = async (method: string, path: string, group: string) => {
+    await page.goto(`${server.base}/docs#tag/${group}/${method}${path}`)
+    await page.getByRole("button", { name: new RegExp(`^Test Request.*${method.toLowerCase()} ${path}\\)?$`, "i") }).click()
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.url().startsWith(server.base + path) && response.request().method() === method),
+      page.getByRole("button", { name: /^Send/ }).first().click()
+    ])
+    await shoot(page, `try-${group}`)
+    await page.keyboard.press("Escape")
+    return { status: answer.status(), url: answer.url(), headers: await answer.request().allHeaders() }
+  }
+  const created = await tryOut("POST", "/v1/profiles", "profiles")
+  assert.deepStrictEqual([created.status, created.headers["idempotency-key"]], [201, undefined])
+  const listed = await tryOut("GET", "/v1/threads", "threads")
+  assert.deepStrictEqual([listed.status, listed.url], [200, `${server.base}/v1/threads`])
   assert.deepStrictEqual(seen.elsewhere(), [])
-  await shoot(page, "request")
+  assert.deepStrictEqual(seen.complaints, [])
   await page.close()
 })
 
