@@ -75,7 +75,7 @@ const statements = [
     once uuid,
     event text not null,
     detail text,
-    primary key (workspace, actor, pos)
+    primary key (actor, pos)
   ) with (autovacuum_vacuum_insert_scale_factor = 0.5)`,
   sql`create unique index facts_once on facts (actor, once) where once is not null`,
 
