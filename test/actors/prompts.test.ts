@@ -1,0 +1,118 @@
+/** The conversation that a model reads (P1 to P3), from threads that the machine has walked. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Prompts } from "../../actors/thread/prompts.ts"
+import { factRow } from "../../actors/thread/rows.ts"
+import type { ActorRef, StoredFact } from "../../src/journal/Journal.ts"
+import type { PromptMessage } from "../../src/models/Model.ts"
+import { freshId } from "../../src/seed.ts"
+import { call, turnOf, Walk } from "../machines/Walk.ts"
+
+const ref = (): ActorRef => ({ workspace: freshId("workspace"), kind: "thread", id: freshId("thread") })
+
+const stored = (walk: Walk): ReadonlyArray<StoredFact> => {
+  let seq = 0
+  return walk.log.map((fact, i) => {
+    const row = factRow(fact)
+    return { ...row, pos: i + 1, seq: row.public ? ++seq : null }
+  })
+}
+
+const cold = (walk: Walk) =>
+  Effect.runSync(new Prompts(1_000_000, (_, after) => Effect.succeed(stored(walk).filter(({ pos }) => pos > after))).upTo(ref(), walk.log.length))
+
+const short = (messages: ReadonlyArray<PromptMessage>) =>
+  messages.map((message) => {
+    switch (message.role) {
+      case "user":
+        return `user ${message.content.map((block) => block.type === "text" ? block.text : "image").join()}`
+      case "assistant":
+        return `assistant ${JSON.stringify(message.text)}${message.calls.map(({ name }) => ` ${name}`).join("")}`
+      case "tool":
+        return `tool ${message.name}${message.failure === undefined ? "" : `: ${message.failure.code}`}`
+    }
+  })
+
+describe("a prompt", () => {
+  it("has a response's text and its calls in one message, and every call has its result", () => {
+    const walk = new Walk().queue("A").reply("I look.", call("a"), call("b")).returns(1).returns(0, { code: "tool_not_found", text: "no" })
+    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"I look.\" a b", "tool b", "tool a: tool_not_found"])
+  })
+
+  it("tells responses apart, also those without text", () => {
+    const walk = new Walk().queue("A").reply("", call("a")).returns().reply("", call("b")).returns().steer("S").reply("x")
+    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"\" a", "tool a", "assistant \"\" b", "tool b", "assistant \"x\"", "user S"])
+  })
+
+  it("leaves a retried turn out, with its steers and calls, and keeps what came before", () => {
+    const walk = new Walk().queue("A").reply().queue("B").reply("", call("a")).steer("S").returns().fail()
+    walk.do(walk.submission("R", "queue", { retryOf: turnOf("B") }))
+    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"done\"", "user R"])
+  })
+
+  it("keeps a turn that failed or was cancelled when nobody retried it", () => {
+    const walk = new Walk().queue("A").reply("", call("a")).cancel().queue("B")
+    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"\" a", "tool a: turn_interrupted", "user B"])
+  })
+
+  it("holds what must go back to the provider", () => {
+    const walk = new Walk().queue("A")
+    walk.do({ ...walk.response("", [call("a")]), parts: [{ signature: "s" }] }).returns()
+    assert.deepInclude(cold(walk)[1] ?? {}, { role: "assistant", parts: [{ signature: "s" }] })
+  })
+})
+
+describe("a kept prompt", () => {
+  /** Prompts that keep so many bytes, and how often they read the journal. */
+  const keeping = (bytes: number, walks: ReadonlyMap<string, Walk>) => {
+    let reads = 0
+    const prompts = new Prompts(bytes, (actor, after) => {
+      reads++
+      const walk = walks.get(actor.id)
+      return Effect.succeed(walk === undefined ? [] : stored(walk).filter(({ pos }) => pos > after))
+    })
+    return { prompts, reads: () => reads }
+  }
+
+  it("grows with the facts, is what a cold one is after each, and is read once", () => {
+    const thread = ref()
+    const walk = new Walk()
+    const { prompts, reads } = keeping(1_000_000, new Map([[thread.id, walk]]))
+    const steps: ReadonlyArray<(walk: Walk) => Walk> = [
+      (w) => w.queue("A"), (w) => w.reply("", call("a"), call("b")), (w) => w.returns(), (w) => w.steer("S"), (w) => w.returns(), (w) => w.fail(),
+      (w) => w.do(w.submission("R", "queue", { retryOf: turnOf("A") })), (w) => w.reply()
+    ]
+    for (const step of steps) {
+      const pos = walk.log.length
+      step(walk)
+      const facts = walk.log.slice(pos)
+      prompts.committed(thread.id, pos, facts, 100)
+      assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, walk.log.length)), cold(walk))
+    }
+    assert.strictEqual(reads(), 0, "a thread that is just born is kept from its first fact")
+  })
+
+  it("is not changed by what its reader does with it", () => {
+    const thread = ref()
+    const walk = new Walk().queue("A").reply()
+    const { prompts } = keeping(1_000_000, new Map([[thread.id, walk]]))
+    const first = Effect.runSync(prompts.upTo(thread, walk.log.length))
+    first.splice(0)
+    assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, walk.log.length)), cold(walk))
+  })
+
+  it("goes when there are too many, the one that was not used for longest first", () => {
+    const threads = [ref(), ref(), ref()]
+    const walk = new Walk().queue("A").reply()
+    const bytes = stored(walk).reduce((sum, { event }) => sum + event.length, 0)
+    const { prompts, reads } = keeping(2 * bytes, new Map(threads.map(({ id }) => [id, walk])))
+    const read = (place: number) => {
+      const before = reads()
+      assert.deepStrictEqual(Effect.runSync(prompts.upTo(threads[place] ?? assert.fail("no thread"), walk.log.length)), cold(walk))
+      return reads() - before
+    }
+    assert.deepStrictEqual([read(0), read(1), read(2)], [1, 1, 1])
+    assert.deepStrictEqual([read(2), read(1)], [0, 0], "two have room")
+    assert.strictEqual(read(0), 1, "the first had to go")
+  })
+})
