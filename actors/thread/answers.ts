@@ -4,7 +4,7 @@ import { type ThreadAttributes, type Spend, pendingState, queuedMessage, threadD
 import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
 import type { PendingWait } from "../../src/domain/thread.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import type { Input } from "../../machines/thread/commands.ts"
+import type { Input } from "../../src/domain/input.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { statusOf } from "../../machines/thread/decide.ts"
 import type { Answer } from "../Actor.ts"

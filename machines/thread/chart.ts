@@ -10,7 +10,8 @@
  * T4. Whatever changes the context is a fact, or a row of a waiting input: a fold finds the same state.
  */
 import { and, not, or, setup, type SnapshotFrom } from "xstate"
-import type { Admission, Command, Input } from "./commands.ts"
+import type { Input } from "../../src/domain/input.ts"
+import type { Admission, Command } from "./commands.ts"
 import { blank, type Context } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"

@@ -4,28 +4,11 @@
  * Ids and times are in the command already. So is what the chart needs and does not hold: how each
  * input that might be admitted now would run, and what stands behind each call of a response.
  */
-import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
+import type { MessageContent } from "../../src/domain/content.ts"
 import type { Failure, FailureDetails } from "../../src/domain/failure.ts"
+import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
-
-/** An input that was accepted and is not admitted yet. */
-export interface Input {
-  readonly inputId: string
-  /** Order of arrival. A promotion gives a new one. */
-  readonly ord: number
-  readonly content: MessageContent
-  readonly mode: SubmitMode
-  readonly principal: Principal
-  /** Milliseconds. */
-  readonly queuedAt: number
-  /** The selector that came with the input. */
-  readonly model?: string
-  /** Of a steer that found a turn: no other turn applies it. When that turn ends first, the steer goes before the queue. */
-  readonly forTurnId?: string
-  /** The turn that this input retries: the prompt leaves it out. */
-  readonly retryOf?: string
-}
 
 /** How a turn runs: fixed when its first input is admitted, and written down with it. */
 export interface Plan {

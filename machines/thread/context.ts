@@ -5,7 +5,8 @@
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { addUsage, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
-import type { Input, Plan } from "./commands.ts"
+import type { Input } from "../../src/domain/input.ts"
+import type { Plan } from "./commands.ts"
 
 export interface OpenWait {
   readonly waitId: string

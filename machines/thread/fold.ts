@@ -8,7 +8,7 @@
 import type { StateValueFrom } from "xstate"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import { chart, type Snapshot } from "./chart.ts"
-import type { Input } from "./commands.ts"
+import type { Input } from "../../src/domain/input.ts"
 import { blank, type Call, type Carry, type Context, ended, type Turn } from "./context.ts"
 import type { Fact, ResponseDetail } from "./facts.ts"
 import { isPublic } from "./facts.ts"

@@ -5,11 +5,11 @@
  * What the journal's JSON texts of a thread hold:
  * - attributes: `ThreadAttributes`
  * - carry:      `ThreadCarry`
- * - an input:   `QueuedInput` without inputId and ord
+ * - an input:   `Input` without inputId and ord
  * - a wait:     `PendingWait` without id
  */
-import type { MessageContent, SubmitMode } from "../domain/content.ts"
 import { sibling } from "../domain/ids.ts"
+import type { Input } from "../domain/input.ts"
 import type { Principal } from "../domain/principal.ts"
 import type { BudgetWindow, PendingWait, QueuedMessage, Thread, ThreadDetail, ThreadStatus } from "../domain/thread.ts"
 import { toTimestamp } from "../domain/time.ts"
@@ -33,19 +33,6 @@ export interface ThreadAttributes {
   readonly editedAt?: number
 }
 
-/** An input that waits; times in milliseconds. The machine's Input, field for field. */
-export interface QueuedInput {
-  readonly inputId: string
-  readonly ord: number
-  readonly content: MessageContent
-  readonly mode: SubmitMode
-  readonly principal: Principal
-  readonly queuedAt: number
-  readonly model?: string
-  readonly forTurnId?: string
-  readonly retryOf?: string
-}
-
 export interface ThreadRows {
   readonly workspaceId: string
   readonly threadId: string
@@ -56,7 +43,7 @@ export interface ThreadRows {
   readonly head: { readonly status: ThreadStatus; readonly seq: number; readonly updatedAt: number }
   readonly carry: ThreadCarry
   /** Pending ones, in any order. */
-  readonly pending: ReadonlyArray<QueuedInput>
+  readonly pending: ReadonlyArray<Input>
   /** Open ones, oldest first. */
   readonly waits: ReadonlyArray<PendingWait>
 }
@@ -71,16 +58,16 @@ export interface Spend {
 }
 
 /** As the thread would run them: an interrupt, then steers, then the queue; each in order of arrival. */
-export const executionOrder = <I extends Pick<QueuedInput, "ord" | "mode" | "forTurnId">>(pending: ReadonlyArray<I>): ReadonlyArray<I> => {
+export const executionOrder = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(pending: ReadonlyArray<I>): ReadonlyArray<I> => {
   const rank = (input: I) => input.mode === "interrupt" ? 0 : input.forTurnId !== undefined ? 1 : 2
   return pending.toSorted((a, b) => rank(a) - rank(b) || a.ord - b.ord)
 }
 
 /** While it steers the running turn it belongs to that; else to the one it will open. */
-const turnOf = (input: QueuedInput, activeTurnId: string | undefined) =>
+const turnOf = (input: Input, activeTurnId: string | undefined) =>
   input.forTurnId !== undefined && input.forTurnId === activeTurnId ? input.forTurnId : sibling("turn", input.inputId)
 
-export const queuedMessage = (input: QueuedInput, activeTurnId: string | undefined): QueuedMessage => ({
+export const queuedMessage = (input: Input, activeTurnId: string | undefined): QueuedMessage => ({
   id: input.inputId,
   content: input.content,
   queuedAt: toTimestamp(input.queuedAt),
@@ -91,10 +78,10 @@ export const queuedMessage = (input: QueuedInput, activeTurnId: string | undefin
 })
 
 /** Where a pending input stands: it waits for the running turn's next model call, or for its own turn. */
-export const pendingState = (input: QueuedInput, activeTurnId: string | undefined) =>
+export const pendingState = (input: Input, activeTurnId: string | undefined) =>
   input.forTurnId !== undefined && input.forTurnId === activeTurnId ? "steered" : "queued"
 
-export const queueOf = (pending: ReadonlyArray<QueuedInput>, activeTurnId: string | undefined) =>
+export const queueOf = (pending: ReadonlyArray<Input>, activeTurnId: string | undefined) =>
   executionOrder(pending).map((input) => queuedMessage(input, activeTurnId))
 
 /** The thread itself: what was said of it, and when. */
@@ -118,7 +105,7 @@ export const threadOf = ({ agentId, attributes, createdAt, head, threadId, works
 }
 
 /** That of the newest work: the last input that waits, else the last turn. */
-export const modelOf = (pending: ReadonlyArray<QueuedInput>, attributes: ThreadAttributes, carry: ThreadCarry) => {
+export const modelOf = (pending: ReadonlyArray<Input>, attributes: ThreadAttributes, carry: ThreadCarry) => {
   const newest = executionOrder(pending).at(-1)
   return newest === undefined ? carry.model : newest.model ?? attributes.model ?? carry.model
 }

@@ -1,18 +1,19 @@
 /** Stored threads as the plain functions of `threadDetail.ts` want them: their JSON texts parsed, once. */
 import type { InputRecord } from "../domain/messageInput.ts"
 import { bornAt } from "../domain/ids.ts"
+import type { Input } from "../domain/input.ts"
 import { threadStatuses } from "../domain/thread.ts"
 import { toTimestamp } from "../domain/time.ts"
 import type { InputRow, StoredFact } from "../journal/Journal.ts"
 import type { PendingWait } from "../domain/thread.ts"
 import { readCarry } from "./threadCarry.ts"
-import type { QueuedInput, ThreadAttributes, ThreadRows } from "./threadDetail.ts"
+import type { ThreadAttributes, ThreadRows } from "./threadDetail.ts"
 import type { StoredThread } from "./threadRow.ts"
 
 // The journal's texts are our own: each parse is given the type that was written there.
 export const readAttributes = (text: string): ThreadAttributes => JSON.parse(text)
 const readWait = (id: string, text: string): PendingWait => ({ ...JSON.parse(text), id })
-export const readInput = ({ body, id, ord }: InputRow): QueuedInput => ({ ...JSON.parse(body), inputId: id, ord })
+export const readInput = ({ body, id, ord }: InputRow): Input => ({ ...JSON.parse(body), inputId: id, ord })
 
 export const readStatus = (text: string) => {
   const status = threadStatuses.find((status) => status === text)

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { executionOrder, modelOf, pendingState, type QueuedInput, queuedMessage, threadDetail, type ThreadRows } from "../../src/store/threadDetail.ts"
+import type { Input } from "../../src/domain/input.ts"
+import { executionOrder, modelOf, pendingState, queuedMessage, threadDetail, type ThreadRows } from "../../src/store/threadDetail.ts"
 import { bornAt } from "../../src/domain/ids.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { freshId } from "../../src/seed.ts"
 
 const by = { type: "api_key", id: "key_1" } as const
-const input = (ord: number, more: Partial<QueuedInput> = {}): QueuedInput =>
+const input = (ord: number, more: Partial<Input> = {}): Input =>
   ({ inputId: `inp_${"0".repeat(25)}${ord}`, ord, content: [{ type: "text", text: `${ord}` }], mode: "queue", principal: by, queuedAt: 1_000 * ord, ...more })
-const ords = (inputs: ReadonlyArray<QueuedInput>) => executionOrder(inputs).map(({ ord }) => ord)
+const ords = (inputs: ReadonlyArray<Input>) => executionOrder(inputs).map(({ ord }) => ord)
 
 const rows: ThreadRows = {
   workspaceId: "wsp_1", threadId: "thr_1", agentId: "agt_1", createdAt: 0, attributes: { createdBy: by },
