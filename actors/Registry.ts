@@ -74,8 +74,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     onLost: (actor, why) => {
       const { head, ref, unborn } = actor
       if (live.get(ref.id) === actor) live.delete(ref.id)
-      if (unborn || head.runnableAt === null || why === "superseded" || why === "drained") return
-      orphans.set(ref.id, ref)
+      if (why === "superseded" || why === "drained") return
+      // An append without an answer may have happened: the head that is known says nothing of what it began.
+      if (why === "unavailable" || (!unborn && head.runnableAt !== null)) orphans.set(ref.id, ref)
       if (why !== "broken") return
       const before = breakages.get(ref.id)
       breakages.set(ref.id, { pos: head.pos, times: before?.pos === head.pos ? before.times + 1 : 1 })
