@@ -1,0 +1,131 @@
+/** What the documents say that the code could outgrow: variables, endpoints, charts, tables, steps, paths. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { OpenApi } from "effect/http-api"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { Api } from "../http/Api.ts"
+import { chart as identity } from "../machines/identity/chart.ts"
+import { chart as thread } from "../machines/thread/chart.ts"
+import { variableNames } from "../src/config.ts"
+import { knownProviders } from "../src/models/knownModels.ts"
+import { decodeModelsFile } from "../src/models/modelsFile.ts"
+import { parseScript } from "../src/models/script.ts"
+
+const root = resolve(import.meta.dirname, "..")
+const files = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
+const textOf = (file: string) => readFileSync(join(root, file), "utf8")
+const readme = textOf("README.md")
+const architecture = textOf("docs/architecture.md")
+
+/** What stands between two comments. */
+const between = (text: string, name: string) =>
+  new RegExp(`<!-- ${name} -->(.*?)<!-- /${name} -->`, "s").exec(text)?.[1] ?? assert.fail(`nothing is marked ${name}`)
+/** What a heading's section holds. */
+const section = (text: string, heading: string) =>
+  text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? assert.fail(`there is no section ${heading}`)
+/** The cells of a table's rows, without its head. */
+const rows = (text: string) =>
+  text.split("\n").filter((line) => line.startsWith("| ")).slice(1).map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
+const bare = (cell: string | undefined) => (cell ?? "").replaceAll("`", "")
+
+const sorted = (texts: Iterable<string>) => [...texts].sort()
+
+describe("the README", () => {
+  it("names every variable, and no other", () => {
+    assert.deepStrictEqual(sorted(rows(between(readme, "variables")).map(([name]) => bare(name))), sorted(variableNames))
+  })
+
+  it("names every endpoint with its scope, and no other", () => {
+    const { paths } = OpenApi.fromApi(Api)
+    const served = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => `${method.toUpperCase()} ${path} ${"x-required-scope" in operation ? operation["x-required-scope"] : ""}`))
+    const told = rows(section(readme, "The API at a glance")).map(([method, path, scope]) => `${method} ${bare(path)} ${scope}`)
+    assert.deepStrictEqual(sorted(told), sorted(served))
+  })
+
+  it("shows steps that the scripted model understands, and leaves none out", () => {
+    const steps = rows(section(readme, "The scripted model")).map(([step]) => bare(step))
+    for (const step of steps) assert.deepStrictEqual(parseScript(step).rounds.flatMap(({ failures }) => failures.filter(({ text }) => text !== "TEXT")), [], step)
+    const known = readFileSync(join(root, "src/models/script.ts"), "utf8").match(/step === "(\/\w+)"/g) ?? []
+    assert.deepStrictEqual(
+      sorted(new Set(steps.map((step) => /^\/\w+/.exec(step)?.[0] ?? ""))), sorted(new Set(known.map((text) => /\/\w+/.exec(text)?.[0] ?? "")))
+    )
+  })
+
+  it("names the providers' keys and addresses", () => {
+    const told = rows(section(readme, "Real models")).map((row) => row.map(bare))
+    assert.deepStrictEqual(told, knownProviders.map(({ apiKeyEnv, baseUrlEnv, kind }) => [`${kind}/…`, apiKeyEnv, baseUrlEnv]))
+  })
+
+  it("shows a file of models that is taken", async () => {
+    const [, json = ""] = /```json\n(.*?)```/s.exec(section(readme, "Real models")) ?? []
+    await Effect.runPromise(decodeModelsFile(JSON.parse(json), "README.md"))
+  })
+
+  it("names scripts that exist", () => {
+    const { scripts } = JSON.parse(textOf("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
+    const named = files.flatMap((file) => [...textOf(file).matchAll(/npm (?:run ([\w:]+)|(start|test)\b)/g)].map(([, run, script]) => run ?? script ?? ""))
+    assert.deepStrictEqual(named.filter((name) => !(name in scripts)), [])
+  })
+})
+
+describe("the architecture", () => {
+  /** `a --> b` of a machine, by the states' own names. */
+  const edgesOf = (machine: typeof thread | typeof identity) => {
+    type Node = (typeof machine)["root"]
+    const nodes = (node: Node): ReadonlyArray<Node> => [node, ...Object.values(node.states).flatMap(nodes)]
+    const all = nodes(machine.root)
+    return {
+      states: sorted(all.filter((node) => node.path.length > 0).map((node) => node.key)),
+      edges: sorted(new Set(all.flatMap((node) =>
+        [...[...node.transitions.values()].flat(), ...node.always ?? []].flatMap(({ target }) => (target ?? []).map((to) => `${node.key} --> ${to.key}`)))))
+    }
+  }
+
+  it.each([["thread", thread], ["identity", identity]] as const)("draws the chart of the %s as it runs", (name, machine) => {
+    const [, diagram = ""] = new RegExp(`<!-- chart: ${name} -->\\s*\`\`\`mermaid\n(.*?)\`\`\``, "s").exec(architecture) ?? []
+    const drawn = [...diagram.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from = "", to = ""]) => [from, to] as const)
+    const { edges, states } = edgesOf(machine)
+    assert.deepStrictEqual(sorted(new Set(drawn.flat())), states)
+    assert.deepStrictEqual(sorted(new Set(drawn.map(([from, to]) => `${from} --> ${to}`))), edges)
+  })
+
+  it("names every table, and no other", () => {
+    const folder = join(root, "src/store/migrations")
+    const made = readdirSync(folder).flatMap((name) => [...readFileSync(join(folder, name), "utf8").matchAll(/create table (\w+)/g)].map(([, table = ""]) => table))
+    assert.deepStrictEqual(sorted(rows(between(architecture, "tables")).map(([name]) => bare(name))), sorted(made))
+  })
+})
+
+describe("the documents", () => {
+  it.each(files)("%s links to what exists", (file) => {
+    const broken = [...textOf(file).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
+      if (/^[a-z]+:/.test(target)) return []
+      const [path = "", anchor] = target.split("#")
+      const whole = path === "" ? join(root, file) : resolve(root, dirname(file), path)
+      if (!existsSync(whole)) return [target]
+      if (anchor === undefined) return []
+      const headings = [...readFileSync(whole, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+        title.toLowerCase().replace(/[^\w\s-]/g, "").replaceAll(" ", "-"))
+      return headings.includes(anchor) ? [] : [target]
+    })
+    assert.deepStrictEqual(broken, [])
+  })
+
+  /** A file beside another one of the same line or row may be named without its folder. */
+  it.each(files)("%s names files that exist", (file) => {
+    const missing = textOf(file).split("\n").flatMap((line) => {
+      const named = [...line.matchAll(/`((?:[\w.@-]+\/)*[\w.-]+\.(?:ts|yml|md|json))`/g)].map(([, path = ""]) => path)
+      const folders = ["", ...named.map(dirname)]
+      return named.filter((path) => !folders.some((folder) => existsSync(join(root, folder, path))))
+    })
+    assert.deepStrictEqual(missing, [])
+    const rooms = [...textOf(file).matchAll(/^([\w-]+\/) {2,}/gm)].map(([, room = ""]) => room)
+    assert.deepStrictEqual(rooms.filter((room) => !existsSync(join(root, room))), [])
+  })
+
+  it.each(files)("%s names nothing of the machine it was written on", (file) => {
+    assert.notMatch(textOf(file), /\/(?:work|root|home|tmp)\/|\u2014/)
+  })
+})
