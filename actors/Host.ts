@@ -9,7 +9,7 @@
  * H3. A job never fails into the void: its outcome is told to the actor until that has committed or
  *     belongs to another node.
  */
-import { Cause, Deferred, Effect, Exit, type Fiber, Option } from "effect"
+import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { Append, Head, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
@@ -29,7 +29,8 @@ export interface Envelope<Request> {
 }
 
 interface Item<Request> extends Envelope<Request> {
-  readonly reply: Deferred.Deferred<Answer, ActorError>
+  /** Called once, after the commit or the refusal. Must not throw. */
+  readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
 }
 
 /** Why an actor leaves this node before its work is done: `broken` is a defect in its own code. */
@@ -55,8 +56,8 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly journal: Journal["Service"]
   readonly lease: Lease["Service"]
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
-  /** This node may not start jobs: it is fenced, or on its way out. */
-  readonly halted: () => boolean
+  /** This node is on its way out: it starts no job. */
+  readonly leaving: () => boolean
   /** The actor is gone from this node; what waited is delivered anew. */
   readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
   /** Its head has changed. */
@@ -68,7 +69,7 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
 const retryAfterSeconds = 2
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
-  const { deliver, fork, halted, journal, kind, lease, onLost, onMoved } = options
+  const { deliver, fork, journal, kind, lease, leaving, onLost, onMoved } = options
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
 
@@ -79,7 +80,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     live.jobs.clear()
     onLost(live, why)
     for (const { reply, ...envelope } of live.mailbox.splice(0)) {
-      fork(Effect.flatMap(Effect.exit(deliver(live, envelope)), (exit) => Deferred.done(reply, exit)))
+      fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
   }
 
@@ -105,8 +106,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         }
         continue
       }
-      // L2: whoever takes the actor over finds the job in its state.
-      if (live.lost || halted()) continue
+      if (live.lost) return
+      if (lease.fenced()) return lose(live, "fenced")
+      // Whoever takes the actor over finds the job in its state.
+      if (leaving()) return
       const key = run.start
       let outcome: Request | undefined
       const fiber = fork(kind.perform(live, job).pipe(
@@ -114,8 +117,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
           outcome = request
           return Effect.void
         }),
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: key })))
+        Effect.catchCause((cause) => {
+          if (Cause.hasInterruptsOnly(cause)) return Effect.void
+          // Its outcome will never come: the actor leaves, and whoever takes it up performs the job again.
+          lose(live, "broken")
+          return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: key }))
+        })
       ))
       live.jobs.set(key, fiber)
       fiber.addObserver(() => {
@@ -132,12 +139,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       fork(report(live, request))
       return
     }
-    const reply = Deferred.makeUnsafe<Answer, ActorError>()
-    push(live, { request, reply })
-    fork(Deferred.await(reply).pipe(
-      Effect.catchTag("Unreachable", ({ elsewhere }) => elsewhere === true ? Effect.void : report(live, request)),
-      Effect.ignore
-    ))
+    push(live, {
+      request,
+      reply: (exit) => {
+        const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+        if (failure?._tag === "Unreachable" && failure.elsewhere !== true) fork(report(live, request))
+      }
+    })
   }
 
   const stored = Effect.fnUntraced(function*(live: Actor, key: KeyOf) {
@@ -148,10 +156,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return answer
   })
 
+  /** One command down the one path. What fails before the commit is the caller's to tell. */
   const handle = Effect.fnUntraced(function*(live: Actor, item: Item<Request>) {
     if (item.key !== undefined) {
       const answer = yield* stored(live, item.key)
-      if (answer !== undefined) return answer
+      if (answer !== undefined) return item.reply(Exit.succeed(answer))
     }
     // What is born with a command is as old as that command.
     const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
@@ -165,14 +174,14 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       return yield* decision
     }
     const { answer, jobs, next, written } = decision
-    if (written === undefined && item.key === undefined && item.posted === undefined && !live.unborn) return answer
-    const before = { ...live }
-    const seq = live.head.seq
+    if (written === undefined && item.key === undefined && item.posted === undefined && !live.unborn) return item.reply(Exit.succeed(answer))
+    const before = live.snapshot
+    const { seq } = live.head
     const earlier = yield* write(live, next, written, item, at, answer)
-    if (earlier !== undefined) return earlier
-    if (written !== undefined) kind.committed(before, next, written, seq)
+    item.reply(Exit.succeed(earlier ?? answer))
+    if (earlier !== undefined) return
+    if (written !== undefined) kind.committed(live, before, written, seq)
     perform(live, jobs)
-    return answer
   })
 
   const write = Effect.fnUntraced(function*(
@@ -218,15 +227,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   const drain = Effect.fnUntraced(function*(live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
       const exit = yield* Effect.exit(handle(live, item))
-      if (Exit.isSuccess(exit)) {
-        Deferred.doneUnsafe(item.reply, Exit.succeed(exit.value))
-        continue
-      }
+      if (Exit.isSuccess(exit)) continue
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       let why: Loss = "broken"
       if (failure === undefined) {
         yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
-        Deferred.doneUnsafe(item.reply, Exit.die(Cause.squash(exit.cause)))
+        item.reply(Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
         // H2: this command was not taken either; it goes where the actor is now, ahead of what waits.
         record(actorsLost)
@@ -234,9 +240,9 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         live.mailbox.unshift(item)
       } else if (failure._tag === "JournalUnavailable") {
         why = "unavailable"
-        Deferred.doneUnsafe(item.reply, Exit.fail(new Unreachable({ retryAfterSeconds })))
+        item.reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
       } else {
-        Deferred.doneUnsafe(item.reply, Exit.fail(failure))
+        item.reply(Exit.fail(failure))
         continue
       }
       lose(live, why)
@@ -260,12 +266,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
-    Effect.suspend(() => {
-      if (live.lost) return deliver(live, envelope)
-      const reply = Deferred.makeUnsafe<Answer, ActorError>()
-      push(live, { ...envelope, reply })
-      return Deferred.await(reply)
-    })
+    Effect.suspend(() =>
+      live.lost
+        ? deliver(live, envelope)
+        : Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume })))
 
   return { tell, lose, perform }
 }

@@ -50,8 +50,10 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly prepare: (being: Being<Snapshot>, request: Request, at: number) => Effect.Effect<Command, Refused | Unreachable>
   /** Pure. */
   readonly decide: (being: Being<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
-  /** After the commit: hints and caches. Synchronous, must not throw. `seq` is the log's before this command. */
-  readonly committed: (before: Being<Snapshot>, after: Snapshot, written: W, seq: number) => void
+  /** After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this command. */
+  readonly committed: (being: Being<Snapshot>, before: Snapshot, written: W, seq: number) => void
+  /** The actor has left this node's memory: what was kept for it may go. */
+  readonly left: (being: Being<Snapshot>) => void
   /** What the loaded state implies and nobody performs. */
   readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
   readonly run: (job: Job) => Run

@@ -70,10 +70,11 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     kind, journal, lease, fork,
-    halted: () => draining || lease.fenced(),
+    leaving: () => draining,
     onLost: (actor, why) => {
       const { head, ref, unborn } = actor
       if (live.get(ref.id) === actor) live.delete(ref.id)
+      kind.left(actor)
       if (why === "superseded" || why === "drained") return
       // An append without an answer may have happened: the head that is known says nothing of what it began.
       if (why === "unavailable" || (!unborn && head.runnableAt !== null)) orphans.set(ref.id, ref)
@@ -188,6 +189,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       if (actor.touched >= idleSince || !isResting(actor)) continue
       live.delete(actor.ref.id)
       timed.delete(actor)
+      kind.left(actor)
       if (actor.head.runnableAt !== null) later.push({ actor: actor.ref, epoch: actor.epoch })
     }
     if (later.length > 0) yield* Effect.ignore(journal.release(later))

@@ -5,7 +5,7 @@ import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
 
 export interface ActorsOptions {
-  /** Milliseconds at rest after which an actor leaves memory; 10 s unless told. */
+  /** Milliseconds at rest after which an actor leaves memory; 5 s unless told. */
   readonly idleMs?: number
   /** Bytes of kept prompts on this node; 256 MiB unless told. */
   readonly promptBytes?: number
@@ -16,7 +16,7 @@ export interface ActorsOptions {
 /** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
 const fruitlessLimit = 3
 
-export const layer = ({ idleMs = 10_000, promptBytes = 256 * 1024 * 1024, tailCharacters = 32_000_000 }: ActorsOptions = {}) =>
+export const layer = ({ idleMs = 5_000, promptBytes = 256 * 1024 * 1024, tailCharacters = 32_000_000 }: ActorsOptions = {}) =>
   Sweep.layer.pipe(
     Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, promptBytes, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })])
   )

@@ -39,6 +39,7 @@ export const identityKind: Kind<Snapshot, Request, Command, never> = {
     }
   },
   committed: () => {},
+  left: () => {},
   again: () => [],
   run: (job) => job,
   perform: () => Effect.succeed(undefined),

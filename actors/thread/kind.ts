@@ -212,7 +212,11 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
         answer: answer(being, prepared, next, facts)
       }
     },
-    committed: ({ parent, ref, snapshot: before }, next, written, seq) => {
+    left: ({ ref }) => {
+      prompts.forget(ref.id)
+      tails.forget(ref.id)
+    },
+    committed: ({ parent, ref, snapshot: next }, before, written, seq) => {
       const { pos, turn } = before.context
       for (const fact of written.said) count(fact, turn)
       prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))

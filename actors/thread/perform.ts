@@ -23,6 +23,10 @@ export interface Performing {
   readonly random: () => number
 }
 
+/** Calls of one response: more is not a plan, it is a runaway. */
+const mostCalls = 128
+
+type Failed = Extract<Outcome, { readonly type: "model.failed" }>
 type Sample = Extract<ThreadJob, { readonly type: "sample" }>["params"]
 
 const unreadable = () =>
@@ -43,42 +47,41 @@ export const makePerform = ({ bus, models, prompts, random, systemPrompt, tools 
     const discard = () => {
       if (shown) bus.publish({ ...about, type: "discard", eventId })
     }
+    const failed = (why: Pick<Failed, "code" | "text"> & Partial<Failed>): Outcome => {
+      discard()
+      return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, shown, jitter: random(), ...why }
+    }
     const { pos } = being.snapshot.context
     return Effect.gen(function*() {
       const messages = yield* Effect.mapError(prompts.upTo(ref, pos), unreadable)
       const system = yield* systemPrompt(being)
-      const reply = yield* models.sample({
+      const { calls, parts, text, usage } = yield* models.sample({
         modelId, onText,
         prompt: { messages, tools: [], turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
       })
-      if (reply.calls.length === 0 && !/\S/u.test(reply.text)) {
-        discard()
-        return {
-          type: "model.failed", turnId, step, attempt, code: "model_error", text: "The model answered with neither text nor calls.",
-          transient: false, unavailable: false, shown: false, empty: true, jitter: random()
-        } satisfies Outcome
+      if (calls.length === 0 && !/\S/u.test(text)) {
+        return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true, shown: false })
       }
-      return {
-        type: "model.replied", turnId, step, attempt, modelId, text: reply.text, usage: reply.usage,
+      if (calls.length > mostCalls) {
+        return failed({ code: "model_error", text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.` })
+      }
+      const replied: Outcome = {
+        type: "model.replied", turnId, step, attempt, modelId, text, usage,
         // What was not JSON is kept as the text it was: no tool takes it for valid input.
-        calls: reply.calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: invalidInput ?? input })),
-        ...(reply.parts === undefined ? {} : { parts: reply.parts })
-      } satisfies Outcome
+        calls: calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: invalidInput ?? input })),
+        ...(parts === undefined ? {} : { parts })
+      }
+      return replied
     }).pipe(
       Effect.catchTag("ModelFailure", ({ code, details, retryAfterMs, text, transient, unavailable }) =>
-        Effect.sync((): Outcome => {
-          discard()
-          return {
-            type: "model.failed", turnId, step, attempt, code, text, transient, unavailable, shown, jitter: random(),
-            ...(details === undefined ? {} : { details }),
-            ...(retryAfterMs === undefined ? {} : { retryAfterMs })
-          }
-        })),
+        Effect.sync(() => failed({
+          code, text, transient, unavailable,
+          ...(details === undefined ? {} : { details }),
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+        }))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("a model call broke", defect), {
-          type: "model.failed", turnId, step, attempt, code: "internal", text: "The model call broke. The server's log says why.",
-          transient: false, unavailable: false, shown, jitter: random()
-        } satisfies Outcome)),
+        Effect.map(Effect.logError("a model call broke", defect), () =>
+          failed({ code: "internal", text: "The model call broke. The server's log says why." }))),
       Effect.onInterrupt(() => Effect.sync(discard))
     )
   }

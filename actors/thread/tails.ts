@@ -28,7 +28,7 @@ export class Tails {
   /** After a commit: `seq` is that of the first of `texts`. */
   committed(threadId: string, seq: number, texts: ReadonlyArray<string>) {
     const known = this.kept.get(threadId)
-    this.drop(threadId)
+    this.forget(threadId)
     const follows = known !== undefined && known.first + known.texts.length === seq
     const tail = follows ? known : { first: seq, texts: [], characters: 0 }
     for (const text of texts) {
@@ -44,7 +44,7 @@ export class Tails {
     this.characters += tail.characters
     for (const oldest of this.kept.keys()) {
       if (this.characters <= this.cap) break
-      this.drop(oldest)
+      this.forget(oldest)
     }
   }
 
@@ -56,7 +56,7 @@ export class Tails {
     return tail.texts.slice(afterSeq + 1 - tail.first)
   }
 
-  private drop(threadId: string) {
+  forget(threadId: string) {
     this.characters -= this.kept.get(threadId)?.characters ?? 0
     this.kept.delete(threadId)
   }

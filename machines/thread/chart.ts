@@ -6,7 +6,7 @@
  *     whatever ends it: `end` does it, and nothing else ends a turn.
  * T2. A steer joins only the turn that it was sent to, before that turn's next model call. When the
  *     turn ends first, the steer goes before the queue. Nothing that was accepted is dropped.
- * T3. An outcome names its turn, and a model's outcome its step and attempt; a stale one changes nothing.
+ * T3. An outcome names its turn, and a model's outcome its step, model and attempt; a stale one changes nothing.
  * T4. Whatever changes the context is a fact, or a row of a waiting input: a fold finds the same state.
  */
 import { and, not, or, setup, type SnapshotFrom } from "xstate"
@@ -16,6 +16,9 @@ import { blank, type Context } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import * as turn from "./turn.ts"
+
+/** Events of a turn are numbered below `messageNumber`; another response must find room. */
+const mostEvents = 15_000
 
 const admissionOf = (event: Command, input: Input): Admission => {
   const admission = "admissions" in event ? event.admissions[input.inputId] : undefined
@@ -52,10 +55,11 @@ const base = setup({
       event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
     answersNow: ({ context: { turn }, event }) =>
       turn !== null && (event.type === "model.replied" || event.type === "model.failed") &&
-      event.turnId === turn.turnId && event.step === turn.step && event.attempt === turn.attempt,
+      event.turnId === turn.turnId && event.step === turn.step && event.attempt === turn.attempt &&
+      event.modelId === turn.plan.models[turn.target],
     callsTools: ({ event }) => event.type === "model.replied" && event.calls.length > 0,
     steered: ({ context: { pending, turn } }) => turn !== null && pending.some((input) => input.forTurnId === turn.turnId),
-    stepsLeft: ({ context: { turn } }) => turn !== null && turn.step < turn.plan.maxSteps,
+    stepsLeft: ({ context: { turn } }) => turn !== null && turn.step < turn.plan.maxSteps && turn.events < mostEvents,
     triesAgain: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
     pausesFirst: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
     runningCall: ({ context: { turn }, event }) =>

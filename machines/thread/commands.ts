@@ -106,6 +106,7 @@ export interface ModelFailed extends Outcome {
   readonly type: "model.failed"
   readonly step: number
   readonly attempt: number
+  readonly modelId: string
   readonly code: Failure["code"]
   readonly text: string
   readonly details?: FailureDetails

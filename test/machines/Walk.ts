@@ -278,9 +278,9 @@ export class Walk {
     return this.do(this.response(text, calls))
   }
   failure(more: Partial<ModelFailed> = {}): ModelFailed {
-    const { attempt, step, turnId } = this.addressed
+    const { attempt, plan, step, target, turnId } = this.addressed
     return {
-      type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, code: "model_error", text: "no",
+      type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, modelId: plan.models[target] ?? "", code: "model_error", text: "no",
       transient: false, unavailable: false, shown: false, jitter: 0.5, ...more
     }
   }
