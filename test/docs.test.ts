@@ -98,7 +98,43 @@ describe("the architecture", () => {
   })
 })
 
+/** A figure as a document gives it, and where it comes from. */
+const figures: ReadonlyArray<readonly [document: string, says: string, source: string, as: string]> = [
+  ["docs/decisions.md", "up to 256 MiB a node", "actors/layer.ts", "promptBytes = 256 * 1024 * 1024"],
+  ["docs/architecture.md", "Three without a new fact", "actors/layer.ts", "fruitlessLimit = 3"],
+  ["docs/architecture.md", "up to 200 actors", "actors/Sweep.ts", "claimed = 200"],
+  ["docs/architecture.md", "resumes 50 at\n  once", "actors/Sweep.ts", "atOnce = 50"],
+  ["docs/architecture.md", "ten times a second", "actors/Sweep.ts", 'Schedule.spaced("100 millis")'],
+  ["docs/architecture.md", "at most 128.", "src/journal/appends.ts", "maxBatch = 128"],
+  ["docs/architecture.md", "16384 + step", "machines/thread/facts.ts", "16_384 + step"],
+  ["docs/architecture.md", "More than 128 calls", "actors/thread/perform.ts", "mostCalls = 128"],
+  ["docs/decisions.md", "15,000 events", "machines/thread/chart.ts", "mostEvents = 15_000"],
+  ["docs/architecture.md", "tried three times a target", "machines/thread/turn.ts", "attempts = 3"],
+  ["docs/architecture.md", "about 0.5 s and 1 s", "machines/thread/turn.ts", "firstPauseMs = 500"],
+  ["docs/architecture.md", "up to\n  60 s", "machines/thread/turn.ts", "60_000"],
+  ["docs/architecture.md", "Past 0.8 of the TTL", "src/journal/leaseKeeper.ts", "0.8 * ttl"],
+  ["docs/architecture.md", "every second or a fifth of the TTL", "src/journal/leaseKeeper.ts", "Math.min(1_000, ttl / 5)"],
+  ["docs/architecture.md", "the TTL is 5 s", "src/config.ts", '"TROUPE_LEASE_TTL_MS", whole(500, 600_000, 5_000'],
+  ["docs/architecture.md", "Statements end after 5 s", "src/store/Database.ts", "statement_timeout: 5_000"],
+  ["docs/architecture.md", "waits for a lock after 2 s", "src/store/Database.ts", "lock_timeout: 2_000"],
+  ["docs/architecture.md", "takes nothing for 30 s", "http/streams/Streams.ts", "stallMs: 30_000"],
+  ["docs/decisions.md", "100 a key, a ping every 15 s", "http/streams/Streams.ts", "perKey: 100, pingMs: 15_000"],
+  ["docs/architecture.md", "buffer of 1 MiB", "http/streams/Outbox.ts", "capacity = 1024 * 1024"],
+  ["docs/decisions.md", "silence of 120 s", "src/models/layer.ts", "idleTimeoutMs = 120_000"],
+  ["docs/decisions.md", "swept after 25", "src/store/tidy.ts", "interval '25 hours'"],
+  ["docs/decisions.md", "at most five seconds old", "src/store/Spending.ts", "freshMs = 5000"],
+  ["README.md", "at most 20 a second", "src/telemetry/requests.ts", "perSecond = 20"],
+  ["docs/decisions.md", "three for prepared reads, three for the rest", "src/store/Database.ts", "options.connections ?? 6"],
+  ["README.md", "PostgreSQL 15 or later", "src/cli/doctor.ts", ">= 15"],
+  ["README.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"]
+]
+
 describe("the documents", () => {
+  it.each(figures)("%s says %j, as %s does", (document, says, source, as) => {
+    assert.include(textOf(document), says)
+    assert.include(textOf(source), as, "the document must change with it")
+  })
+
   it.each(files)("%s links to what exists", (file) => {
     const broken = [...textOf(file).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
       if (/^[a-z]+:/.test(target)) return []
