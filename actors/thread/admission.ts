@@ -6,9 +6,10 @@ import { Effect } from "effect"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { Models } from "../../src/models/Model.ts"
-import { Directory } from "../../src/store/Directory.ts"
+import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
+import { failing, goOn } from "../now.ts"
 
 /** What is fixed at a thread's birth and a turn depends on. */
 export interface ThreadSettings {
@@ -26,40 +27,47 @@ export interface Wanting {
 
 export type AdmissionOf = (thread: ThreadSettings, input: Wanting) => Effect.Effect<Admission, Unreachable>
 
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
 const refuse = (code: Failure["code"], text: string): Admission => ({ refused: { code, text } })
 
 export const makeAdmission = Effect.gen(function*() {
   const directory = yield* Directory
   const models = yield* Models
 
-  const of: AdmissionOf = Effect.fnUntraced(function*(thread, input) {
-    const agent = yield* directory.agent(thread.workspace, thread.agentId)
-    if (agent === undefined || agent.archived) return refuse("agent_archived", "The agent was archived.")
-    for (const identity of [thread.identity, agent.identity, input.principal.identity]) {
-      if (identity !== undefined && directory.identityDisabled(thread.workspace, identity)) {
-        return refuse("identity_disabled", "An identity that this input acts for is disabled.")
-      }
-    }
-    const profile = thread.profileVersion === undefined || thread.profileVersion === agent.profile.version
-      ? agent.profile
-      : yield* directory.profile(thread.workspace, agent.profileId, thread.profileVersion)
-    if (profile === undefined) return refuse("internal", "The profile version that the thread is pinned to does not exist.")
-    const wanted = input.model ?? thread.model
-    const exact = (wanted === undefined ? profile.models : [wanted]).flatMap((selector) => models.resolve(selector))
-    if (exact.length === 0) {
-      return refuse("model_unavailable", `No model is available for ${(wanted === undefined ? profile.models : [wanted]).join(", ")}.`)
-    }
+  const planned = ({ model }: ThreadSettings, input: Wanting, profile: ResolvedProfile): Admission => {
+    const wanted = input.model ?? model
+    const selectors = wanted === undefined ? profile.models : [wanted]
+    const exact = selectors.length === 1 ? models.resolve(selectors[0]!) : selectors.flatMap((selector) => models.resolve(selector))
+    if (exact.length === 0) return refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`)
+    const { limits, profileId, version } = profile
     const plan: Plan = {
-      profileId: profile.profileId,
-      profileVersion: profile.version,
-      models: [...new Set(exact)],
-      maxSteps: profile.limits.maxSteps,
-      maxTurnMs: profile.limits.maxTurnSeconds * 1000,
-      maxParallelTools: profile.limits.maxParallelTools
+      profileId,
+      profileVersion: version,
+      models: selectors.length === 1 ? exact : [...new Set(exact)],
+      maxSteps: limits.maxSteps,
+      maxTurnMs: limits.maxTurnSeconds * 1000,
+      maxParallelTools: limits.maxParallelTools
     }
     return { plan }
-  }, Effect.catchTag("DatabaseUnavailable", () => Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))))
+  }
+
+  const of: AdmissionOf = (thread, input) =>
+    goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) => {
+      if (agent === undefined || agent.archived) return Effect.succeed(refuse("agent_archived", "The agent was archived."))
+      for (const identity of [thread.identity, agent.identity, input.principal.identity]) {
+        if (identity !== undefined && directory.identityDisabled(thread.workspace, identity)) {
+          return Effect.succeed(refuse("identity_disabled", "An identity that this input acts for is disabled."))
+        }
+      }
+      if (thread.profileVersion === undefined || thread.profileVersion === agent.profile.version) {
+        return Effect.succeed(planned(thread, input, agent.profile))
+      }
+      return goOn(failing(directory.profile(thread.workspace, agent.profileId, thread.profileVersion), unreachable), (profile) =>
+        Effect.succeed(profile === undefined
+          ? refuse("internal", "The profile version that the thread is pinned to does not exist.")
+          : planned(thread, input, profile)))
+    })
 
   return of
 })
-

@@ -17,7 +17,8 @@ import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import type { Being, Decision, Kind, Written } from "../Kind.ts"
-import type { AdmissionOf } from "./admission.ts"
+import { goOn } from "../now.ts"
+import type { AdmissionOf, ThreadSettings } from "./admission.ts"
 import { again, type ThreadJob } from "./again.ts"
 import * as answers from "./answers.ts"
 import type { Perform } from "./perform.ts"
@@ -58,39 +59,53 @@ export type ThreadKind = Kind<Snapshot, Request, Prepared, ThreadJob, ThreadWrit
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-const settingsOf = ({ attributes, parent, ref }: Being<Snapshot>) => {
-  const { identity, model, profileVersion } = JSON.parse(attributes) as ThreadAttributes
-  return {
-    workspace: ref.workspace,
-    agentId: parent ?? "",
+/** Parsed once for as long as the thread lives. */
+const known = new WeakMap<Being<Snapshot>, ThreadSettings>()
+
+const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
+  const found = known.get(being)
+  if (found !== undefined) return found
+  const { identity, model, profileVersion } = JSON.parse(being.attributes) as ThreadAttributes
+  const settings: ThreadSettings = {
+    workspace: being.ref.workspace,
+    agentId: being.parent ?? "",
     ...(identity === undefined ? {} : { identity }),
     ...(model === undefined ? {} : { model }),
     ...(profileVersion === undefined ? {} : { profileVersion })
   }
+  known.set(being, settings)
+  return settings
 }
 
-export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools }: ThreadKindOptions): ThreadKind => {
-  const admissionsOf = Effect.fnUntraced(function*(being: Being<Snapshot>, more: ReadonlyArray<Pick<Input, "inputId" | "principal" | "model">>) {
-    const inputs = [...being.snapshot.context.pending, ...more]
-    const admissions: Record<string, Admission> = {}
-    if (inputs.length === 0) return admissions
-    const settings = settingsOf(being)
-    for (const input of inputs) admissions[input.inputId] = yield* admissionOf(settings, input)
-    return admissions
-  })
+type Admissions = Readonly<Record<string, Admission>>
+const none = Effect.succeed<Admissions>({})
 
-  const submitting = Effect.fnUntraced(function*(being: Being<Snapshot>, request: Extract<Request, { type: "submit" }>, at: number) {
-    const admissions = yield* admissionsOf(being, [request.input])
-    const admission = admissions[request.input.inputId]
-    // Refused to its sender at once, rather than as a turn that fails.
-    if (admission !== undefined && "refused" in admission) return yield* refusedAdmission(admission.refused)
-    const { creating, ...command } = request
-    const prepared: Prepared = {
-      at, command: { ...command, at, admissions },
-      ...(creating === true ? { creating, spend: yield* spendOf(being.ref.workspace, being.parent ?? "") } : {})
+export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools }: ThreadKindOptions): ThreadKind => {
+  const admissionsOf = (being: Being<Snapshot>, fresh?: Pick<Input, "inputId" | "principal" | "model">): Effect.Effect<Admissions, Unreachable> => {
+    const { pending } = being.snapshot.context
+    if (pending.length === 0 && fresh === undefined) return none
+    const settings = settingsOf(being)
+    if (fresh !== undefined && pending.length === 0) {
+      return goOn(admissionOf(settings, fresh), (admission) => Effect.succeed({ [fresh.inputId]: admission }))
     }
-    return prepared
-  })
+    const inputs = fresh === undefined ? pending : [...pending, fresh]
+    return Effect.map(
+      Effect.forEach(inputs, (input) => admissionOf(settings, input)),
+      (admissions) => Object.fromEntries(inputs.map((input, i) => [input.inputId, admissions[i]!]))
+    )
+  }
+
+  const submitting = (being: Being<Snapshot>, request: Extract<Request, { type: "submit" }>, at: number) =>
+    goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
+      const admission = admissions[request.input.inputId]
+      // Refused to its sender at once, rather than as a turn that fails.
+      if (admission !== undefined && "refused" in admission) return Effect.fail(refusedAdmission(admission.refused))
+      const { creating, ...submit } = request
+      const command = { ...submit, at, admissions }
+      return creating === true
+        ? goOn(spendOf(being.ref.workspace, being.parent ?? ""), (spend) => Effect.succeed({ at, command, creating, spend }))
+        : Effect.succeed({ at, command })
+    })
 
   /** The first message of the turn that ended last. */
   const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
@@ -113,30 +128,29 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
     }, at)
   })
 
-  const prepare: ThreadKind["prepare"] = Effect.fnUntraced(function*(being, request, at) {
+  const prepare: ThreadKind["prepare"] = (being, request, at) => {
+    const spend = () => spendOf(being.ref.workspace, being.parent ?? "")
     switch (request.type) {
       case "be born":
-        return { at, creating: true as const, spend: yield* spendOf(being.ref.workspace, being.parent ?? "") }
+        return goOn(spend(), (spend) => Effect.succeed({ at, creating: true, spend }))
       case "submit":
-        return yield* submitting(being, request, at)
+        return submitting(being, request, at)
       case "retry":
-        return yield* retrying(being, request, at)
+        return retrying(being, request, at)
       case "edit":
       case "remove":
-        return { at, command: { ...request, at } }
+        return Effect.succeed({ at, command: { ...request, at } })
       case "cancel":
-        return {
-          at, command: { ...request, at, admissions: yield* admissionsOf(being, []) },
-          spend: yield* spendOf(being.ref.workspace, being.parent ?? "")
-        }
+        return goOn(admissionsOf(being), (admissions) =>
+          goOn(spend(), (spend) => Effect.succeed({ at, command: { ...request, at, admissions }, spend })))
       case "model.replied": {
         const calls = request.calls.map((call) => ({ ...call, verdict: tools.verdict(call.name) }))
-        return { at, command: { ...request, calls, at, admissions: yield* admissionsOf(being, []) } }
+        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, calls, at, admissions } }))
       }
       default:
-        return { at, command: { ...request, at, admissions: yield* admissionsOf(being, []) } }
+        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions } }))
     }
-  })
+  }
 
   const answer = (being: Being<Snapshot>, { at, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
     const before = being.snapshot

@@ -11,6 +11,7 @@ import { Directory } from "../../src/store/Directory.ts"
 import { Spending } from "../../src/store/Spending.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
+import { failing, goOn } from "../now.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
 import { makeThreadKind } from "./kind.ts"
@@ -46,13 +47,9 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const prompts = new Prompts(options.promptBytes, journal.facts)
   const tails = new Tails(options.tailCharacters)
 
-  const agentOf = Effect.fnUntraced(function*(workspace: string, agentId: string) {
-    return yield* Effect.mapError(directory.agent(workspace, agentId), unreachable)
-  })
-  const spendOf = Effect.fnUntraced(function*(workspace: string, agentId: string) {
-    const agent = yield* agentOf(workspace, agentId)
-    return yield* Effect.mapError(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
-  })
+  const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)
+  const spendOf = (workspace: string, agentId: string) =>
+    goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
 
   const perform = makePerform({
     bus, models, prompts, tools: noTools, random: () => random.nextDoubleUnsafe(),

@@ -5,5 +5,15 @@ export const Timestamp = Schema.String.check(
   Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, { expected: "an RFC 3339 time in UTC with milliseconds" })
 ).annotate({ format: "date-time" })
 
-export const toTimestamp = (ms: number) => new Date(ms).toISOString()
+let lastMs = Number.NaN
+let lastText = ""
+
+/** Many events share a moment: the last text is kept. */
+export const toTimestamp = (ms: number) => {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString()
+    lastMs = ms
+  }
+  return lastText
+}
 export const fromTimestamp = (text: string) => Date.parse(text)
