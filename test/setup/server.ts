@@ -22,7 +22,7 @@ import { generateKey } from "../../src/crypto/apiKey.ts"
 import { type Scope, scopes as allScopes } from "../../src/domain/apiKey.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
-import { layerScripted } from "../../src/models/layer.ts"
+import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
 import { createKey } from "../../src/store/apiKeys.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -84,13 +84,16 @@ export interface ServerOptions {
   readonly leaseTtlMs?: number
   /** Requests a second and credential; 0, the default, is no limit. */
   readonly rateLimit?: number
+  /** Real models beside the scripted ones; without it there are none. */
+  readonly models?: ModelsSettings
   readonly streams?: Partial<StreamOptions>
 }
 
 const services = (url: string, options: ServerOptions) => {
   const database = Database.layer({ url: Redacted.make(url) })
   const lease = layerPostgresLease({ name: "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
-  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, layerScripted, ThreadReads.layer.pipe(Layer.provide(database)))
+  const models = options.models === undefined ? layerScripted : layerModels(options.models)
+  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, ThreadReads.layer.pipe(Layer.provide(database)))
   const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Directory.layer, Spending.layer).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,

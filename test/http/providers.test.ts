@@ -1,0 +1,211 @@
+/** Whole turns of real models: HTTP in, a journal in PostgreSQL, and a local server that speaks the provider's protocol. */
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll } from "vitest"
+import { Threads } from "../../actors/thread/Threads.ts"
+import { Journal } from "../../src/journal/Journal.ts"
+import { anthropicMessages } from "../models/servers/anthropicMessages.ts"
+import { chatCompletions } from "../models/servers/chatCompletions.ts"
+import { googleGenerate } from "../models/servers/googleGenerate.ts"
+import { openaiResponses } from "../models/servers/openaiResponses.ts"
+import { type Behaviour, type Protocol, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { Watcher } from "./sse.ts"
+import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
+
+interface Way {
+  readonly title: string
+  readonly protocol: Protocol
+  readonly base: string
+  readonly id: string
+  readonly more?: Readonly<Record<string, string>>
+  /** Reasoning that the provider wants back. */
+  readonly signs: boolean
+}
+
+const ways: ReadonlyArray<Way> = [
+  { title: "openai", protocol: openaiResponses, base: "/v1", id: "openai/gpt-5", signs: true },
+  { title: "openai chat", protocol: chatCompletions, base: "/v1", id: "openai/gpt-4o", more: { api: "chat" }, signs: false },
+  { title: "anthropic", protocol: anthropicMessages, base: "/v1", id: "anthropic/claude-sonnet-4-5", signs: true },
+  { title: "google", protocol: googleGenerate, base: "/v1beta", id: "google/gemini-3-pro-preview", signs: true },
+  { title: "openai-compatible", protocol: chatCompletions, base: "/v1", id: "local/llama", more: { provider: "openai-compatible" }, signs: true }
+]
+
+/** A server and a model for each test of each way: tests run at the same time. */
+const places = 9
+
+interface Place extends ProviderServer {
+  readonly modelId: string
+}
+
+let server: TestServer
+const providers = new Map<string, ReadonlyArray<Place>>()
+
+beforeAll(async () => {
+  const models: Array<object> = []
+  for (const { base, id, more, protocol, title } of ways) {
+    const started: Array<Place> = []
+    for (let i = 0; i < places; i++) {
+      const provider = await startProvider(protocol)
+      const modelId = `${id}.${i}`
+      started.push({ ...provider, modelId })
+      models.push({ id: modelId, name: id.slice(id.indexOf("/") + 1), baseUrl: provider.url + base, apiKeyEnv: "SOME_KEY", ...more })
+    }
+    providers.set(title, started)
+  }
+  server = await startServer({ idleMs: 50, models: { env: { SOME_KEY: "test-key" }, modelsFile: { models }, idleTimeoutMs: 1000 } })
+})
+afterAll(async () => {
+  await server.stop()
+  await Promise.all([...providers.values()].flat().map((provider) => provider.stop()))
+})
+
+const answer = (...text: ReadonlyArray<string>): Behaviour => ({ kind: "answer", answer: { text } })
+const types = (log: ReadonlyArray<Event>) => log.map(({ type }) => type)
+const watch = (threadId: string) => Watcher.open(server.base, `/v1/threads/${threadId}/events/stream?deltas=text`, server.alpha.token!)
+
+const asked = async (provider: ProviderServer, times: number) => {
+  while (provider.requests.length < times) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** All facts, the private ones too. */
+const facts = (threadId: string) =>
+  server.runtime.runPromise(Journal.use((journal) => journal.facts({ workspace: server.workspaces.alpha, kind: "thread", id: threadId }, 0)))
+
+/** Until the thread is read from the journal again. */
+const leaves = async (threadId: string) => {
+  while (await server.runtime.runPromise(Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId))) !== undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, title }) => {
+  /** The way's own servers, one model each, as selectors of a new agent in this order. */
+  const begin = async (...indices: ReadonlyArray<number>) => {
+    const chosen = indices.map((index) => providers.get(title)![index]!)
+    const agentId = await makeAgent(server.alpha, chosen.map(({ modelId }) => modelId))
+    return { threadId: await makeThread(server.alpha, agentId), provider: chosen[0]!, spare: chosen[1] ?? chosen[0]! }
+  }
+
+  it("streams a turn, and remembers it in the next", async () => {
+    const { provider, threadId } = await begin(0)
+    provider.enqueue(answer("Hel", "lo ", "there"), answer("again"))
+    const watcher = await watch(threadId)
+    await submit(server.alpha, threadId, "first question")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(log[1]!["content"], [{ type: "text", text: "Hello there" }])
+    await watcher.until(({ frames }) => frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed"))
+    const deltas = watcher.events("delta").map(({ data }) => data)
+    assert.deepStrictEqual(deltas.map(({ index, text }) => [index, text]), [[0, "Hel"], [1, "lo "], [2, "there"]])
+    for (const { eventId } of deltas) assert.strictEqual(eventId, log[1]!.eventId)
+    watcher.close()
+
+    await submit(server.alpha, threadId, "second question")
+    await logOf(server.alpha, threadId, ended(2))
+    const sent = JSON.stringify(provider.requests[1])
+    for (const words of ["first question", "Hello there", "second question"]) assert.include(sent, words)
+  })
+
+  it("goes on after calls of tools that do not exist, from memory and from the journal", async () => {
+    const { provider, threadId } = await begin(1)
+    provider.enqueue(
+      {
+        kind: "answer",
+        answer: { ...(signs ? { reasoning: "Let me see." } : {}), text: ["I look."], calls: [{ name: "search", input: { q: "a" } }, { name: "read", input: {} }] }
+      },
+      { kind: "answer", answer: { ...(signs ? { reasoning: "Once more." } : {}), calls: [{ name: "search", input: { q: "b" } }] } },
+      answer("Nothing found.")
+    )
+    await submit(server.alpha, threadId, "look")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), [
+      "user_message", "assistant_message", "tool_intent", "tool_intent", "tool_result", "tool_result",
+      "tool_intent", "tool_result", "assistant_message", "turn_completed"
+    ], JSON.stringify(log.at(-1)))
+    for (const result of log.filter(({ type }) => type === "tool_result")) assert.strictEqual(result["failureCode"], "tool_not_found")
+    assert.lengthOf(provider.requests, 3)
+
+    await leaves(threadId)
+    await submit(server.alpha, threadId, "and now?")
+    const more = await logOf(server.alpha, threadId, ended(2))
+    // The provider refuses a history without its reasoning.
+    assert.strictEqual(more.at(-1)!.type, "turn_completed", JSON.stringify(more.at(-1)))
+    const sent = JSON.stringify(provider.requests[3])
+    for (const words of ["I look.", "tool_not_found", "Nothing found."]) assert.include(sent, words)
+  })
+
+  it("waits as long as the provider asks, in a pause that only the journal sees", async () => {
+    const { provider, threadId } = await begin(2)
+    provider.enqueue({ kind: "status", status: 429, headers: { "retry-after": "1" } }, answer("now"))
+    await submit(server.alpha, threadId, "hi")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
+    const journal = await facts(threadId)
+    assert.deepStrictEqual(journal.map(({ type }) => type), ["user_message", "attempt_failed", "attempt_started", "assistant_message", "turn_completed"])
+    assert.isAtLeast(journal[2]!.at - journal[1]!.at, 1000)
+    assert.lengthOf(provider.requests, 2)
+  })
+
+  it("falls back to the next selector when a provider fails every time", async () => {
+    const { provider, spare, threadId } = await begin(3, 4)
+    provider.enqueue(...[1, 2, 3].map((): Behaviour => ({ kind: "status", status: 500 })))
+    await submit(server.alpha, threadId, "hi")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
+    assert.strictEqual(log[1]!["modelId"], spare.modelId)
+    assert.lengthOf(provider.requests, 3)
+    assert.lengthOf(spare.requests, 1)
+  })
+
+  it("fails as overloaded when the provider hangs", async () => {
+    const { provider, threadId } = await begin(5)
+    provider.enqueue(...[1, 2, 3].map((): Behaviour => ({ kind: "hang" })))
+    await submit(server.alpha, threadId, "hi")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "turn_failed"])
+    assert.strictEqual(log[1]!["failureCode"], "model_overloaded")
+    assert.lengthOf(provider.requests, 3)
+  })
+
+  it("takes back what it showed when the stream breaks, and fails", async () => {
+    const { provider, threadId } = await begin(6)
+    provider.enqueue({ kind: "cut", text: ["Hel"] })
+    const watcher = await watch(threadId)
+    await submit(server.alpha, threadId, "hi")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "turn_failed"])
+    assert.strictEqual(log[1]!["failureCode"], "model_error")
+    await watcher.until(({ frames }) => frames.some(({ data, event }) => event === "event" && data["type"] === "turn_failed"))
+    const [delta] = watcher.events("delta")
+    assert.deepStrictEqual(watcher.events("discard").map(({ data }) => data["eventId"]), [delta?.data["eventId"]])
+    assert.lengthOf(provider.requests, 1)
+    watcher.close()
+  })
+
+  it("gives a steer that comes during a response to the next one", async () => {
+    const { provider, threadId } = await begin(7)
+    provider.enqueue({ kind: "answer", answer: { text: ["First."] }, pings: { count: 10, pauseMs: 50 } }, answer("Second."))
+    await submit(server.alpha, threadId, "go")
+    await asked(provider, 1)
+    const steer = await submit(server.alpha, threadId, "rather left", { mode: "steer" })
+    assert.strictEqual(steer.state, "steered")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "user_message", "assistant_message", "turn_completed"])
+    assert.include(JSON.stringify(provider.requests[1]), "rather left")
+  })
+
+  it("aborts the request when it is interrupted", async () => {
+    const { provider, threadId } = await begin(8)
+    provider.enqueue({ kind: "silent", text: ["Hel"] }, answer("Here."))
+    const watcher = await watch(threadId)
+    await submit(server.alpha, threadId, "go")
+    await watcher.until(({ frames }) => frames.some(({ event }) => event === "delta"))
+    await submit(server.alpha, threadId, "stop that", { mode: "interrupt" })
+    await provider.abandoned
+    const log = await logOf(server.alpha, threadId, ended(2))
+    assert.deepStrictEqual(types(log), ["user_message", "turn_cancelled", "user_message", "assistant_message", "turn_completed"])
+    assert.lengthOf(provider.requests, 2)
+    await watcher.until(({ frames }) => frames.some(({ event }) => event === "discard"))
+    watcher.close()
+  })
+})
