@@ -1,0 +1,15 @@
+/**
+ * Steps that are mostly taken from memory: an effect that has succeeded already is gone on from at
+ * once, without a fiber's step. What `Effect.succeed` gives is such an effect.
+ */
+import { Effect, Exit } from "effect"
+
+const isDone = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Success<A, E> => Exit.isExit(effect) && Exit.isSuccess(effect)
+
+/** As `Effect.flatMap`. */
+export const goOn = <A, E, B, E2>(effect: Effect.Effect<A, E>, step: (value: A) => Effect.Effect<B, E2>): Effect.Effect<B, E | E2> =>
+  isDone(effect) ? step(effect.value) : Effect.flatMap(effect, step)
+
+/** As `Effect.mapError`. */
+export const failing = <A, E, E2>(effect: Effect.Effect<A, E>, as: (error: E) => E2): Effect.Effect<A, E2> =>
+  isDone(effect) ? Effect.succeed(effect.value) : Effect.mapError(effect, as)
