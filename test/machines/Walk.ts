@@ -4,6 +4,7 @@
  * invariants (`test/invariants.ts`). A walk that returns has passed.
  */
 import { assert } from "@effect/vitest"
+import { type ExecutableActionObject, transition } from "xstate"
 import { derive } from "../../src/domain/ids.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
@@ -15,7 +16,7 @@ import { decide, start, statusOf, type Step } from "../../machines/thread/decide
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
 import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
-import type { Snapshot } from "../../machines/thread/chart.ts"
+import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import { type Recorded, openTurns, unaccounted, violations } from "../invariants.ts"
 
 export const ann: Principal = { type: "user", id: "ann" }
@@ -48,6 +49,15 @@ export const call = (name = "tool", park?: { readonly timeoutMs: number }): Repl
 })
 /** A call that a client executes. */
 export const clientCall = (name = "ask", timeoutMs = 1_000) => call(name, { timeoutMs })
+
+/** `decide` brings a scope of its own to the chart: XState's `transition` must come to the same. */
+const asXState = (before: Snapshot, command: Command, { facts, jobs, next }: Step) => {
+  const [after, found] = transition(chart, before, command)
+  const actions: ReadonlyArray<ExecutableActionObject> = found
+  assert.deepStrictEqual(plain(next), plain(after))
+  assert.strictEqual(facts.length + jobs.length, actions.length)
+  assert.deepStrictEqual(jobs.map(({ params }) => params), actions.flatMap(({ params, type }) => type === "xstate.emit" ? [] : [params]))
+}
 
 export class Walk {
   snapshot: Snapshot = start()
@@ -161,6 +171,7 @@ export class Walk {
     if (refusal !== undefined) return refusal
     const before = this.snapshot
     const step = decide(before, command)
+    asXState(before, command, step)
     this.keepBooks(command, before)
     this.snapshot = step.next
     this.steps.push(step)
