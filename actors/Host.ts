@@ -74,11 +74,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   const decided = commands.with({ kind: kind.name })
 
   const lose = (live: Actor, why: Loss) => {
-    if (live.lost) return
-    live.lost = true
-    for (const fiber of live.jobs.values()) fiber.interruptUnsafe()
-    live.jobs.clear()
-    onLost(live, why)
+    if (!live.lost) {
+      live.lost = true
+      for (const fiber of live.jobs.values()) fiber.interruptUnsafe()
+      live.jobs.clear()
+      onLost(live, why)
+    }
+    // Also of one that was lost before: a command whose append was refused only then is back in its mailbox.
     for (const { reply, ...envelope } of live.mailbox.splice(0)) {
       fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
@@ -259,6 +261,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     fork(drain(live))
   }
 
+  /** Replied to once, whoever still listens. */
   const push = (live: Actor, item: Item<Request>) => {
     live.mailbox.push(item)
     wake(live)
@@ -271,5 +274,5 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         ? deliver(live, envelope)
         : Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume })))
 
-  return { tell, lose, perform }
+  return { tell, push, lose, perform }
 }

@@ -7,7 +7,7 @@
  *     finds it when the moment comes.
  * R3. An actor that was lost while it had something to do is claimed again by the next sweep.
  */
-import { Deferred, Effect, type Fiber } from "effect"
+import { Cause, Deferred, Effect, type Fiber } from "effect"
 import { type ActorRef, type Head, type InboxRow, Journal, type Loaded } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { actorClaims, record } from "../src/telemetry/metrics.ts"
@@ -156,10 +156,15 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       if (draining) return Effect.fail(new Draining())
       const at = Math.floor(lease.now())
       const actor = enlive({ actor: ref, ...birth, createdAt: at, epoch: 1, head: bornHead(at) }, kind.blank, true)
-      return Effect.onExit(host.tell(actor, envelope), () =>
-        Effect.sync(() => {
-          // Refused or replayed: nobody was born.
-          if (actor.unborn) live.delete(ref.id)
+      return Effect.callback<Answer, ActorError>((resume) =>
+        // The reply decides, not the caller, who may have left: what is born has to be known here.
+        host.push(actor, {
+          ...envelope,
+          reply: (exit) => {
+            // Refused or replayed: nobody was born.
+            if (actor.unborn && live.get(ref.id) === actor) live.delete(ref.id)
+            resume(exit)
+          }
         }))
     })
 
@@ -195,9 +200,14 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     if (later.length > 0) yield* Effect.ignore(journal.release(later))
   })
 
+  /** What nobody waits for: one that breaks must not take those behind it along. */
+  const unasked = <A>(ref: ActorRef, effect: Effect.Effect<A, ActorError>) =>
+    Effect.catchCause(Effect.asVoid(effect), (cause) =>
+      Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actor: ref.id })) : Effect.void)
+
   const wakeable: Wakeable = {
-    wake: (ref) => Effect.ignore(find(ref)),
-    accept: ({ actor, command, id }) => Effect.ignore(deliver(actor, { request: kind.revive(command), posted: id })),
+    wake: (ref) => unasked(ref, find(ref)),
+    accept: ({ actor, command, id }) => unasked(actor, Effect.suspend(() => deliver(actor, { request: kind.revive(command), posted: id }))),
     isLive: (ref) => live.has(ref.id),
     takeOrphans: () => {
       const refs = [...orphans.values()]
