@@ -49,6 +49,8 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
   readonly jobs: Map<string, Fiber.Fiber<void>>
   /** Monotonic milliseconds of its last command. */
   touched: number
+  /** Called once, when what is in the mailbox now has been worked off. */
+  readonly settling: Array<() => void>
 }
 
 export interface HostOptions<Snapshot, Request, Command, Job, W extends Written> {
@@ -252,6 +254,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
     live.busy = false
     live.touched = performance.now()
+    for (const settled of live.settling.splice(0)) settled()
     if (live.mailbox.length > 0 && !live.lost) wake(live)
   })
 

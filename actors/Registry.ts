@@ -43,6 +43,9 @@ export interface Wakeable {
   readonly jobs: () => number
 }
 
+/** How long a reader waits for what is being written. */
+const patienceMs = 50
+
 const bornHead = (at: number): Head => ({
   pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: at
 })
@@ -92,7 +95,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     const actor: Actor = {
       ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
       epoch: loaded.epoch, head: loaded.head, snapshot, unborn,
-      mailbox: [], busy: false, lost: false, jobs: new Map(), touched: performance.now()
+      mailbox: [], busy: false, lost: false, jobs: new Map(), touched: performance.now(), settling: []
     }
     live.set(actor.ref.id, actor)
     return actor
@@ -174,6 +177,20 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     return actor === undefined || actor.unborn || actor.ref.workspace !== ref.workspace || lease.fenced() ? undefined : actor.snapshot
   }
 
+  /** The same, after what is being written now: a reader at the log's end need not come twice. Waits a moment at most. */
+  const settled = (ref: ActorRef): Effect.Effect<Snapshot | undefined> => {
+    const actor = live.get(ref.id)
+    if (actor === undefined || !actor.busy || actor.ref.workspace !== ref.workspace) return Effect.succeed(current(ref))
+    return Effect.callback((resume) => {
+      const done = () => {
+        clearTimeout(timer)
+        resume(Effect.succeed(current(ref)))
+      }
+      const timer = setTimeout(done, patienceMs)
+      actor.settling.push(done)
+    })
+  }
+
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.jobs.size === 0 && !actor.unborn
 
   const tick = Effect.sync(() => {
@@ -232,5 +249,5 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
   }
 
-  return { deliver, create, wakeable, current, peek: (id: string) => live.get(id)?.snapshot }
+  return { deliver, create, wakeable, current, settled, peek: (id: string) => live.get(id)?.snapshot }
 })

@@ -40,8 +40,11 @@ export class Threads extends Context.Service<Threads, {
    * lets a reader who has seen that much be told so without a statement. Undefined is no answer.
    */
   readonly lastSeq: (workspace: string, threadId: string) => number | undefined
-  /** All events after `afterSeq` as JSON texts, at most `limit`, from memory. Undefined is no answer: read the log. */
-  readonly recent: (workspace: string, threadId: string, afterSeq: number, limit: number) => ReadonlyArray<string> | undefined
+  /**
+   * All events after `afterSeq` as JSON texts, at most `limit`, from memory, with those that are being
+   * written at this moment. Undefined is no answer: read the log.
+   */
+  readonly recent: (workspace: string, threadId: string, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<string> | undefined>
   /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
   readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
   /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */

@@ -115,10 +115,9 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   })
 
   const threads = Threads.of({
-    recent: (workspace, threadId, afterSeq, limit) => {
-      const lastSeq = registry.current(refOf(workspace, threadId))?.context.seq
-      return lastSeq === undefined ? undefined : tails.since(threadId, afterSeq, lastSeq, limit)
-    },
+    recent: (workspace, threadId, afterSeq, limit) =>
+      goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
+        Effect.succeed(snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit))),
     lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
     create,
     submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {

@@ -53,7 +53,7 @@ export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntra
     }
     // Whoever follows a thread that lives here costs no statement.
     if (waitSeconds === 0 && query.cursor === undefined && turnId === undefined && asked.order === "asc") {
-      const recent = threads.recent(workspace, threadId, afterSeq, asked.limit)
+      const recent = yield* threads.recent(workspace, threadId, afterSeq, asked.limit)
       if (recent !== undefined) return jsonText(`{"events":[${recent.join(",")}]}`)
     }
     const found = waitSeconds > 0 ? yield* longPoll(asked, afterSeq, waitSeconds * 1000) : yield* reads.events(asked)
