@@ -81,6 +81,21 @@ describe("a mailbox", () => {
     }))
 })
 
+describe("a reader", () => {
+  it.effect("waits for what is being written, and for nothing else", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 0)
+      const submitting = yield* Effect.forkChild(node.deliver(ref, { request: submit("A\n/wait 3s") }), { startImmediately: true })
+      assert.strictEqual(node.registry.current(ref)?.context.seq, 0, "the append is under way")
+      assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1)
+      yield* Fiber.join(submitting)
+      assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1, "a model that answers is not waited for")
+      yield* toRest(world, node, ref)
+      assert.isUndefined(yield* node.registry.settled({ ...ref, workspace: freshId("workspace") }))
+    }))
+})
+
 describe("an actor at rest", () => {
   it.effect("leaves memory, keeps its owner, and comes back as it was", () =>
     Effect.gen(function*() {
