@@ -38,6 +38,7 @@ export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "drained
 
 /** One live actor. */
 export interface Live<Snapshot, Request> extends Being<Snapshot> {
+  attributes: string
   snapshot: Snapshot
   head: Head
   readonly epoch: number

@@ -1,12 +1,10 @@
 /** Threads: contract to commands, and to what the store says. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { Answer } from "../../actors/Actor.ts"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { mergePatch } from "../../src/domain/mergePatch.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { ThreadEditable, ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
-import type { ThreadDetail } from "../../src/domain/thread.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { type ThreadAttributes, threadDetail, threadOf } from "../../src/store/threadDetail.ts"
@@ -84,16 +82,11 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
       const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version).pipe(
         Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
       )
-      if (written !== undefined) return answer(workspace, { ...rows, ...written })
+      if (written === undefined) continue
+      threads.amended(workspace, threadId, written.attributes)
+      return answer(workspace, { ...rows, ...written })
     }
   })
-
-  /** A thread in memory knows its attributes as they were when it was loaded: an edit since is put in its answer. */
-  const asEdited = (workspace: string, threadId: string, answer: Answer) =>
-    Effect.map(find(workspace, threadId), (rows): Answer => {
-      const detail: ThreadDetail = JSON.parse(answer.body)
-      return { ...answer, body: JSON.stringify({ ...detail, thread: threadOf(threadRows(workspace, rows)) }) }
-    })
 
   return handlers
     .handleRaw("create", Effect.fnUntraced(function*({ request }) {
@@ -134,7 +127,7 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
       const caller = yield* Caller
       return yield* idempotent((key) =>
         threads.cancel(askedBy(caller, key), params.threadId, { clearQueue, ...(turnId === undefined ? {} : { turnId }) }).pipe(
-          Effect.catch(refuseCancel), Effect.flatMap((answer) => asEdited(caller.workspace, params.threadId, answer)), Effect.map(ofThread)
+          Effect.catch(refuseCancel), Effect.map(ofThread)
         ))
     }))
     .handle("retry", Effect.fnUntraced(function*({ params }) {
