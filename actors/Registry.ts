@@ -220,7 +220,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       kind.left(actor)
       if (actor.head.runnableAt !== null) later.push({ actor: actor.ref, epoch: actor.epoch })
     }
-    if (later.length > 0) yield* Effect.ignore(journal.release(later))
+    if (later.length === 0) return
+    // What could not be given back stays this node's, and no other's sweep looks for it: this one's does.
+    yield* journal.release(later).pipe(
+      Effect.catch(() => Effect.sync(() => {
+        for (const { actor } of later) orphans.set(actor.id, actor)
+      }))
+    )
   })
 
   /** What nobody waits for: one that breaks must not take those behind it along. */

@@ -20,7 +20,7 @@ import { Prompts } from "../../actors/thread/prompts.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import { noTools, type Tools } from "../../actors/thread/tools.ts"
 import { Bus } from "../../src/bus/Bus.ts"
-import { type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
+import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
 import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
@@ -48,6 +48,8 @@ export interface World {
   readonly runs: Map<string, number>
   /** Runs that came to their end. */
   finished: number
+  /** The next so many attempts to give actors back get no answer. */
+  lostReleases: number
   /** What to do when that node's process dies. */
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
@@ -66,7 +68,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0 }
+  return { store, misfortunes, deaths, plan, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
 }
 
 /** `once` must not run twice, `often` may; `ask` is the client's to answer. Both tools take two seconds. */
@@ -133,7 +135,8 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
     claim: (ref) => {
       world.claims++
       return memory.claim(ref)
-    }
+    },
+    release: (actors) => world.lostReleases-- > 0 ? Effect.fail(new JournalUnavailable({ cause: "no answer" })) : memory.release(actors)
   })
   return { journal, lease }
 })

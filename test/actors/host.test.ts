@@ -123,6 +123,17 @@ describe("an actor at rest", () => {
       assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A) result(A: tool_timeout) assistant(A) turn_completed(A)")
     }))
 
+  it.effect("that could not be given back is found all the same when its wait expires", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting(0)
+      world.lostReleases = 1
+      yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
+      yield* settle
+      yield* pass(20_000)
+      assert.isBelow(world.lostReleases, 1, "a release was lost")
+      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A) result(A: tool_timeout) assistant(A) turn_completed(A)")
+    }))
+
   it.effect("does not leave while a model answers", () =>
     Effect.gen(function*() {
       const { node, ref, world } = yield* setting(0)
