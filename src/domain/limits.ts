@@ -28,5 +28,25 @@ export const limits = {
   toolOutputBytes: 256 * 1024,
   idempotencyKeyChars: 255,
   idempotencyHours: 24,
-  keyNameChars: 128
+  keyNameChars: 128,
+  hooksPerProfile: 16,
+  rolesPerProfile: 8,
+  rolesPerWorkspace: 64,
+  roleNameChars: 64,
+  grantsPerRole: 32,
+  conditions: 8,
+  conditionValueBytes: 512,
+  toolSelectorBytes: 176,
+  namespaceChars: 32,
+  toolsetUrlBytes: 2048,
+  clientToolSchemaBytes: 16 * 1024,
+  clientToolTimeoutMs: { least: 10_000, most: 86_400_000, usual: 3_600_000 },
+  hookTimeoutMs: { url: 30_000, agent: 300_000 },
+  hookAsyncTimeoutMs: { most: 86_400_000, client: 86_400_000, other: 3_600_000 },
+  /** How long an approval that a role requires stays open. */
+  roleApprovalMs: 86_400_000,
+  hookReasonBytes: 1024,
+  hookAnswerBytes: 64 * 1024,
+  revealedFamilies: 16,
+  revealedTools: 10
 } as const

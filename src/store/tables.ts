@@ -1,5 +1,6 @@
 /** All tables, one interface a room: a migration that adds tables adds its interface here. */
 import type { ConfigurationTables } from "./configurationTables.ts"
 import type { JournalTables } from "./journalTables.ts"
+import type { ToolTables } from "./toolTables.ts"
 
-export interface Tables extends JournalTables, ConfigurationTables {}
+export interface Tables extends JournalTables, ConfigurationTables, ToolTables {}

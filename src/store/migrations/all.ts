@@ -2,8 +2,10 @@
 import type { Migration } from "kysely/migration"
 import * as journal from "./001_journal.ts"
 import * as configuration from "./002_configuration.ts"
+import * as tools from "./003_tools.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
-  "002_configuration": configuration
+  "002_configuration": configuration,
+  "003_tools": tools
 }
