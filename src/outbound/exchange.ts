@@ -1,0 +1,144 @@
+/**
+ * One request and its answer, within caps: the one place that speaks HTTP to servers of others.
+ *
+ * X1. No redirect is followed, no proxy of the environment is used, no cookie is kept.
+ * X2. Bytes are counted as they come and again decoded, so neither a bomb nor an endless stream of nothing is read on.
+ * X3. Headers have a time from the start of the request, the body one from the headers on, however slowly it drips.
+ * X4. Whatever ends an exchange early (a cap, an abort, a body that is not read on) closes its connection.
+ */
+import type { Readable } from "node:stream"
+import { pipeline, Transform } from "node:stream"
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
+import type { Dispatcher } from "undici"
+import { errors } from "undici"
+import { asOutboundFailure, failed, OutboundFailure } from "./OutboundFailure.ts"
+
+export interface Asked {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+}
+
+export interface Caps {
+  readonly headerTimeoutMs: number
+  readonly bodyTimeoutMs: number
+  /** Of the body, both as sent and decoded. */
+  readonly maxBytes: number
+}
+
+export interface Answered {
+  readonly status: number
+  /** Names in lower case. `set-cookie` is left out (X1), and what described the coding that is undone. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Decoded. Fails with OutboundFailure, or with the reason of the caller's abort. */
+  readonly body: Readable
+}
+
+const accepted = "gzip, br, deflate"
+const decoders = { "gzip": createGunzip, "x-gzip": createGunzip, "br": createBrotliDecompress, "deflate": createInflate }
+type Coding = keyof typeof decoders
+const isCoding = (text: string): text is Coding => Object.hasOwn(decoders, text)
+
+const tooLarge = (most: number) => failed("too_large", `the body is larger than ${most} bytes`)
+
+/** Passes on at most so many bytes (X2). */
+const counted = (most: number) => {
+  let bytes = 0
+  return new Transform({
+    transform(chunk: Uint8Array, _, done) {
+      bytes += chunk.byteLength
+      if (bytes > most) done(tooLarge(most))
+      else done(null, chunk)
+    }
+  })
+}
+
+const codeOf = (error: unknown) => error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
+
+/** What a library's or the system's error means to callers. */
+const failureOf = (error: unknown): OutboundFailure => {
+  const known = asOutboundFailure(error)
+  if (known !== undefined) return known
+  const code = codeOf(error)
+  if (error instanceof errors.HeadersOverflowError) return failed("too_large", "the headers are too large")
+  if (error instanceof errors.InvalidArgumentError) return failed("protocol", "the request is not valid HTTP")
+  if (error instanceof errors.HTTPParserError || code.startsWith("HPE_")) return failed("protocol", "the answer is not valid HTTP")
+  if (/^(Z_|ERR_BROTLI|ERR__ERROR|ERR_PADDING|ERR_)/.test(code)) return failed("protocol", "the body cannot be decoded")
+  // Else the connection broke, before the headers or within the body.
+  return failed("protocol", "the connection was lost", true)
+}
+
+/** One value a name, as `Headers` joins them. */
+const plainHeaders = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>, decoded: boolean) => {
+  const plain: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name === "set-cookie" || decoded && (name === "content-encoding" || name === "content-length")) continue
+    plain[name] = typeof value === "string" ? value : value.join(", ")
+  }
+  return plain
+}
+
+/** Resolves once the headers are there; rejects with OutboundFailure, or with the reason of the caller's abort. */
+export const exchange = async (dispatcher: Dispatcher, asked: Asked, caps: Caps, signal?: AbortSignal): Promise<Answered> => {
+  const { bodyTimeoutMs, headerTimeoutMs, maxBytes } = caps
+  signal?.throwIfAborted()
+  const ended = new AbortController()
+  const onAbort = () => ended.abort(signal?.reason)
+  signal?.addEventListener("abort", onAbort, { once: true })
+  const expires = (what: string, ms: number) => setTimeout(() => ended.abort(failed("timeout", `${what} within ${ms} ms`)), ms)
+  let timer = expires("no answer", headerTimeoutMs)
+  const over = () => {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", onAbort)
+  }
+  /** The caller's own reason is the caller's; everything else is ours. */
+  const told = (error: unknown) => signal?.aborted === true ? signal.reason : failureOf(ended.signal.aborted ? ended.signal.reason : error)
+
+  try {
+    const answer = await dispatcher.request({
+      origin: asked.url.origin,
+      path: asked.url.pathname + asked.url.search,
+      method: asked.method,
+      headers: { "user-agent": "troupe", "accept-encoding": accepted, ...asked.headers },
+      body: asked.body ?? null,
+      signal: ended.signal
+    })
+    const refuse = (failure: OutboundFailure) => {
+      answer.body.on("error", () => {}).destroy()
+      return failure
+    }
+    const { headers, statusCode: status } = answer
+    if (status >= 300 && status < 400) throw refuse(failed("redirect", `the server answered with a redirect (${status})`))
+    if (status < 200 || status > 599) throw refuse(failed("protocol", `the server answered with a status that is none (${status})`))
+    const coding = String(headers["content-encoding"] ?? "identity").trim().toLowerCase()
+    const bodiless = status === 204 || status === 205 || asked.method === "HEAD" || headers["content-length"] === "0"
+    const decoding = !bodiless && coding !== "identity" && coding !== ""
+    // One coding, and one that was asked for: a stack of them is nobody's need.
+    if (decoding && !isCoding(coding)) throw refuse(failed("protocol", "the body has a content coding that was not asked for"))
+    if (!bodiless && Number(headers["content-length"] ?? 0) > maxBytes) throw refuse(tooLarge(maxBytes))
+
+    clearTimeout(timer)
+    timer = expires("the body did not end", bodyTimeoutMs)
+    const stages = [counted(maxBytes), ...(decoding && isCoding(coding) ? [decoders[coding](), counted(maxBytes)] : [])]
+    const body = new Told(told)
+    pipeline([answer.body, ...stages, body], over)
+    return { status, headers: plainHeaders(headers, decoding), body }
+  } catch (error) {
+    over()
+    throw told(error)
+  }
+}
+
+/** The last stage: it fails with what the caller is to know, not with what a library said. */
+class Told extends Transform {
+  readonly #told: (error: unknown) => unknown
+  constructor(told: (error: unknown) => unknown) {
+    super({ transform: (chunk, _, done) => done(null, chunk) })
+    this.#told = told
+  }
+  override _destroy(error: Error | null, done: (error: Error | null) => void) {
+    const told = error === null ? null : this.#told(error)
+    done(told === null || told instanceof Error ? told : new DOMException("aborted", "AbortError"))
+  }
+}
