@@ -1,0 +1,158 @@
+/**
+ * Conditions on JSON (design, section 7): what stands at a path, held against a value. Roles ask them
+ * of a tool's input, hooks of what they judge.
+ *
+ * N1. A condition answers true, false, or undefined where it cannot be asked: the path leads nowhere,
+ *     or to something that `op` does not compare with `value`. Whoever asks decides against the caller
+ *     then (fail closed). Only `exists` always knows.
+ * N2. Numbers are compared with numbers, strings with strings, by code point. Nothing is converted.
+ * N3. A path follows own properties and array indices (RFC 6901), so no prototype is ever reached.
+ */
+import { Schema } from "effect"
+import { limits } from "./limits.ts"
+import { maxBytes, utf8Bytes } from "./text.ts"
+
+const pointer = "^(?:/(?:[^~/]|~[01])*)*$"
+
+/** RFC 6901: `/repo/owner`, `/labels/0`; `~1` is a slash in a name, `~0` a tilde; empty is the whole. */
+export const JsonPointer = Schema.String.check(
+  maxBytes(limits.conditionPathBytes),
+  Schema.isPattern(new RegExp(pointer, "u"), {
+    expected: "a JSON Pointer such as /repo/owner",
+    toJsonSchema: () => ({ pattern: pointer })
+  })
+)
+
+export const ConditionOp = Schema.Literals(["eq", "ne", "in", "startsWith", "endsWith", "contains", "lt", "lte", "gt", "gte", "exists"])
+export type ConditionOp = typeof ConditionOp.Type
+
+const isText = (value: unknown) => typeof value === "string" || "a string"
+const isOrdered = (value: unknown) => typeof value === "number" || typeof value === "string" || "a number or a string"
+
+/** What `value` must be for each `op`: true, or what was expected. */
+const fits: { readonly [Op in ConditionOp]: (value: Schema.Json) => true | string } = {
+  eq: () => true,
+  ne: () => true,
+  in: (value) => (Array.isArray(value) && value.length > 0) || "an array of at least one value",
+  startsWith: isText,
+  endsWith: isText,
+  contains: () => true,
+  lt: isOrdered,
+  lte: isOrdered,
+  gt: isOrdered,
+  gte: isOrdered,
+  exists: (value) => typeof value === "boolean" || "true or false"
+}
+
+const ConditionValue = Schema.Json.check(
+  Schema.makeFilter((value) => utf8Bytes(JSON.stringify(value)) <= limits.conditionValueBytes || `at most ${limits.conditionValueBytes} bytes of JSON`, {
+    toJsonSchema: () => [{ description: `At most ${limits.conditionValueBytes} bytes of JSON.` }, true]
+  })
+)
+
+/**
+ * `in` takes an array, `startsWith` and `endsWith` a string, `lt` to `gte` a number or a string.
+ * `contains` asks for a text in a string, or for an element of an array. `exists` takes true, also when
+ * left out, or false.
+ */
+export const Condition = Schema.Struct({
+  path: JsonPointer,
+  op: ConditionOp,
+  value: Schema.optionalKey(ConditionValue)
+}).check(
+  Schema.makeFilter(({ op, value }) => {
+    if (value === undefined) return op === "exists" || { path: ["value"], issue: `a value: ${op} compares with one` }
+    const said = fits[op](value)
+    return said === true || { path: ["value"], issue: said }
+  }, { toJsonSchema: () => [{}, true] })
+).annotate({
+  identifier: "Condition",
+  description: "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false."
+})
+export type Condition = typeof Condition.Type
+
+export const Conditions = Schema.Array(Condition).check(Schema.isMaxLength(limits.conditions))
+
+/** N1. */
+export type Holds = (subject: unknown) => boolean | undefined
+
+const index = /^(?:0|[1-9]\d{0,9})$/
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
+
+const step = (held: unknown, token: string): unknown =>
+  Array.isArray(held) ? index.test(token) ? held[Number(token)] : undefined
+    : isObject(held) && Object.hasOwn(held, token) ? held[token] : undefined
+
+const tokensOf = (path: string) => path.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+
+/** JSON of another number than a finite one does not exist: as good as nothing there. */
+const isThere = (value: unknown) => value !== undefined && (typeof value !== "number" || Number.isFinite(value))
+
+const same = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]))
+  if (!isObject(a) || !isObject(b) || Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  // Counting what a stranger sent comes last: it may be much.
+  return keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key])) && Object.keys(b).length === keys.length
+}
+
+/** UTF-16 puts surrogates, which stand for the highest code points, below U+E000. */
+const rank = (unit: number) => unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+
+/** Below 0, 0 or above 0; undefined for what is not ordered (N2). */
+const order = (a: unknown, b: unknown): number | undefined => {
+  if (typeof a === "number" && typeof b === "number") return a - b
+  if (typeof a !== "string" || typeof b !== "string") return undefined
+  const shorter = Math.min(a.length, b.length)
+  for (let i = 0; i < shorter; i++) {
+    const difference = rank(a.charCodeAt(i)) - rank(b.charCodeAt(i))
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+const ordered = (fits: (difference: number) => boolean) => (held: unknown, value: unknown) => {
+  const difference = order(held, value)
+  return difference === undefined ? undefined : fits(difference)
+}
+
+const ofTexts = (holds: (held: string, value: string) => boolean) => (held: unknown, value: unknown) =>
+  typeof held === "string" && typeof value === "string" ? holds(held, value) : undefined
+
+const inText = ofTexts((held, value) => held.includes(value))
+
+const compare: { readonly [Op in Exclude<ConditionOp, "exists">]: (held: unknown, value: unknown) => boolean | undefined } = {
+  eq: (held, value) => same(value, held),
+  ne: (held, value) => !same(value, held),
+  in: (held, value) => Array.isArray(value) ? value.some((one) => same(one, held)) : undefined,
+  startsWith: ofTexts((held, value) => held.startsWith(value)),
+  endsWith: ofTexts((held, value) => held.endsWith(value)),
+  contains: (held, value) => Array.isArray(held) ? held.some((one) => same(value, one)) : inText(held, value),
+  lt: ordered((difference) => difference < 0),
+  lte: ordered((difference) => difference <= 0),
+  gt: ordered((difference) => difference > 0),
+  gte: ordered((difference) => difference >= 0)
+}
+
+/** Taken apart once, for those who ask often. */
+export const compileCondition = ({ op, path, value }: Condition): Holds => {
+  const tokens = tokensOf(path)
+  const find = (subject: unknown) => {
+    let held = subject
+    for (let i = 0; held !== undefined && i < tokens.length; i++) held = step(held, tokens[i]!)
+    return held
+  }
+  if (op === "exists") {
+    const wanted = value !== false
+    return (subject) => isThere(find(subject)) === wanted
+  }
+  const ask = compare[op]
+  return (subject) => {
+    const held = find(subject)
+    return isThere(held) ? ask(held, value) : undefined
+  }
+}
+
+/** N1. */
+export const holds = (condition: Condition, subject: unknown): boolean | undefined => compileCondition(condition)(subject)

@@ -1,0 +1,89 @@
+/**
+ * Role (design, section 7): named permissions of agents' tools. What no role allows is denied, and what
+ * one denies no other can allow.
+ *
+ * The three built-in roles belong to every workspace and to nobody: they have fixed ids, cannot be
+ * changed or deleted, and do not count to the limit of a workspace.
+ */
+import { Schema } from "effect"
+import { Description } from "./agent.ts"
+import { Conditions } from "./condition.ts"
+import { idOf } from "./ids.ts"
+import { limits } from "./limits.ts"
+import { Principal } from "./principal.ts"
+import { ToolSelector } from "./selector.ts"
+import { maxChars, nonBlank, singleLine } from "./text.ts"
+import { Timestamp, toTimestamp } from "./time.ts"
+
+export const RoleId = idOf("role")
+
+const Name = Schema.String.check(maxChars(limits.roleNameChars), singleLine, nonBlank)
+
+/** Without conditions it is about every call of the tools, else about those for which all of them hold. */
+const about = { tools: ToolSelector, conditions: Schema.optionalKey(Conditions) }
+
+/** An approval is asked for where any grant that allows the call asks for one. */
+export const GrantInput = Schema.Struct({ ...about, approval: Schema.optionalKey(Schema.Literal("required")) })
+  .annotate({ identifier: "GrantInput" })
+export type GrantInput = typeof GrantInput.Type
+
+/** Nothing is approved that is denied: a denial has no `approval`. */
+export const Denial = Schema.Struct(about).annotate({ identifier: "Denial" })
+export type Denial = typeof Denial.Type
+
+/** `readOnly` is the built-in role's own: only tools whose server marks them with readOnlyHint. */
+export const Grant = Schema.Struct({ ...GrantInput.fields, readOnly: Schema.optionalKey(Schema.Literal(true)) })
+  .annotate({ identifier: "Grant" })
+export type Grant = typeof Grant.Type
+
+const listOf = <S extends Schema.Constraint>(entry: S) => Schema.Array(entry).check(Schema.isMaxLength(limits.grantsPerRole))
+const Allow = listOf(GrantInput)
+const Deny = listOf(Denial)
+
+/** What a client may say of a role: the body of a create, and what a patch is merged into. */
+export const RoleInput = Schema.Struct({
+  name: Name,
+  description: Schema.optionalKey(Description),
+  allow: Schema.optionalKey(Allow),
+  deny: Schema.optionalKey(Deny)
+}).annotate({ identifier: "RoleInput" })
+export type RoleInput = typeof RoleInput.Type
+
+/** JSON Merge Patch of a role: absent keeps, null clears, a list replaces the list. */
+export const RolePatch = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  description: Schema.optionalKey(Schema.NullOr(Description)),
+  allow: Schema.optionalKey(Schema.NullOr(Allow)),
+  deny: Schema.optionalKey(Schema.NullOr(Deny))
+}).annotate({ identifier: "RolePatch" })
+export type RolePatch = typeof RolePatch.Type
+
+/** Built-in roles have no `createdBy`, and the year 1970 as their time. */
+export const Role = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  allow: Schema.Array(Grant),
+  deny: Schema.Array(Denial),
+  builtIn: Schema.optionalKey(Schema.Literal(true)),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  createdBy: Schema.optionalKey(Principal)
+}).annotate({ identifier: "Role" })
+export type Role = typeof Role.Type
+
+const builtIn = (id: string, name: string, description: string, allow: ReadonlyArray<Grant>): Role => ({
+  id, name, description, allow, deny: [], builtIn: true, createdAt: toTimestamp(0), updatedAt: toTimestamp(0)
+})
+
+/** What a profile without roles has. */
+export const allTools = builtIn("role_00000000000000000000000001", "all_tools", "Allows every tool.", [{ tools: "*" }])
+export const readOnly = builtIn("role_00000000000000000000000002", "read_only", "Allows the tools whose server marks them as read-only.", [
+  { tools: "*", readOnly: true }
+])
+export const noTools = builtIn("role_00000000000000000000000003", "no_tools", "Allows no tool.", [])
+
+/** In the order in which they are listed, ahead of all others. */
+export const builtInRoles: ReadonlyArray<Role> = [allTools, readOnly, noTools]
+
+export const builtInRole = (id: string): Role | undefined => builtInRoles.find((role) => role.id === id)
