@@ -22,6 +22,7 @@ import { Lease } from "./journal/Lease.ts"
 import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
 import * as Models from "./models/layer.ts"
+import { Outbound } from "./outbound/Outbound.ts"
 import { Database } from "./store/Database.ts"
 import { Directory } from "./store/Directory.ts"
 import { keysPostgres } from "./store/keysPostgres.ts"
@@ -83,6 +84,7 @@ export const serve = (settings: NodeSettings) =>
     const leaving = new Leaving()
     const ground = Layer.mergeAll(
       Bus.layerMemory,
+      Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))

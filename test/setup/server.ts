@@ -23,6 +23,7 @@ import { type Scope, scopes as allScopes } from "../../src/domain/apiKey.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
+import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
 import { createKey } from "../../src/store/apiKeys.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -87,13 +88,16 @@ export interface ServerOptions {
   /** Real models beside the scripted ones; without it there are none. */
   readonly models?: ModelsSettings
   readonly streams?: Partial<StreamOptions>
+  /** Private networks are allowed unless told otherwise: tools and hooks of tests listen on this machine. */
+  readonly outbound?: Partial<OutboundOptions>
 }
 
 const services = (url: string, options: ServerOptions) => {
   const database = Database.layer({ url: Redacted.make(url) })
   const lease = layerPostgresLease({ name: "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
-  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, ThreadReads.layer.pipe(Layer.provide(database)))
+  const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
+  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, ThreadReads.layer.pipe(Layer.provide(database)))
   const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Directory.layer, Spending.layer).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
