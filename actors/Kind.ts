@@ -3,7 +3,7 @@
  * kind and knows none.
  */
 import type { Effect } from "effect"
-import type { ActorKind, ActorRef, FactRow, InputRow, Loaded, WaitRow } from "../src/journal/Journal.ts"
+import type { ActorKind, ActorRef, FactRow, InputRow, Loaded, Spent, WaitRow } from "../src/journal/Journal.ts"
 import type { Answer, Refused, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
@@ -25,7 +25,7 @@ export interface Written {
   readonly carry: string
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
   readonly waits?: { readonly put: ReadonlyArray<WaitRow>; readonly drop: ReadonlyArray<string> }
-  readonly spent?: number
+  readonly spent?: Spent
 }
 
 export interface Decision<Snapshot, Job, W extends Written = Written> {

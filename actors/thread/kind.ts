@@ -185,10 +185,10 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
     facts.reduce((sum, fact) =>
       fact.type === "turn_completed" || fact.type === "turn_cancelled" || fact.type === "turn_failed" ? sum + (fact.event.usage.estimatedCost ?? 0) : sum, 0)
 
-  const writtenBy = (before: Snapshot, next: Snapshot, facts: ReadonlyArray<Fact>): ThreadWritten => {
+  const writtenBy = ({ parent, snapshot: before }: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>): ThreadWritten => {
     const inputs = inputChanges(before.context, next.context, facts)
     const waits = waitChanges(before.context, next.context)
-    const spent = spentBy(facts)
+    const amount = spentBy(facts)
     return {
       said: facts,
       facts: facts.map(factRow),
@@ -198,7 +198,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       carry: carryIn(next.context),
       ...(inputs === undefined ? {} : { inputs }),
       ...(waits === undefined ? {} : { waits }),
-      ...(spent === 0 ? {} : { spent })
+      ...(amount === 0 || parent === null ? {} : { spent: { subject: parent, amount } })
     }
   }
 
@@ -216,13 +216,13 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
     decide: (being, prepared): Decision<Snapshot, ThreadJob, ThreadWritten> | Refused => {
       const { command } = prepared
       const before = being.snapshot
-      if (command === undefined) return { next: before, written: writtenBy(before, before, []), jobs: [], answer: answer(being, prepared, before, []) }
+      if (command === undefined) return { next: before, written: writtenBy(being, before, []), jobs: [], answer: answer(being, prepared, before, []) }
       const refusal = refuse(before, command)
       if (refusal !== undefined) return explain(refusal)
       const { facts, jobs, next } = decide(before, command)
       return {
         next, jobs,
-        ...(next === before ? {} : { written: writtenBy(before, next, facts) }),
+        ...(next === before ? {} : { written: writtenBy(being, next, facts) }),
         answer: answer(being, prepared, next, facts)
       }
     },

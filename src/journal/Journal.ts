@@ -83,6 +83,14 @@ export interface Head {
   readonly updatedAt: number
 }
 
+/** Money, booked in the current minute. */
+export interface Spent {
+  /** The agent whose money it is. */
+  readonly subject: string
+  /** USD. */
+  readonly amount: number
+}
+
 export interface Append {
   readonly actor: ActorRef
   readonly epoch: number
@@ -96,8 +104,7 @@ export interface Append {
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
   readonly waits?: { readonly put: ReadonlyArray<WaitRow>; readonly drop: ReadonlyArray<string> }
   readonly keys?: ReadonlyArray<IdempotencyRow>
-  /** Money spent, in USD, booked to the actor's parent in the current minute. */
-  readonly spent?: number
+  readonly spent?: Spent
   /** The head's runnableAt where this append makes it another moment than before. */
   readonly wakes?: number
   /** The inbox row that this append accepts, and deletes. */

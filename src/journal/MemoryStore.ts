@@ -90,9 +90,10 @@ export class MemoryStore {
     for (const id of append.waits?.drop ?? []) actor.waits.delete(id)
     for (const row of append.waits?.put ?? []) actor.waits.set(row.id, row)
     for (const key of append.keys ?? []) this.keys.set(ref.workspace + key.scope, { ...key, at: now })
-    if (append.spent !== undefined && actor.parent !== null) {
-      const cell = `${ref.workspace} ${actor.parent} ${Math.floor(head.updatedAt / 60_000)}`
-      this.spend.set(cell, (this.spend.get(cell) ?? 0) + append.spent)
+    if (append.spent !== undefined) {
+      const { amount, subject } = append.spent
+      const cell = `${ref.workspace} ${subject} ${Math.floor(head.updatedAt / 60_000)}`
+      this.spend.set(cell, (this.spend.get(cell) ?? 0) + amount)
     }
     if (append.accepted !== undefined) this.inbox.delete(ref.workspace + append.accepted)
     return true

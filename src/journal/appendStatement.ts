@@ -79,11 +79,8 @@ const keys = section("k", "o:int scope:text fingerprint:text status:int body:tex
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
     created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
 
-const spend = (births: boolean) => section("s", "o:int minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
-  select won.w, ${births ? "coalesce(a.parent, b.parent)" : "a.parent"}, s.minute, sum(s.amount)
-  from s join won using (o) left join actors a on a.workspace = won.w and a.id = won.id${births ? " left join b using (o)" : ""}
-  where ${births ? "coalesce(a.parent, b.parent)" : "a.parent"} is not null
-  group by 1, 2, 3 order by 1, 2, 3
+const spend = section("s", "o:int subject:uuid minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
+  select won.w, s.subject, s.minute, sum(s.amount) from s join won using (o) group by 1, 2, 3 order by 1, 2, 3
   on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount)`)
 
 const inbox = section("x", "o:int id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
@@ -103,7 +100,7 @@ const textOf = (mask: number) => {
     ...has("waitsPut") ? [waitsPut] : [],
     ...has("waitsDrop") ? [waitsDrop] : [],
     ...has("keys") ? [keys] : [],
-    ...has("spend") ? [spend(has("born"))] : [],
+    ...has("spend") ? [spend] : [],
     ...has("inbox") ? [inbox] : []
   ]
   const before = [...has("moved") ? [moved] : [], ...has("born") ? [born(has("keys"))] : []]
@@ -232,10 +229,10 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     )
   }
 
-  const spent = numbered(appends, (a) => a.spent === undefined || a.spent === 0 ? undefined : [{ minute: minuteOf(a.head.updatedAt), amount: a.spent }])
+  const spent = numbered(appends, (a) => a.spent === undefined ? undefined : [{ ...a.spent, minute: minuteOf(a.head.updatedAt) }])
   if (spent.length > 0) {
     mask |= bit.spend
-    values.push(order(spent), ints(col(spent, (s) => s.minute)), floats(col(spent, (s) => s.amount)))
+    values.push(order(spent), uuids(col(spent, (s) => s.subject)), ints(col(spent, (s) => s.minute)), floats(col(spent, (s) => s.amount)))
   }
 
   const accepted = numbered(appends, (a) => a.accepted === undefined ? undefined : [a.accepted])

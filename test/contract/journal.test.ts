@@ -243,12 +243,12 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       assert.deepStrictEqual(yield* inbox(a), [])
     })))
 
-    it.live("books what was spent to the parent, of the winners only", () => alone((journal) => Effect.gen(function*() {
-      const parent = freshId("agent")
+    it.live("books what was spent to whom it is said, of the winners only", () => alone((journal) => Effect.gen(function*() {
+      const subject = freshId("agent")
       const actors = Array.from({ length: 4 }, thread)
-      yield* together(actors.map((actor) => journal.append(birth(actor, { birth: { parent, attributes: "{}" }, spent: 1 }))))
-      yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 0 ? 5 : 1 }, { facts: [fact()], spent: 0.25 }))))
-      assert.strictEqual(yield* Effect.promise(() => world.spent(workspace, parent)), 4.75)
+      yield* together(actors.map((actor) => journal.append(birth(actor, { spent: { subject, amount: 1 } }))))
+      yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 0 ? 5 : 1 }, { facts: [fact()], spent: { subject, amount: 0.25 } }))))
+      assert.strictEqual(yield* Effect.promise(() => world.spent(workspace, subject)), 4.75)
     })))
   })
 }

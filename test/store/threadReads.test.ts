@@ -49,7 +49,7 @@ describe("what the API reads of threads", () => {
             birth: { parent: over.agent ?? agent, attributes: JSON.stringify(over.attributes ?? {}) },
             ...over.inputs === undefined ? {} : { inputs: { put: over.inputs, drop: [] } },
             ...over.waits === undefined ? {} : { waits: { put: over.waits, drop: [] } },
-            ...over.spent === undefined ? {} : { spent: over.spent }
+            ...over.spent === undefined ? {} : { spent: { subject: over.agent ?? agent, amount: over.spent } }
           })
           return actor.id
         }).pipe(Effect.orDie)
