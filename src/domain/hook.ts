@@ -7,6 +7,7 @@
  *     unless the hook says otherwise.
  */
 import { Schema } from "effect"
+import { outboundUrl } from "../outbound/urls.ts"
 import { AgentId, Name } from "./agent.ts"
 import { Conditions, holds } from "./condition.ts"
 import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"
@@ -42,23 +43,11 @@ export const dataOf = {
 export const HookData = Schema.Union(Object.values(dataOf)).annotate({ identifier: "HookData" })
 export type HookData = typeof HookData.Type
 
-/** http is for private networks: whoever writes a profile asks whether they are open. */
-const isTarget = (text: string) => {
-  if (!/^https?:\/\/[^\s#]+$/i.test(text) || !URL.canParse(text)) return false
-  const { password, username } = new URL(text)
-  return username === "" && password === ""
-}
-
-/** An endpoint that knows its caller by the signature may still want to be told more: queries are allowed. */
-const Url = Schema.String.check(
-  maxBytes(limits.hookUrlBytes),
-  Schema.makeFilter((text) => isTarget(text) || "an https URL without credentials and fragment")
-).annotate({ format: "uri" })
-
 export const HookProcessor = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("url"),
-    url: Url,
+    /** A query may stand in it: many endpoints are told apart by one. */
+    url: outboundUrl({ query: true }),
     /** Holds the secret that deliveries are signed with; without one they are not signed. */
     connectionId: Schema.optionalKey(idOf("connection"))
   }),

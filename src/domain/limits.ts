@@ -49,7 +49,6 @@ export const limits = {
   roleApprovalMs: 86_400_000,
   /** Least of both timeouts of a hook. */
   hookLeastMs: 1_000,
-  hookUrlBytes: 2048,
   hookInstructionsBytes: 4096,
   hookSelectors: 32,
   hookReasonBytes: 1024,
