@@ -140,7 +140,12 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
 
   const sessions = new Map<string, { readonly server: Server; readonly transport: NodeStreamableHTTPServerTransport }>()
   const modern = createMcpHandler(protocol, { legacy: "reject", keepAliveMs: 0 })
-  const serveModern = toNodeHandler(modern)
+  const handleModern = toNodeHandler(modern)
+  const serveModern = (request: IncomingMessage, response: ServerResponse) =>
+    handleModern({ // the SDK's own type of a request does not fit our compiler options
+      method: request.method ?? "GET", url: request.url ?? "/", headers: request.headers,
+      [Symbol.asyncIterator]: () => request[Symbol.asyncIterator]()
+    }, response)
 
   const serveSessions = async (request: IncomingMessage, response: ServerResponse) => {
     const id = request.headers["mcp-session-id"]
