@@ -7,6 +7,7 @@
  *     mechanisms that are out of use (6to4, Teredo, compatible addresses) are refused.
  */
 import ipaddr from "ipaddr.js"
+import { isIP } from "node:net"
 
 /** Answers instance metadata, credentials included, on clouds that do not use a link-local address. */
 const metadata = new Set(["100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"])
@@ -25,10 +26,15 @@ const plain = (address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 =>
   return address.match(wellKnownNat64) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address
 }
 
+/** In hex, as URLs have it: the library takes `::1.2.3.4` for `::ffff:1.2.3.4`. Undefined with a zone: link-local. */
+const inHex = (address: string) => URL.canParse(`http://[${address}]`) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : undefined
+
 /** `address` as a resolver or a socket gives it; what is no address is not allowed. */
 export const isAllowed = (address: string, allowPrivateNetwork: boolean): boolean => {
-  if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return false
-  const found = plain(ipaddr.parse(address))
+  const family = isIP(address)
+  const text = family === 6 ? inHex(address) : address
+  if (family === 0 || text === undefined) return false
+  const found = plain(ipaddr.parse(text))
   if (metadata.has(found.toString())) return false
   const range: string = found.range()
   if (privateRanges.has(range)) return allowPrivateNetwork

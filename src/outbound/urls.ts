@@ -30,7 +30,7 @@ export const outboundUrl = ({ query }: Parts) =>
     singleLine,
     Schema.makeFilter<string>((text) => {
       const url = parse(text)
-      if (url === undefined || !/^https?:\/\//i.test(text) || unsafe.test(text)) return "an https:// URL"
+      if (url === undefined || !/^https?:\/\/[^/?#]/i.test(text) || unsafe.test(text)) return "an https:// URL"
       if (url.username !== "" || url.password !== "" || /^https?:\/\/[^/?#]*@/i.test(text)) return "a URL without credentials"
       if (text.includes("#")) return "a URL without a fragment"
       if (!query && text.includes("?")) return "a URL without a query"
