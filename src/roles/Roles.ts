@@ -1,0 +1,80 @@
+/**
+ * The roles that a turn asks, compiled, from memory.
+ *
+ * Z1. A hit is a look-up in a Map; all misses of a call are one prepared read.
+ * Z2. Everything is forgotten when the auth revision changes, which every edit and delete of a role
+ *     raises (src/store/roles.ts): another node's write counts after at most a beat of the lease, this
+ *     node's own at once (`forget`).
+ * Z3. A read that began before something was forgotten fills nothing.
+ * Z4. An id without a role is a role that denies everything.
+ */
+import { Context, Effect, Layer } from "effect"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { allTools, builtInRoles } from "../domain/role.ts"
+import { Lease } from "../journal/Lease.ts"
+import { Database, type DatabaseUnavailable } from "../store/Database.ts"
+import { readRoleBody } from "../store/roles.ts"
+import { type CompiledRole, compileRole, deniesAll } from "./evaluate.ts"
+
+export class Roles extends Context.Service<Roles, {
+  /** The roles of a profile, in its order; none stands for `all_tools`. */
+  readonly of: (workspace: string, roleIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CompiledRole>, DatabaseUnavailable>
+  /** A role was changed or deleted by this node. */
+  readonly forget: () => void
+}>()("troupe/roles/Roles") {
+  static readonly layer = Layer.effect(Roles, Effect.suspend(() => make))
+}
+
+const held = 2_000
+
+const builtIns = new Map(builtInRoles.map((role) => [role.id, compileRole(role)]))
+
+const text = `select id, body from roles where workspace = $1 and id = any($2::uuid[])`
+
+const make = Effect.gen(function*() {
+  const database = yield* Database
+  const lease = yield* Lease
+  let cache = new Map<string, CompiledRole>()
+  let revision = lease.authRevision()
+
+  const forget = () => { cache = new Map() }
+
+  const current = () => {
+    const now = lease.authRevision()
+    if (now !== revision) {
+      revision = now
+      forget()
+    }
+    return cache
+  }
+
+  const find = (workspace: string, id: string) => builtIns.get(id) ?? current().get(workspace + id)
+
+  const read = Effect.fnUntraced(function*(workspace: string, ids: ReadonlyArray<string>) {
+    const into = current()
+    const rows = yield* database.read<{ readonly id: string; readonly body: unknown }>({
+      name: "roles_of", text, values: [toUuid(workspace), ids.map(toUuid)]
+    })
+    const found = new Map(ids.map((id) => [id, deniesAll(id)]))
+    for (const row of rows) {
+      const id = fromUuid("role", row.id)
+      found.set(id, compileRole({ id, ...readRoleBody(row.body) }))
+    }
+    // After a `forget` this is a Map that nobody looks into any more (Z3).
+    for (const [id, role] of found) {
+      into.set(workspace + id, role)
+      if (into.size > held) for (const oldest of into.keys()) { into.delete(oldest); break }
+    }
+    return found
+  })
+
+  const of = Effect.fnUntraced(function*(workspace: string, roleIds: ReadonlyArray<string>) {
+    const ids = roleIds.length === 0 ? [allTools.id] : roleIds
+    const known = new Map(ids.map((id) => [id, find(workspace, id)]))
+    const missing = [...known].flatMap(([id, role]) => role === undefined ? [id] : [])
+    const asked = missing.length === 0 ? undefined : yield* read(workspace, missing)
+    return ids.map((id) => known.get(id) ?? asked?.get(id) ?? deniesAll(id))
+  })
+
+  return Roles.of({ of, forget })
+})

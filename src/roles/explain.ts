@@ -1,0 +1,42 @@
+/** Why roles allow or deny a call: the verdict, with every grant and denial that is about it. */
+import { allows, type CompiledRole, denies, evaluateRoles, type ToolAsked } from "./evaluate.ts"
+
+/** `index` is the place in that list of the role. */
+export interface RoleMatch {
+  readonly roleId: string
+  readonly list: "allow" | "deny"
+  readonly index: number
+  readonly approval?: "required"
+}
+
+export interface Explanation {
+  readonly decision: "allow" | "deny"
+  readonly approval?: "required"
+  /** The role that decided; none where no role allows. */
+  readonly by?: string
+  /** Denials first, each in the order of the roles. */
+  readonly matched: ReadonlyArray<RoleMatch>
+  readonly reason: string
+}
+
+const place = ({ index, list, roleId }: RoleMatch) => `the role ${roleId}, ${list}[${index}]`
+
+export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): Explanation => {
+  const denying = roles.flatMap(({ deny, id }) =>
+    deny.flatMap((denial, index): ReadonlyArray<RoleMatch> => denies(denial, asked) ? [{ roleId: id, list: "deny", index }] : []))
+  const allowing = roles.flatMap(({ allow, id }) =>
+    allow.flatMap((grant, index): ReadonlyArray<RoleMatch> =>
+      allows(grant, asked) ? [{ roleId: id, list: "allow", index, ...grant.approval && { approval: "required" } }] : []))
+  const matched = [...denying, ...allowing]
+  const verdict = evaluateRoles(roles, asked)
+  if (verdict.decision === "deny") return { ...verdict, matched }
+  const approving = allowing.find((match) => match.approval !== undefined)
+  const deciding = approving ?? allowing[0]
+  return {
+    decision: "allow",
+    ...approving && { approval: "required" },
+    ...deciding && { by: deciding.roleId },
+    matched,
+    reason: deciding === undefined ? "allowed" : `allowed by ${place(deciding)}${approving ? ", once it is approved" : ""}`
+  }
+}
