@@ -36,6 +36,7 @@ import { ModelsApi } from "./models/api.ts"
 import { OperationsApi } from "./operations/api.ts"
 import { ProfilesApi } from "./profiles/api.ts"
 import { QueueApi } from "./queue/api.ts"
+import { RolesApi } from "./roles/api.ts"
 import { StreamsApi } from "./streams/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
 
@@ -51,7 +52,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, StreamsApi, ThreadsApi
+    AgentsApi, AuthApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

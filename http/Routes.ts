@@ -15,13 +15,14 @@ import * as probes from "./probes.ts"
 import { ProfilesHandlers } from "./profiles/handlers.ts"
 import { QueueHandlers } from "./queue/handlers.ts"
 import * as reference from "./reference.ts"
+import { RolesHandlers } from "./roles/handlers.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
   AgentsHandlers, AuthHandlers, EventsHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
-  QueueHandlers, StreamsHandlers, ThreadsHandlers
+  QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers
 )
 
 export const Routes = Layer.mergeAll(

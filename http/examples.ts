@@ -3,6 +3,7 @@ import type { AgentInput, AgentPatch } from "../src/domain/agent.ts"
 import type { ApiKeyInput } from "../src/domain/apiKey.ts"
 import type { MessageInput } from "../src/domain/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
+import { readOnly, type RoleInput, type RolePatch } from "../src/domain/role.ts"
 import type { ThreadInput, ThreadPatch } from "../src/domain/threadInput.ts"
 
 const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
@@ -13,6 +14,16 @@ const apiKeyInput: ApiKeyInput = { name: "Dashboard", scopes: ["read"] }
 const messageInput: MessageInput = { content }
 const profileInput: ProfileInput = { name: "Brief", models: ["troupe/scripted"], systemPrompt: "Answer in one sentence." }
 const profilePatch: ProfilePatch = { systemPrompt: "Answer in two sentences." }
+const roleInput: RoleInput = {
+  name: "Support",
+  allow: [
+    { tools: "tickets.*" },
+    { tools: "payments.refund", conditions: [{ path: "/amount", op: "lte", value: 50 }] },
+    { tools: "payments.refund", conditions: [{ path: "/amount", op: "lte", value: 500 }], approval: "required" }
+  ],
+  deny: [{ tools: "*.delete*" }]
+}
+const rolePatch: RolePatch = { description: "What the support desk may do" }
 const threadInput: ThreadInput = { agentId: "agt_01m7y1svs7e0087pe32vr71000", title: "First steps", message: { content } }
 const threadPatch: ThreadPatch = { title: "Next steps" }
 
@@ -29,6 +40,9 @@ export const examples: { readonly [schema: string]: unknown } = {
   ProfileInput: profileInput,
   ProfilePatch: profilePatch,
   Promotion: { mode: "steer" },
+  RoleInput: roleInput,
+  RolePatch: rolePatch,
+  RoleQuestion: { roleIds: [readOnly.id], tool: "tickets.search", input: { text: "refund" }, readOnly: true },
   ThreadInput: threadInput,
   ThreadPatch: threadPatch
 }

@@ -21,6 +21,7 @@ export const lists = {
   feeds: [50, 200],
   agents: [50, 200],
   profiles: [50, 200],
+  roles: [50, 200],
   identities: [50, 200],
   models: [50, 200],
   keys: [50, 200],

@@ -23,6 +23,7 @@ import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
 import * as Models from "./models/layer.ts"
 import { Outbound } from "./outbound/Outbound.ts"
+import { Roles } from "./roles/Roles.ts"
 import { Database } from "./store/Database.ts"
 import { Directory } from "./store/Directory.ts"
 import { keysPostgres } from "./store/keysPostgres.ts"
@@ -88,7 +89,7 @@ export const serve = (settings: NodeSettings) =>
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
-    const stores = Layer.mergeAll(Directory.layer, keysPostgres, layerPostgres(), layerTidy, Spending.layer, ThreadReads.layer)
+    const stores = Layer.mergeAll(Directory.layer, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,

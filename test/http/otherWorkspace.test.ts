@@ -30,7 +30,8 @@ const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
   const { profileId } = (await client.get(`/v1/agents/${agentId}`)).body.agent
   const operationId = (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id
   const keyId = (await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })).body.key.id
-  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, version: "1" }
+  const roleId = (await client.post("/v1/roles", { name: "R" })).body.role.id
+  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, roleId, version: "1" }
 }
 
 let server: TestServer
@@ -108,15 +109,18 @@ describe("the id of another workspace", () => {
       await beta.post("/v1/agents", { name: "A", profileId: theirs["profileId"] }),
       await beta.patch(`/v1/agents/${ours["agentId"]}`, { profileId: theirs["profileId"] }),
       await beta.post(`/v1/threads/${ours["threadId"]}/messages`, { content: text("x"), expectedTurnId: theirs["turnId"] }),
-      await beta.post(`/v1/threads/${ours["threadId"]}/cancel`, { turnId: theirs["turnId"] })
+      await beta.post(`/v1/threads/${ours["threadId"]}/cancel`, { turnId: theirs["turnId"] }),
+      await beta.post("/v1/roles/evaluate", { roleIds: [theirs["roleId"]], tool: "a.b" }),
+      await beta.post("/v1/roles/evaluate", { profileId: theirs["profileId"], tool: "a.b" })
     ]
     assert.deepStrictEqual(refused.map(({ body, status }) => [status, body.error]), [
-      [422, "agent_not_found"], [422, "profile_not_found"], [422, "profile_not_found"], [409, "turn_conflict"], [409, "turn_conflict"]
+      [422, "agent_not_found"], [422, "profile_not_found"], [422, "profile_not_found"], [409, "turn_conflict"], [409, "turn_conflict"],
+      [422, "role_not_found"], [422, "profile_not_found"]
     ])
     assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs["agentId"]}`)).body, { threads: [] })
     assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs["agentId"]}`)).body, { operations: [] })
     assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, { events: [] })
-    for (const list of ["agents", "profiles", "threads", "identities", "operations", "auth/keys"]) {
+    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "auth/keys"]) {
       const { text } = await beta.get(`/v1/${list}`)
       for (const [name, id] of Object.entries(theirs)) if (name !== "version") assert.notInclude(text, id, `${list} ${name}`)
     }

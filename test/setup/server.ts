@@ -24,6 +24,7 @@ import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
 import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
+import { Roles } from "../../src/roles/Roles.ts"
 import { createKey } from "../../src/store/apiKeys.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -98,7 +99,7 @@ const services = (url: string, options: ServerOptions) => {
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
   const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, ThreadReads.layer.pipe(Layer.provide(database)))
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Directory.layer, Spending.layer).pipe(Layer.provideMerge(ground))
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Directory.layer, Roles.layer, Spending.layer).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,
