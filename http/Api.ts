@@ -28,6 +28,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentsApi } from "./agents/api.ts"
 import { AuthApi } from "./auth/api.ts"
+import { ConnectionsApi } from "./connections/api.ts"
 import { contract } from "./contract.ts"
 import { EventsApi } from "./events/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
@@ -52,7 +53,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi
+    AgentsApi, AuthApi, ConnectionsApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

@@ -2,7 +2,8 @@
  * Idempotency-Key on every POST (design, section 18): the same request sent twice takes effect once
  * and gets the same answer.
  *
- * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept.
+ * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept, and of the body one that
+ *     is keyed with the credential: a body may hold a secret that is short enough to guess.
  * I2. The answer is stored in the same transaction as the effect, by whoever writes the effect: in
  *     the actor's append (`Append.keys`), or by `keepAnswer` in a repository's transaction.
  * I3. Only 2xx answers are kept: a refusal may be repeated with another outcome.
@@ -11,7 +12,7 @@
 import { Context, Data, Deferred, Duration, Effect, Layer, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { sql, type Transaction } from "kysely"
-import { hash } from "node:crypto"
+import { createHmac, hash } from "node:crypto"
 import { limits } from "../src/domain/limits.ts"
 import { toUuid } from "../src/domain/ids.ts"
 import { type IdempotencyRow, Journal, type JournalUnavailable } from "../src/journal/Journal.ts"
@@ -62,6 +63,9 @@ const inProgress = () =>
 const reused = () =>
   new Refused({ error: "idempotency_key_reused", message: "this Idempotency-Key came with another body before" })
 
+/** The credential itself, of which the database holds only a hash. */
+const bearerOf = (request: HttpServerRequest.HttpServerRequest) => (request.headers["authorization"] ?? "").replace(/^bearer +/i, "").trim()
+
 const refuseKey = (key: string) =>
   key.length >= 1 && key.length <= limits.idempotencyKeyChars
     ? undefined
@@ -106,7 +110,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       const path = request.url.split("?", 1)[0]!
       const key = {
         scope: hash("sha256", [caller.keyId, request.method, path, sent].join("\0"), "hex"),
-        fingerprint: hash("sha256", text, "hex")
+        fingerprint: createHmac("sha256", bearerOf(request)).update(text).digest("hex")
       }
       const name = caller.workspace + key.scope
       const deadline = performance.now() + waitMs

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AgentsHandlers } from "./agents/handlers.ts"
 import { Api } from "./Api.ts"
 import { AuthHandlers } from "./auth/handlers.ts"
+import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
 import * as Frame from "./Frame.ts"
 import * as Gate from "./Gate.ts"
@@ -21,7 +22,7 @@ import { ThreadsHandlers } from "./threads/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  AgentsHandlers, AuthHandlers, EventsHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
+  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
   QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers
 )
 

@@ -51,6 +51,7 @@ export const statuses = {
   own_identity: 409,
   role_in_use: 409,
   too_many_roles: 409,
+  connection_in_use: 409,
   idempotency_in_progress: 409,
   wait_expired: 410,
   operation_expired: 410,

@@ -1,6 +1,7 @@
 /** Bodies that the reference shows and sends: each is accepted as it stands, but for its ids. */
 import type { AgentInput, AgentPatch } from "../src/domain/agent.ts"
 import type { ApiKeyInput } from "../src/domain/apiKey.ts"
+import type { ConnectionInput, ConnectionPatch } from "../src/domain/connection.ts"
 import type { MessageInput } from "../src/domain/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../src/domain/role.ts"
@@ -11,6 +12,10 @@ const content: MessageInput["content"] = [{ type: "text", text: "What can you do
 const agentInput: AgentInput = { name: "Guide", profileId: "prof_01m7y1svs7e0087pe32vr71000", description: "Shows newcomers around" }
 const agentPatch: AgentPatch = { description: "Shows everybody around", budget: { limit: 5, window: "24h" } }
 const apiKeyInput: ApiKeyInput = { name: "Dashboard", scopes: ["read"] }
+const connectionInput: ConnectionInput = {
+  provider: "example", name: "Tool server", secret: { token: "replace-with-a-real-token" }, allowedHosts: ["tools.example.com"]
+}
+const connectionPatch: ConnectionPatch = { secret: { token: "replace-with-another-token" } }
 const messageInput: MessageInput = { content }
 const profileInput: ProfileInput = { name: "Brief", models: ["troupe/scripted"], systemPrompt: "Answer in one sentence." }
 const profilePatch: ProfilePatch = { systemPrompt: "Answer in two sentences." }
@@ -33,6 +38,8 @@ export const examples: { readonly [schema: string]: unknown } = {
   AgentPatch: agentPatch,
   ApiKeyInput: apiKeyInput,
   Cancellation: { clearQueue: false },
+  ConnectionInput: connectionInput,
+  ConnectionPatch: connectionPatch,
   IdentityChoice: { identity: "guest@example.com" },
   MessageEdit: { content },
   MessageInput: messageInput,

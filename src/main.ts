@@ -18,6 +18,8 @@ import * as Actors from "../actors/layer.ts"
 import { Sweep } from "../actors/Sweep.ts"
 import { Bus } from "./bus/Bus.ts"
 import type { NodeSettings } from "./config.ts"
+import { Connections } from "./connections/Connections.ts"
+import { Envelope } from "./crypto/envelope.ts"
 import { Lease } from "./journal/Lease.ts"
 import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
@@ -85,11 +87,12 @@ export const serve = (settings: NodeSettings) =>
     const leaving = new Leaving()
     const ground = Layer.mergeAll(
       Bus.layerMemory,
+      Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
-    const stores = Layer.mergeAll(Directory.layer, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer)
+    const stores = Layer.mergeAll(Connections.layer, Directory.layer, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,

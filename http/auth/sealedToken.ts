@@ -5,7 +5,8 @@
  * answer. The key of the encryption comes from the caller's own credential and Idempotency-Key, of
  * which the database holds only hashes: nobody but the caller can open it.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
+import { hkdfSync } from "node:crypto"
+import { box, open } from "../../src/crypto/box.ts"
 
 interface Secrets {
   /** The header Authorization, as it was sent. */
@@ -13,18 +14,11 @@ interface Secrets {
   readonly idempotencyKey: string
 }
 
+const purpose = "troupe kept token"
+
 const keyOf = ({ authorization, idempotencyKey }: Secrets) =>
-  new Uint8Array(hkdfSync("sha256", authorization.replace(/^bearer +/i, "").trim(), idempotencyKey, "troupe kept token", 32))
+  new Uint8Array(hkdfSync("sha256", authorization.replace(/^bearer +/i, "").trim(), idempotencyKey, purpose, 32))
 
-export const seal = (token: string, secrets: Secrets) => {
-  const nonce = randomBytes(12)
-  const cipher = createCipheriv("aes-256-gcm", keyOf(secrets), nonce)
-  return Buffer.concat([nonce, cipher.update(token, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64url")
-}
+export const seal = (token: string, secrets: Secrets) => box(keyOf(secrets), token, purpose)
 
-export const unseal = (sealed: string, secrets: Secrets) => {
-  const bytes = Buffer.from(sealed, "base64url")
-  const decipher = createDecipheriv("aes-256-gcm", keyOf(secrets), bytes.subarray(0, 12))
-  decipher.setAuthTag(bytes.subarray(-16))
-  return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8")
-}
+export const unseal = (sealed: string, secrets: Secrets) => Buffer.from(open(keyOf(secrets), sealed, purpose)).toString("utf8")

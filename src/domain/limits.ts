@@ -41,7 +41,20 @@ export const limits = {
   toolSelectorBytes: 176,
   namespaceChars: 32,
   toolsetUrlBytes: 2048,
+  /** [ext] Of a token or API key; a header holds it. */
+  connectionSecretChars: 8192,
+  /** [ext] Hosts that a connection's secret may be sent to. */
+  allowedHosts: 32,
+  /** [ext] Tools that a toolset offers, and the text of all of them together. */
+  toolsPerToolset: 512,
+  catalogueBytes: 1024 * 1024,
   clientToolSchemaBytes: 16 * 1024,
+  /** [ext] Input or output schema of a tool of an MCP server. */
+  mcpToolSchemaBytes: 64 * 1024,
+  toolDescriptionBytes: 4096,
+  /** [ext] How long a call of an MCP tool may take, and a probe of its server. */
+  mcpCallMs: 60_000,
+  mcpProbeMs: 10_000,
   clientToolTimeoutMs: { least: 10_000, most: 86_400_000, usual: 3_600_000 },
   hookTimeoutMs: { url: 30_000, agent: 300_000 },
   hookAsyncTimeoutMs: { most: 86_400_000, client: 86_400_000, other: 3_600_000 },

@@ -11,7 +11,7 @@ import { type Lines, makeLines } from "./lines.ts"
 
 /** T1. */
 const fields: ReadonlySet<string> = new Set([
-  "workspaceId", "agentId", "threadId", "turnId", "eventId", "inputId", "toolCallId", "waitId", "operationId", "keyId", "profileId",
+  "workspaceId", "agentId", "threadId", "turnId", "eventId", "inputId", "toolCallId", "waitId", "operationId", "keyId", "profileId", "connectionId",
   "kind", "actorId", "epoch", "rev", "pos", "seq", "status", "command", "job", "step", "code", "reason", "failureCode",
   "model", "provider", "attempt", "requestId", "method", "route", "skipped", "ms", "count", "bytes", "node", "incarnation",
   "migration", "url", "port", "pid", "folder", "version", "signal", "bus", "operation", "subject", "shard"

@@ -3,11 +3,12 @@ import * as fc from "fast-check"
 import { startServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
-let ids: { readonly agent: string; readonly profile: string }
+let ids: { readonly agent: string; readonly profile: string; readonly connection: string }
 beforeAll(async () => {
   server = await startServer()
   const profile = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-  ids = { profile, agent: (await server.alpha.post("/v1/agents", { name: "A", profileId: profile })).body.agent.id }
+  const connection = (await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token: "t" } })).body.connection.id
+  ids = { profile, connection, agent: (await server.alpha.post("/v1/agents", { name: "A", profileId: profile })).body.agent.id }
 })
 afterAll(() => server.stop())
 
@@ -22,11 +23,12 @@ const value = fc.oneof(
 )
 const key = fc.constantFrom(
   "name", "profileId", "profileVersion", "description", "avatar", "identity", "tags", "budget", "models", "systemPrompt", "limits", "roleIds",
-  "scopes", "expiresAt", "reason", "__proto__", "constructor", "extra"
+  "scopes", "expiresAt", "provider", "secret", "baseUrl", "allowedHosts", "reason", "__proto__", "constructor", "extra"
 )
 const requests = fc.record({
   route: fc.constantFrom(
     "POST /v1/agents", "PATCH /v1/agents/:agent", "POST /v1/profiles", "PATCH /v1/profiles/:profile", "POST /v1/auth/keys",
+    "POST /v1/connections", "PATCH /v1/connections/:connection",
     "POST /v1/identities/disable", "POST /v1/identities/enable"
   ),
   valid: fc.boolean(),
@@ -38,13 +40,14 @@ const valid = (route: string): Record<string, unknown> =>
   route.includes("PATCH") ? {}
     : route.includes("agents") ? { name: "A", profileId: ids.profile }
     : route.includes("profiles") ? { name: "P", models: ["troupe/scripted"] }
+    : route.includes("connections") ? { provider: "p", name: "C", secret: { token: "t" } }
     : route.includes("keys") ? { name: "K", scopes: ["read"] }
     : { identity: "someone" }
 
 describe(`configuration endpoints under random bodies (seed ${seed})`, () => {
   it("answer 2xx, or 4xx with an ErrorResponse that repeats no control character, never 500", { timeout: 60_000 }, async () => {
     await fc.assert(fc.asyncProperty(requests, async ({ changes, idempotencyKey, route, valid: from }) => {
-      const [method = "", path = ""] = route.replace(":agent", ids.agent).replace(":profile", ids.profile).split(" ")
+      const [method = "", path = ""] = route.replace(":agent", ids.agent).replace(":profile", ids.profile).replace(":connection", ids.connection).split(" ")
       const fields = [...Object.entries(from ? valid(route) : {}), ...changes]
       // Written by hand, so that __proto__ is a property and doubles keep their form.
       const body = `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value) ?? "null"}`).join(",")}}`
@@ -55,14 +58,14 @@ describe(`configuration endpoints under random bodies (seed ${seed})`, () => {
         assert.notMatch(answer.body.message, /[\p{Cc}\p{Cs}]/u)
       }
     }), { numRuns: 600, seed })
-    for (const path of ["/v1/agents", "/v1/profiles", "/v1/auth/keys", "/v1/identities", "/v1/operations"]) {
+    for (const path of ["/v1/agents", "/v1/profiles", "/v1/auth/keys", "/v1/connections", "/v1/identities", "/v1/operations"]) {
       assert.strictEqual((await server.alpha.get(`${path}?limit=200`)).status, 200, path)
     }
   })
 
   it("never answer 500 to random query strings and paths", { timeout: 60_000 }, async () => {
     await fc.assert(fc.asyncProperty(
-      fc.constantFrom("agents", "profiles", "models", "auth/keys", "identities", "operations"),
+      fc.constantFrom("agents", "profiles", "models", "auth/keys", "connections", "identities", "operations"),
       fc.array(fc.tuple(fc.constantFrom("limit", "cursor", "state", "action", "agentId", "includeArchived", "waitSeconds", "x"), nasty.map((text) => text.slice(0, 500))), { maxLength: 3 }),
       fc.option(nasty.map((text) => text.slice(0, 500)), { nil: undefined }),
       async (list, query, id) => {

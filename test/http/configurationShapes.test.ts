@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { AgentAnswer, AgentPage } from "../../http/agents/api.ts"
 import { AuthContext, KeyCreated, KeyPage } from "../../http/auth/api.ts"
+import { ConnectionAnswer, ConnectionPage } from "../../http/connections/api.ts"
 import { IdentityPage } from "../../http/identities/api.ts"
 import { ModelPage } from "../../http/models/api.ts"
 import { OperationPage } from "../../http/operations/api.ts"
@@ -44,6 +45,14 @@ describe("answers of the configuration endpoints", () => {
     assertShape(KeyCreated, key.body)
     assertShape(KeyPage, (await alpha.get("/v1/auth/keys?limit=1")).body)
     assertShape(AuthContext, (await alpha.get("/v1/auth")).body)
+
+    const connection = await alpha.post("/v1/connections", {
+      provider: "p", name: "c", secret: { token: "long-enough-for-four" }, baseUrl: "https://a.example", allowedHosts: ["a.example"]
+    })
+    const short = await alpha.post("/v1/connections", { provider: "p", name: "c", secret: { token: "short" } })
+    const changed = await alpha.patch(`/v1/connections/${short.body.connection.id}`, { name: "d" })
+    for (const answer of [connection, short, changed, await alpha.get(`/v1/connections/${short.body.connection.id}`)]) assertShape(ConnectionAnswer, answer.body)
+    assertShape(ConnectionPage, (await alpha.get("/v1/connections?limit=1")).body)
 
     for (const verb of ["disable", "disable", "enable"]) {
       const { body } = await alpha.post(`/v1/identities/${verb}`, { identity: "bo" })

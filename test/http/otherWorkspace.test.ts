@@ -29,9 +29,10 @@ const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
   const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const { profileId } = (await client.get(`/v1/agents/${agentId}`)).body.agent
   const operationId = (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id
+  const connectionId = (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id
   const keyId = (await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })).body.key.id
   const roleId = (await client.post("/v1/roles", { name: "R" })).body.role.id
-  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, roleId, version: "1" }
+  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, version: "1" }
 }
 
 let server: TestServer
@@ -120,7 +121,7 @@ describe("the id of another workspace", () => {
     assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs["agentId"]}`)).body, { threads: [] })
     assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs["agentId"]}`)).body, { operations: [] })
     assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, { events: [] })
-    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "auth/keys"]) {
+    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "connections", "auth/keys"]) {
       const { text } = await beta.get(`/v1/${list}`)
       for (const [name, id] of Object.entries(theirs)) if (name !== "version") assert.notInclude(text, id, `${list} ${name}`)
     }

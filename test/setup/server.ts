@@ -18,7 +18,9 @@ import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
 import { Bus } from "../../src/bus/Bus.ts"
+import { Connections } from "../../src/connections/Connections.ts"
 import { generateKey } from "../../src/crypto/apiKey.ts"
+import { Envelope } from "../../src/crypto/envelope.ts"
 import { type Scope, scopes as allScopes } from "../../src/domain/apiKey.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
@@ -97,9 +99,10 @@ const services = (url: string, options: ServerOptions) => {
   const database = Database.layer({ url: Redacted.make(url) })
   const lease = layerPostgresLease({ name: "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
+  const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
-  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, ThreadReads.layer.pipe(Layer.provide(database)))
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Directory.layer, Roles.layer, Spending.layer).pipe(Layer.provideMerge(ground))
+  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, Roles.layer, Spending.layer).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,

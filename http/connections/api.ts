@@ -1,0 +1,62 @@
+/** Connections: write-only credentials, and safe metadata of them (specification, connections; design, section 9). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Connection, ConnectionInput, ConnectionPatch } from "../../src/domain/connection.ts"
+import { idOf } from "../../src/domain/ids.ts"
+import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
+import { IfMatch } from "../etag.ts"
+import { CursorParam, limitOf } from "../pagination.ts"
+
+export const ConnectionId = idOf("connection")
+
+export const ConnectionAnswer = Schema.Struct({ connection: Connection }).annotate({ identifier: "ConnectionAnswer" })
+
+export const ConnectionPage = Schema.Struct({
+  connections: Schema.Array(Connection),
+  nextCursor: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "ConnectionPage" })
+
+export const ConnectionsApi = HttpApiGroup.make("connections").add(
+  HttpApiEndpoint.post("create", "/connections", {
+    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
+    payload: ConnectionInput,
+    success: ConnectionAnswer.pipe(HttpApiSchema.status(201))
+  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Create a connection",
+    description: "The secret is encrypted and never shown again. It is sent only to `allowedHosts`; without them to the host of `baseUrl`; without either to any host that a toolset or hook names."
+  })),
+  HttpApiEndpoint.get("list", "/connections", {
+    query: { limit: limitOf("connections"), cursor: CursorParam },
+    success: ConnectionPage
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "List connections",
+    description: "Newest first, without their secrets."
+  })),
+  HttpApiEndpoint.get("get", "/connections/:connectionId", {
+    params: { connectionId: ConnectionId },
+    success: ConnectionAnswer
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "Get a connection",
+    description: "Without its secret. `last4` are the last characters of secrets of at least 12."
+  })),
+  HttpApiEndpoint.patch("update", "/connections/:connectionId", {
+    params: { connectionId: ConnectionId },
+    headers: IfMatch,
+    payload: ConnectionPatch,
+    success: ConnectionAnswer,
+    error: refuses("precondition_failed")
+  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Change a connection",
+    description: "JSON Merge Patch (RFC 7396), but for `secret`: it replaces the whole secret, by one of the same kind. To rotate a signing secret give the new one with the old one as `previousSigningSecret`: both sign until the old one is left out."
+  })),
+  HttpApiEndpoint.delete("delete", "/connections/:connectionId", {
+    params: { connectionId: ConnectionId },
+    headers: IfMatch,
+    success: HttpApiSchema.NoContent,
+    error: refuses("connection_in_use", "precondition_failed")
+  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Delete a connection",
+    description: "For good, with its secret. Refused while a toolset, or a hook of a profile's latest version, uses it."
+  }))
+).annotateMerge(OpenApi.annotations({ description: "Write-only provider credentials, with safe connection metadata readable." }))

@@ -1,0 +1,152 @@
+/**
+ * Connections as rows: what may be shown, and beside it the sealed secret.
+ *
+ * C1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
+ * C2. A connection that a toolset or a hook of a profile's latest version names is not deleted. Whoever makes such a
+ *     reference holds the row first (`holdConnection`), so that no delete comes between.
+ * C3. A secret is only ever replaced by one of the same kind: what was checked of it when it was referred to stays true.
+ */
+import { Schema } from "effect"
+import { sql } from "kysely"
+import {
+  type Connection as Shown, ConnectionContent, type ConnectionInput, type ConnectionKind, type ConnectionPatch, splitSecret
+} from "../domain/connection.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { mergePatch } from "../domain/mergePatch.ts"
+import type { Principal } from "../domain/principal.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { freshId } from "../seed.ts"
+import type { Connection } from "./Connection.ts"
+import { behind, type Position } from "./newestFirst.ts"
+
+export interface StoredConnection {
+  readonly connection: Shown
+  readonly rev: number
+}
+
+export interface PatchRefusal {
+  readonly refused: "not_found" | "precondition" | "other_kind"
+}
+export interface DeleteRefusal {
+  readonly refused: "not_found" | "precondition" | "in_use"
+}
+
+/** Encrypts a secret for the connection of that id. */
+export type Seal = (connectionId: string, plain: string) => string
+
+export const readConnectionContent = Schema.decodeUnknownSync(ConnectionContent)
+
+const columns = ["id", "body", "rev", "created_at", "updated_at", "last_used_at"] as const
+
+interface Row {
+  readonly id: string
+  readonly body: unknown
+  readonly rev: number
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly last_used_at: Date | null
+}
+
+const storedOf = (row: Row): StoredConnection => {
+  const { createdBy, ...content } = readConnectionContent(row.body)
+  return {
+    connection: {
+      id: fromUuid("connection", row.id),
+      ...content,
+      status: "active",
+      createdAt: toTimestamp(row.created_at.getTime()),
+      createdBy,
+      updatedAt: toTimestamp(row.updated_at.getTime()),
+      ...(row.last_used_at !== null && { lastUsedAt: toTimestamp(row.last_used_at.getTime()) })
+    },
+    rev: row.rev
+  }
+}
+
+const connections = (db: Connection, workspace: string) =>
+  db.selectFrom("connections").select(columns).where("workspace", "=", toUuid(workspace))
+
+export const createConnection = async (
+  tx: Connection, workspace: string, { secret, ...told }: ConnectionInput, createdBy: Principal, seal: Seal, at: number
+): Promise<StoredConnection> => {
+  const id = freshId("connection")
+  const { plain, shown } = splitSecret(secret)
+  const body: ConnectionContent = { ...told, ...shown, createdBy }
+  const row = { id: toUuid(id), rev: 1, created_at: new Date(at), updated_at: new Date(at), last_used_at: null }
+  await tx.insertInto("connections")
+    .values({ ...row, workspace: toUuid(workspace), body: JSON.stringify(body), sealed: seal(id, plain) }).execute()
+  return storedOf({ ...row, body })
+}
+
+export const readConnection = async (db: Connection, workspace: string, id: string): Promise<StoredConnection | undefined> => {
+  const row = await connections(db, workspace).where("id", "=", toUuid(id)).executeTakeFirst()
+  return row && storedOf(row)
+}
+
+/** The kind of a connection that something is about to refer to, kept until the transaction ends (C2); undefined where there is none. */
+export const holdConnection = async (tx: Connection, workspace: string, id: string): Promise<ConnectionKind | undefined> => {
+  const row = await connections(tx, workspace).where("id", "=", toUuid(id)).forKeyShare().executeTakeFirst()
+  return row && readConnectionContent(row.body).kind
+}
+
+const locked = (tx: Connection, workspace: string, id: string) =>
+  connections(tx, workspace).select("sealed").where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+
+/** One that changes nothing leaves `rev` as it is; a new secret is always a change. */
+export const patchConnection = async (
+  tx: Connection, workspace: string, id: string, { secret, ...patch }: ConnectionPatch, fits: (rev: number) => boolean, seal: Seal, at: number
+): Promise<StoredConnection | PatchRefusal> => {
+  const row = await locked(tx, workspace, id)
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  const before = readConnectionContent(row.body)
+  const written = secret && splitSecret(secret)
+  if (written !== undefined && written.shown.kind !== before.kind) return { refused: "other_kind" }
+  const { last4, ...kept } = before
+  const shown = written === undefined ? { ...(last4 !== undefined && { last4 }) } : written.shown
+  const content = readConnectionContent({ ...mergePatch(kept, patch), ...shown })
+  const body = JSON.stringify(content)
+  if (written === undefined && body === JSON.stringify(readConnectionContent({ ...kept, ...shown }))) return storedOf(row)
+  const next = { rev: row.rev + 1, updated_at: new Date(Math.max(at, row.updated_at.getTime())) }
+  await tx.updateTable("connections")
+    .set({ ...next, body, ...(written !== undefined && { sealed: seal(id, written.plain) }) })
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).execute()
+  return storedOf({ ...row, ...next, body: content })
+}
+
+/** Whether a hook of a profile's latest version names it. A quote inside of a text is escaped: what matches is a property. */
+const hookNames = async (tx: Connection, workspace: string, id: string) => {
+  const found = await tx.selectFrom("profiles as p")
+    .innerJoin("profile_versions as v", (join) =>
+      join.onRef("v.workspace", "=", "p.workspace").onRef("v.profile", "=", "p.id").onRef("v.version", "=", "p.version"))
+    .where("p.workspace", "=", toUuid(workspace))
+    .where(sql<boolean>`strpos(v.body::text, ${`"connectionId":"${id}"`}) > 0`)
+    .select("p.id").limit(1).executeTakeFirst()
+  return found !== undefined
+}
+
+const toolsetNames = async (tx: Connection, workspace: string, id: string) => {
+  const found = await tx.selectFrom("toolsets").select("id")
+    .where("workspace", "=", toUuid(workspace)).where("connection", "=", toUuid(id)).limit(1).executeTakeFirst()
+  return found !== undefined
+}
+
+/** Deletes it for good, its secret with it (C2). */
+export const deleteConnection = async (
+  tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
+): Promise<DeleteRefusal | undefined> => {
+  const row = await locked(tx, workspace, id)
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  if (await toolsetNames(tx, workspace, id) || await hookNames(tx, workspace, id)) return { refused: "in_use" }
+  await tx.deleteFrom("connections").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).execute()
+  return undefined
+}
+
+export const listConnections = async (
+  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<Shown>> => {
+  const rows = await connections(db, workspace).where(behind("created_at", "id", options.after))
+    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+  return rows.map((row) => storedOf(row).connection)
+}

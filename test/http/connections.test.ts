@@ -1,0 +1,322 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Redacted } from "effect"
+import pg from "pg"
+import { Connections } from "../../src/connections/Connections.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { absent, assertRefused as refused } from "./refused.ts"
+
+let server: TestServer
+let database: pg.Client
+beforeAll(async () => {
+  server = await startServer()
+  database = new pg.Client({ connectionString: server.url })
+  await database.connect()
+})
+afterAll(async () => {
+  await database.end()
+  await server.stop()
+})
+
+const whsec = (bytes: number, fill = 1) => `whsec_${Buffer.alloc(bytes, fill).toString("base64")}`
+const token = "a-token-of-some-length"
+
+const post = (fields: Record<string, unknown> = {}) =>
+  server.alpha.post("/v1/connections", { provider: "example", name: "C", secret: { token }, ...fields })
+const create = async (fields: Record<string, unknown> = {}) => {
+  const made = await post(fields)
+  assert.strictEqual(made.status, 201, made.text)
+  return made.body.connection
+}
+
+/** The secret as toolsets and hooks get it, in the open. */
+const secretOf = async (id: string, workspace = server.workspaces.alpha) => {
+  const connections = await server.runtime.runPromise(Connections)
+  const found = await server.runtime.runPromise(connections.secret(workspace, id))
+  if (found === undefined) return undefined
+  const reach = found.allowedHosts === undefined ? {} : { allowedHosts: found.allowedHosts }
+  switch (found.kind) {
+    case "token":
+      return { ...reach, token: Redacted.value(found.token) }
+    case "apiKey":
+      return { ...reach, apiKey: Redacted.value(found.apiKey) }
+    case "signing":
+      return { ...reach, signing: found.secrets.map(Redacted.value) }
+  }
+}
+
+describe("creating a connection", () => {
+  it("answers with what may be shown of it, and the same is read back", async () => {
+    const made = await post({ baseUrl: "https://api.example.com/v1", allowedHosts: ["api.example.com", "*.example.org"] })
+    assert.strictEqual(made.status, 201, made.text)
+    const { createdAt, createdBy, id, updatedAt, ...rest } = made.body.connection
+    assert.deepStrictEqual(rest, {
+      provider: "example", name: "C", kind: "token", baseUrl: "https://api.example.com/v1", allowedHosts: ["api.example.com", "*.example.org"],
+      last4: "ngth", status: "active"
+    })
+    assert.deepStrictEqual([createdAt, createdBy.type], [updatedAt, "api_key"])
+    assert.deepStrictEqual([made.headers.get("location"), made.headers.get("etag")], [`/v1/connections/${id}`, `"1"`])
+    const got = await server.alpha.get(`/v1/connections/${id}`)
+    assert.deepStrictEqual([got.body, got.headers.get("etag")], [made.body, `"1"`])
+  })
+
+  for (const [what, secret, kind, opened] of [
+    ["a token", { token }, "token", { token }],
+    ["an API key", { apiKey: "sk-123" }, "apiKey", { apiKey: "sk-123" }],
+    ["a signing secret", { signingSecret: whsec(24) }, "signing", { signing: [whsec(24)] }],
+    ["two signing secrets, the current one first", { signingSecret: whsec(64), previousSigningSecret: whsec(24) }, "signing", { signing: [whsec(64), whsec(24)] }]
+  ] as const) {
+    it(`takes ${what}, and hands it to those who use it`, async () => {
+      const made = await create({ secret })
+      const found: unknown = await secretOf(made.id)
+      assert.deepStrictEqual([made.kind, found], [kind, opened])
+    })
+  }
+
+  it("shows the last four characters of secrets of at least 12", async () => {
+    for (const [secret, last4] of [
+      [{ token: "12345678901" }, undefined], [{ token: "123456789012" }, "9012"], [{ apiKey: "12345678abcd" }, "abcd"], [{ signingSecret: whsec(24) }, whsec(24).slice(-4)]
+    ] as const) assert.strictEqual((await create({ secret })).last4, last4)
+  })
+
+  for (const [field, most, past, path = field] of [
+    ["name", "n".repeat(128), "n".repeat(129)],
+    ["provider", "p".repeat(64), "p".repeat(65)],
+    ["allowedHosts", Array.from({ length: 32 }, (_, i) => `h${i}.example`), Array.from({ length: 33 }, (_, i) => `h${i}.example`)],
+    ["baseUrl", `https://a.example/${"p".repeat(2030)}`, `https://a.example/${"p".repeat(2031)}`]
+  ] as const) {
+    it(`accepts ${field} at its limit and refuses it past that`, async () => {
+      assert.deepStrictEqual((await create({ [field]: most }))[field], most)
+      refused(await post({ [field]: past }), 400, "invalid_request", path)
+    })
+  }
+  for (const [kind, most, past] of [
+    ["token", "t".repeat(8192), "t".repeat(8193)], ["apiKey", "t".repeat(8192), "t".repeat(8193)],
+    ["signingSecret", whsec(64), whsec(65)], ["signingSecret", whsec(24), whsec(23)]
+  ] as const) {
+    it(`accepts a ${kind} of ${most.length} characters and refuses one of ${past.length}`, async () => {
+      await create({ secret: { [kind]: most } })
+      refused(await post({ secret: { [kind]: past } }), 400, "invalid_request", `secret.${kind}`)
+    })
+  }
+
+  for (const [what, fields, path] of [
+    ["no secret", { secret: undefined }, "secret"],
+    ["an empty secret", { secret: {} }, "secret"],
+    ["a secret that is text", { secret: token }, "secret"],
+    ["null as a secret", { secret: null }, "secret"],
+    ["two secrets", { secret: { token, apiKey: token } }, "secret"],
+    ["a previous signing secret alone", { secret: { previousSigningSecret: whsec(24) } }, "secret"],
+    ["a previous signing secret beside a token", { secret: { token, previousSigningSecret: whsec(24) } }, "secret"],
+    ["an empty token", { secret: { token: "" } }, "secret.token"],
+    ["a token with a line end", { secret: { token: "a\r\nx-injected: 1" } }, "secret.token"],
+    ["a token with a space", { secret: { token: "Bearer abc" } }, "secret.token"],
+    ["a token beyond ASCII", { secret: { token: "schlüssel" } }, "secret.token"],
+    ["a signing secret without its prefix", { secret: { signingSecret: Buffer.alloc(24).toString("base64") } }, "secret.signingSecret"],
+    ["a signing secret that is no base64", { secret: { signingSecret: `whsec_${"*".repeat(32)}` } }, "secret.signingSecret"],
+    ["a signing secret in base64url", { secret: { signingSecret: `whsec_${Buffer.alloc(24, 255).toString("base64url")}` } }, "secret.signingSecret"],
+    ["a signing secret without its padding", { secret: { signingSecret: whsec(25).replace(/=+$/, "") } }, "secret.signingSecret"],
+    ["OAuth, which comes later", { secret: { oauth: { accessToken: "x" } } }, "secret.oauth"],
+    ["an unknown kind of secret", { secret: { password: "x" } }, "secret.password"],
+    ["no provider", { provider: undefined }, "provider"],
+    ["a provider with a space", { provider: "a b" }, "provider"],
+    ["a blank name", { name: " " }, "name"],
+    ["a base URL with a query", { baseUrl: "https://a.example/?key=1" }, "baseUrl"],
+    ["a base URL with credentials", { baseUrl: "https://u:p@a.example" }, "baseUrl"],
+    ["a base URL that is none", { baseUrl: "a.example" }, "baseUrl"],
+    ["an address of cloud metadata", { baseUrl: "http://169.254.169.254/latest" }, "baseUrl"],
+    ["no allowed host at all", { allowedHosts: [] }, "allowedHosts"],
+    ["an allowed host twice", { allowedHosts: ["a.example", "a.example"] }, "allowedHosts"],
+    ["an allowed host with a port", { allowedHosts: ["a.example", "b.example:80"] }, "allowedHosts[1]"],
+    ["a status", { status: "active" }, "status"],
+    ["last4", { last4: "abcd" }, "last4"]
+  ] as const) {
+    it(`refuses ${what} with its path`, async () => {
+      const answer = await post(fields)
+      refused(answer, 400, "invalid_request", path)
+    })
+  }
+
+  it("says of OAuth what to give instead", async () => {
+    assert.strictEqual((await post({ secret: { oauth: {} } })).body.message, "secret.oauth: expected a token instead: this server does not do OAuth yet")
+  })
+
+  it("takes effect once for an Idempotency-Key", async () => {
+    const send = () => server.alpha.post("/v1/connections", { provider: "p", name: "once", secret: { token } }, { "idempotency-key": "once" })
+    const [a, b] = [await send(), await send()]
+    assert.deepStrictEqual([a.status, a.text, b.headers.get("idempotency-replayed"), b.headers.get("location")], [201, b.text, "true", a.headers.get("location")])
+  })
+})
+
+describe("where a secret may be sent", () => {
+  it("is what allowedHosts say, else the host of the base URL, else anywhere", async () => {
+    const hosts = async (fields: Record<string, unknown>) => {
+      const found = await secretOf((await create(fields)).id)
+      return found?.allowedHosts
+    }
+    assert.deepStrictEqual([
+      await hosts({ allowedHosts: ["a.example"], baseUrl: "https://b.example" }), await hosts({ baseUrl: "https://B.example:8443/x" }),
+      await hosts({ baseUrl: "https://[2606:4700::1111]/" }), await hosts({})
+    ], [["a.example"], ["b.example"], ["2606:4700::1111"], undefined])
+  })
+})
+
+describe("changing a connection", () => {
+  it("keeps what is absent, clears what is null, and raises the ETag only if something changed", async () => {
+    const { id, updatedAt } = await create({ baseUrl: "https://a.example", allowedHosts: ["a.example"] })
+    const renamed = await server.alpha.patch(`/v1/connections/${id}`, { name: "D", provider: "other" })
+    assert.deepStrictEqual([renamed.status, renamed.headers.get("etag")], [200, `"2"`])
+    assert.isAtLeast(Date.parse(renamed.body.connection.updatedAt), Date.parse(updatedAt))
+    assert.deepStrictEqual([renamed.body.connection.name, renamed.body.connection.last4, renamed.body.connection.baseUrl], ["D", "ngth", "https://a.example"])
+    const cleared = await server.alpha.patch(`/v1/connections/${id}`, { baseUrl: null, allowedHosts: null })
+    assert.deepStrictEqual(["baseUrl" in cleared.body.connection, "allowedHosts" in cleared.body.connection], [false, false])
+    const same = await server.alpha.patch(`/v1/connections/${id}`, { name: "D", baseUrl: null })
+    assert.deepStrictEqual([same.headers.get("etag"), (await server.alpha.patch(`/v1/connections/${id}`, {})).headers.get("etag")], [`"3"`, `"3"`])
+    assert.deepStrictEqual(await secretOf(id), { token })
+  })
+
+  it("replaces the secret as a whole, by one of the same kind, from the next use on", async () => {
+    const { id } = await create()
+    const replaced = await server.alpha.patch(`/v1/connections/${id}`, { secret: { token: "short" } })
+    assert.deepStrictEqual([replaced.status, replaced.headers.get("etag"), "last4" in replaced.body.connection], [200, `"2"`, false])
+    assert.deepStrictEqual(await secretOf(id), { token: "short" })
+    for (const secret of [{ apiKey: "short" }, { signingSecret: whsec(24) }]) {
+      refused(await server.alpha.patch(`/v1/connections/${id}`, { secret }), 400, "invalid_request", "secret")
+    }
+    assert.deepStrictEqual(await secretOf(id), { token: "short" })
+  })
+
+  it("rotates a signing secret with two that live side by side", async () => {
+    const { id } = await create({ secret: { signingSecret: whsec(24, 1) } })
+    const patch = (secret: Record<string, string>) => server.alpha.patch(`/v1/connections/${id}`, { secret })
+    assert.strictEqual((await patch({ signingSecret: whsec(24, 2), previousSigningSecret: whsec(24, 1) })).status, 200)
+    assert.deepStrictEqual(await secretOf(id), { signing: [whsec(24, 2), whsec(24, 1)] })
+    assert.strictEqual((await patch({ signingSecret: whsec(24, 2) })).status, 200)
+    assert.deepStrictEqual(await secretOf(id), { signing: [whsec(24, 2)] })
+  })
+
+  it("holds If-Match against the ETag", async () => {
+    const { id } = await create()
+    assert.strictEqual((await server.alpha.patch(`/v1/connections/${id}`, { name: "D" }, { "if-match": `"1"` })).status, 200)
+    refused(await server.alpha.patch(`/v1/connections/${id}`, { secret: { token: "other" } }, { "if-match": `"1"` }), 412, "precondition_failed")
+    refused(await server.alpha.delete(`/v1/connections/${id}`, { "if-match": `"1"` }), 412, "precondition_failed")
+    assert.deepStrictEqual(await secretOf(id), { token })
+  })
+
+  for (const [body, path] of [
+    [{ name: null }, "name"], [{ provider: null }, "provider"], [{ secret: null }, "secret"], [{ secret: {} }, "secret"], [{ secret: { token: "a b" } }, "secret.token"],
+    [{ secret: { oauth: {} } }, "secret.oauth"], [{ baseUrl: "x" }, "baseUrl"], [{ baseUrl: "http://169.254.169.254" }, "baseUrl"], [{ allowedHosts: [] }, "allowedHosts"],
+    [{ kind: "token" }, "kind"], [{ id: "x" }, "id"]
+  ] as const) {
+    it(`refuses ${JSON.stringify(body)} with its path`, async () => {
+      const { id } = await create()
+      refused(await server.alpha.patch(`/v1/connections/${id}`, body), 400, "invalid_request", path)
+    })
+  }
+})
+
+describe("deleting a connection", () => {
+  it("takes the secret with it", async () => {
+    const { id } = await create()
+    const gone = await server.alpha.delete(`/v1/connections/${id}`)
+    assert.deepStrictEqual([gone.status, gone.text], [204, ""])
+    refused(await server.alpha.get(`/v1/connections/${id}`), 404, "not_found")
+    refused(await server.alpha.delete(`/v1/connections/${id}`), 404, "not_found")
+    assert.isUndefined(await secretOf(id))
+    assert.strictEqual((await database.query("select 1 from connections where id = $1", [toUuid(id)])).rows.length, 0)
+  })
+
+  it("is refused while a toolset uses it", async () => {
+    const { id } = await create()
+    const toolset = toUuid(absent("tset_"))
+    await database.query(
+      `insert into toolsets (workspace, id, namespace, connection, body, checked, catalogue, rev, created_at, updated_at)
+       values ($1, $2, 'n', $3, '{}', '{}', 1, 1, now(), now())`, [toUuid(server.workspaces.alpha), toolset, toUuid(id)])
+    refused(await server.alpha.delete(`/v1/connections/${id}`), 409, "connection_in_use")
+    assert.deepStrictEqual(await secretOf(id), { token })
+    await database.query("delete from toolsets where id = $1", [toolset])
+    assert.strictEqual((await server.alpha.delete(`/v1/connections/${id}`)).status, 204)
+  })
+
+  it("is refused while a hook of a profile's latest version names it, not for what a text says", async () => {
+    const { id } = await create()
+    const names = { processor: { type: "url", url: "https://a.example", connectionId: id } }
+    // The text of a prompt holds what a hook would: quotes in it are escaped, and \u0000 is legal in it.
+    const profile = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], systemPrompt: `\u0000 "connectionId":"${id}"` })).body.profile
+    const second = await create()
+    const body = (hooks: ReadonlyArray<unknown>) => JSON.stringify({ name: "P", models: ["troupe/scripted"], limits: {}, hooks })
+    const write = (version: number, hooks: ReadonlyArray<unknown>) => database.query(
+      "insert into profile_versions (workspace, profile, version, body, created_at) values ($1, $2, $3, $4, now())",
+      [toUuid(server.workspaces.alpha), toUuid(profile.id), version, body(hooks)])
+    const latest = (version: number) => database.query("update profiles set version = $2 where id = $1", [toUuid(profile.id), version])
+
+    await write(2, [{ ...names, processor: { ...names.processor, connectionId: second.id } }])
+    await latest(2)
+    refused(await server.alpha.delete(`/v1/connections/${second.id}`), 409, "connection_in_use")
+    assert.strictEqual((await server.alpha.delete(`/v1/connections/${id}`)).status, 204, "only a text names it")
+    await write(3, [])
+    await latest(3)
+    assert.strictEqual((await server.alpha.delete(`/v1/connections/${second.id}`)).status, 204, "only an older version names it")
+  })
+})
+
+describe("listing connections", () => {
+  it("pages newest first", async () => {
+    const ids: Array<string> = []
+    for (let i = 0; i < 3; i++) ids.push((await server.beta.post("/v1/connections", { provider: "p", name: `${i}`, secret: { token } })).body.connection.id)
+    const first = (await server.beta.get("/v1/connections?limit=2")).body
+    const second = (await server.beta.get(`/v1/connections?limit=2&cursor=${first.nextCursor}`)).body
+    assert.deepStrictEqual([...first.connections, ...second.connections].map((connection) => connection.id), ids.toReversed())
+    assert.isFalse("nextCursor" in second)
+    for (const limit of [0, 201]) refused(await server.beta.get(`/v1/connections?limit=${limit}`), 400, "invalid_request", "limit")
+  })
+})
+
+describe("the use of a connection", () => {
+  it("is noted, without another ETag", async () => {
+    const { id } = await create()
+    await secretOf(id)
+    for (;;) {
+      const { body, headers } = await server.alpha.get(`/v1/connections/${id}`)
+      if (body.connection.lastUsedAt === undefined) continue
+      assert.match(body.connection.lastUsedAt, /^\d{4}-.*Z$/)
+      assert.strictEqual(headers.get("etag"), `"1"`)
+      break
+    }
+  })
+
+  it("finds nothing in another workspace, nor for an id of another form", async () => {
+    const { id } = await create()
+    assert.deepStrictEqual([await secretOf(id, server.workspaces.beta), await secretOf(absent("conn_")), await secretOf("x"), await secretOf(id.replace("conn_", "agt_"))], Array(4).fill(undefined))
+  })
+
+  it("finds nothing where the sealed text is that of another connection, or changed", async () => {
+    const [one, two] = [await create({ secret: { token: "one-secret-token" } }), await create({ secret: { token: "two-secret-token" } })]
+    await database.query("update connections set sealed = (select sealed from connections where id = $2) where id = $1", [toUuid(one.id), toUuid(two.id)])
+    assert.deepStrictEqual([await secretOf(one.id), await secretOf(two.id)], [undefined, { token: "two-secret-token" }])
+    await database.query("update connections set sealed = overlay(sealed placing 'AAAA' from length(sealed) - 8) where id = $1", [toUuid(two.id)])
+    assert.isUndefined(await secretOf(two.id))
+  })
+})
+
+describe("who may do what with connections", () => {
+  it("answers 404 for what is absent, malformed or of another workspace", async () => {
+    const { id } = await create()
+    for (const path of [absent("conn_"), "x", absent("agt_")]) refused(await server.alpha.get(`/v1/connections/${path}`), 404, "not_found")
+    refused(await server.beta.get(`/v1/connections/${id}`), 404, "not_found")
+    refused(await server.beta.patch(`/v1/connections/${id}`, { secret: { token: "theirs" } }), 404, "not_found")
+    refused(await server.beta.delete(`/v1/connections/${id}`), 404, "not_found")
+    assert.deepStrictEqual(await secretOf(id), { token })
+  })
+
+  it("asks for the scope read to see them, and admin to change them", async () => {
+    const { id } = await create()
+    refused(await server.anonymous.get(`/v1/connections/${id}`), 401, "unauthenticated")
+    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
+    assert.deepStrictEqual([(await reader.get(`/v1/connections/${id}`)).status, (await reader.get("/v1/connections")).status], [200, 200])
+    const writer = await server.client(server.workspaces.alpha, { scopes: ["read", "run", "write", "approve"] })
+    refused(await writer.post("/v1/connections", { provider: "p", name: "C", secret: { token } }), 403, "permission_denied")
+    refused(await writer.patch(`/v1/connections/${id}`, { name: "D" }), 403, "permission_denied")
+    refused(await writer.delete(`/v1/connections/${id}`), 403, "permission_denied")
+  })
+})
