@@ -13,6 +13,9 @@ export const ProfileId = idOf("profile")
 /** A version's number in a path: what is no such number leads nowhere, as an id of another form does. */
 const VersionParam = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,8}$/, { toJsonSchema: () => ({ pattern: "^[1-9]\\d{0,8}$" }) }))
 
+/** What a profile may name that is not there. */
+const references = ["role_not_found", "toolset_not_found", "connection_not_found", "agent_not_found"] as const
+
 export const ProfileAnswer = Schema.Struct({ profile: Profile }).annotate({ identifier: "ProfileAnswer" })
 
 export const ProfilePage = Schema.Struct({
@@ -29,10 +32,11 @@ export const ProfilesApi = HttpApiGroup.make("profiles").add(
   HttpApiEndpoint.post("create", "/profiles", {
     headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ProfileInput,
-    success: ProfileAnswer.pipe(HttpApiSchema.status(201))
+    success: ProfileAnswer.pipe(HttpApiSchema.status(201)),
+    error: refuses(...references)
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
     summary: "Create a profile",
-    description: "Model selectors are tried in order. This is version 1."
+    description: "Model selectors are tried in order. Without `roleIds` it has the built-in role `all_tools`; with an empty list its agents may call no tool. What it names must exist. This is version 1."
   })),
   HttpApiEndpoint.get("list", "/profiles", {
     query: { limit: limitOf("profiles"), cursor: CursorParam },
@@ -53,10 +57,10 @@ export const ProfilesApi = HttpApiGroup.make("profiles").add(
     headers: IfMatch,
     payload: ProfilePatch,
     success: ProfileAnswer,
-    error: refuses("precondition_failed")
+    error: refuses("precondition_failed", ...references)
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
     summary: "Change a profile",
-    description: "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none."
+    description: "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A list replaces the list: a hook in it that carries its id goes on as that hook."
   })),
   HttpApiEndpoint.get("versions", "/profiles/:profileId/versions", {
     params: { profileId: ProfileId },

@@ -2,10 +2,13 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Profile } from "../../src/domain/profile.ts"
+import type { HookInput } from "../../src/domain/hook.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { Outbound } from "../../src/outbound/Outbound.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
-import { createProfile, listProfiles, listVersions, patchProfile, type ProfileRefusal, readProfile } from "../../src/store/profiles.ts"
+import type { MissingReference } from "../../src/store/profileReferences.ts"
+import { createProfile, type CreateRefusal, listProfiles, listVersions, patchProfile, type ProfileRefusal, readProfile } from "../../src/store/profiles.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
@@ -21,8 +24,19 @@ const answer = (profile: Profile) => json({ profile }, 200, { etag: etag(profile
 const noProfile = new Refused({ error: "not_found", message: "no such profile" })
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the profile has another version" })
 
+const missing = ({ noun, path }: MissingReference) =>
+  new Refused({ error: `${noun}_not_found`, message: `${path}: no such ${noun}${noun === "connection" ? " with a signing secret" : ""}` })
+
+const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
+
+const refuseCreate = (refused: CreateRefusal) =>
+  refused.refused === "missing" ? missing(refused) : invalid(`hooks[${refused.index}].id: not a hook of this profile's latest version`)
+
 const refusal = (refused: ProfileRefusal) => {
   switch (refused.refused) {
+    case "missing":
+    case "unknown_hook":
+      return refuseCreate(refused)
     case "not_found":
       return noProfile
     case "precondition":
@@ -38,7 +52,17 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
   const directory = yield* Directory
   const lease = yield* Lease
   const pages = yield* makePages
+  const outbound = yield* Outbound
   const writes = yield* makeWrites
+
+  /** What the operator does not allow to be asked, such as http where private networks are closed. */
+  const refuseUrls = (hooks: ReadonlyArray<HookInput> | null | undefined) => {
+    for (const [i, { processor }] of hooks?.entries() ?? []) {
+      const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
+      if (problem !== undefined) return Effect.fail(invalid(`hooks[${i}].processor.url: ${problem.message}`))
+    }
+    return Effect.void
+  }
 
   const read = Effect.fnUntraced(function*(workspace: string, profileId: string, version?: number) {
     const found = yield* database.run("profiles.get", (db) => readProfile(db, workspace, profileId, version))
@@ -48,8 +72,9 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
   return handlers.handleAll({
     create: Effect.fnUntraced(function*({ payload }) {
       const { workspace } = yield* Caller
-      return yield* writes.post("profiles.create", async (tx) => {
+      return yield* writes.postAfter("profiles.create", refuseUrls(payload.hooks), async (tx) => {
         const profile = await createProfile(tx, workspace, payload, lease.now())
+        if ("refused" in profile) return refuseCreate(profile)
         return answerOf({ profile }, 201, { location: `/v1/profiles/${profile.id}`, etag: etag(profile.version) })
       })
     }),
@@ -73,6 +98,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
 
     update: Effect.fnUntraced(function*({ headers, params, payload }) {
       const { workspace } = yield* Caller
+      yield* refuseUrls(payload.hooks)
       const profile = yield* writes.change("profiles.update", async (tx) => {
         const patched = await patchProfile(tx, workspace, params.profileId, payload, meets(headers["if-match"]), lease.now())
         return "refused" in patched ? refusal(patched) : patched

@@ -18,7 +18,7 @@ import { selects, ToolSelector } from "./selector.ts"
 import { maxBytes } from "./text.ts"
 import { ModelUsage } from "./usage.ts"
 
-export type HookPoint = typeof HookPoint.Type
+type Point = typeof HookPoint.Type
 
 const call = { toolCallId: Schema.String, toolName: Schema.String, toolsetId: Schema.optionalKey(Schema.String), toolInput: Schema.Unknown }
 
@@ -84,10 +84,10 @@ const fields = {
   onTimeout: Schema.optionalKey(Schema.Literals(["deny", "allow", "fail"]))
 }
 
-const isOfTools = (point: HookPoint) => point === "before_tool_call" || point === "after_tool_result"
+const isOfTools = (point: Point) => point === "before_tool_call" || point === "after_tool_result"
 
 interface Written {
-  readonly point: HookPoint
+  readonly point: Point
   readonly match?: typeof HookMatch.Type
   readonly processor: HookProcessor
   readonly timeoutMs?: number
@@ -151,7 +151,7 @@ const matches = ({ match, point }: Hook, data: HookData) => {
 }
 
 /** Places in the profile's list, from `from` on, of the enabled hooks that are to be asked at a point. */
-export const matching = (hooks: ReadonlyArray<Hook>, point: HookPoint, data: HookData, from = 0): ReadonlyArray<number> => {
+export const matching = (hooks: ReadonlyArray<Hook>, point: Point, data: HookData, from = 0): ReadonlyArray<number> => {
   const found: Array<number> = []
   for (let index = from; index < hooks.length; index++) {
     const hook = hooks[index]!

@@ -1,13 +1,16 @@
 /**
  * Profile (design, section 9): a reusable behaviour of agents, kept as immutable versions.
  *
- * Roles, toolsets, hooks, families, memory and compaction settings belong to a profile too. Until
- * they exist nothing could keep what they promise, so lists of them must be empty and the others
- * are unknown fields: refused, never stored in silence.
+ * Memory and compaction settings belong to a profile too. Until they exist nothing could keep what they
+ * promise, so they are unknown fields: refused, never stored in silence.
  */
 import { Schema } from "effect"
 import { Description, Name } from "./agent.ts"
+import { ToolFamily } from "./event.ts"
+import { Hook, HookInput } from "./hook.ts"
+import { idOf } from "./ids.ts"
 import { limits } from "./limits.ts"
+import { allTools, RoleId } from "./role.ts"
 import { maxBytes, maxChars, singleLine } from "./text.ts"
 import { Timestamp } from "./time.ts"
 
@@ -48,16 +51,26 @@ const NullableLimits = Schema.Struct({
   maxParallelTools: Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxParallelTools))
 })
 
-const noneYet = (what: string) =>
-  Schema.Array(Schema.Unknown).check(Schema.makeFilter((list) => list.length === 0 || `an empty list: ${what} do not exist on this server`, {
-    toJsonSchema: () => ({ maxItems: 0 })
-  }))
-const empties = {
-  families: Schema.optionalKey(noneYet("tool families")),
-  toolsetIds: Schema.optionalKey(noneYet("toolsets")),
-  roleIds: Schema.optionalKey(noneYet("roles")),
-  hooks: Schema.optionalKey(noneYet("hooks"))
-}
+/** The families of built-in tools that this server has. */
+export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = ["thread", "agents", "connections"]
+
+const Family = ToolFamily.check(Schema.makeFilter((family) =>
+  servedFamilies.includes(family) || `must be one of ${servedFamilies.join(", ")}: the other tool families do not exist on this server yet`))
+
+const distinct = <S extends Schema.Constraint>(entry: S, most: number) => Schema.Array(entry).check(Schema.isMaxLength(most), Schema.isUnique())
+
+/** A hook goes on as one: its id stands once. */
+const Hooks = Schema.Array(HookInput).check(
+  Schema.isMaxLength(limits.hooksPerProfile),
+  Schema.makeFilter((hooks) => {
+    const at = hooks.findIndex(({ id }, i) => id !== undefined && hooks.findIndex((other) => other.id === id) < i)
+    return at === -1 || { path: [at, "id"], issue: "must not stand twice" }
+  })
+)
+
+const Families = distinct(Family, limits.revealedFamilies)
+const RoleIds = distinct(RoleId, limits.rolesPerProfile)
+const ToolsetIds = distinct(idOf("toolset"), limits.toolsetsPerProfile)
 
 /** What a client may say of a profile: the body of a create, and what a patch is merged into. */
 export const ProfileInput = Schema.Struct({
@@ -66,7 +79,13 @@ export const ProfileInput = Schema.Struct({
   models: Models,
   systemPrompt: Schema.optionalKey(SystemPrompt),
   limits: Schema.optionalKey(PartialLimits),
-  ...empties
+  /** Of built-in tools. */
+  families: Schema.optionalKey(Families),
+  toolsetIds: Schema.optionalKey(ToolsetIds),
+  /** The built-in role `all_tools` when absent; an empty list allows no tool. */
+  roleIds: Schema.optionalKey(RoleIds),
+  /** Asked in this order. */
+  hooks: Schema.optionalKey(Hooks)
 }).annotate({ identifier: "ProfileInput" })
 export type ProfileInput = typeof ProfileInput.Type
 
@@ -77,7 +96,10 @@ export const ProfilePatch = Schema.Struct({
   models: Schema.optionalKey(Models),
   systemPrompt: Schema.optionalKey(Schema.NullOr(SystemPrompt)),
   limits: Schema.optionalKey(Schema.NullOr(NullableLimits)),
-  ...empties
+  families: Schema.optionalKey(Schema.NullOr(Families)),
+  toolsetIds: Schema.optionalKey(Schema.NullOr(ToolsetIds)),
+  roleIds: Schema.optionalKey(Schema.NullOr(RoleIds)),
+  hooks: Schema.optionalKey(Schema.NullOr(Hooks))
 }).annotate({ identifier: "ProfilePatch" })
 export type ProfilePatch = typeof ProfilePatch.Type
 
@@ -87,7 +109,11 @@ export const ProfileContent = Schema.Struct({
   description: Schema.optionalKey(Schema.String),
   models: Schema.Array(Schema.String),
   systemPrompt: Schema.optionalKey(Schema.String),
-  limits: ProfileLimits
+  limits: ProfileLimits,
+  families: Schema.optionalKey(Schema.Array(ToolFamily)),
+  toolsetIds: Schema.Array(Schema.String),
+  roleIds: Schema.Array(Schema.String),
+  hooks: Schema.Array(Hook)
 })
 export type ProfileContent = typeof ProfileContent.Type
 
@@ -96,19 +122,20 @@ export const Profile = Schema.Struct({
   id: Schema.String,
   version: Schema.Int,
   ...ProfileContent.fields,
-  toolsetIds: Schema.Array(Schema.String),
-  roleIds: Schema.Array(Schema.String),
-  hooks: Schema.Array(Schema.Unknown),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Profile" })
 export type Profile = typeof Profile.Type
 
-/** The content of a version from what a client said. */
-export const contentOf = (input: ProfileInput): ProfileContent => ({
+/** The content of a version from what a client said, with its hooks as they have their ids. */
+export const contentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []): ProfileContent => ({
   name: input.name,
   ...(input.description !== undefined && { description: input.description }),
   models: input.models,
   ...(input.systemPrompt !== undefined && { systemPrompt: input.systemPrompt }),
-  limits: { ...defaultLimits, ...input.limits }
+  limits: { ...defaultLimits, ...input.limits },
+  ...(input.families !== undefined && { families: input.families }),
+  toolsetIds: input.toolsetIds ?? [],
+  roleIds: input.roleIds ?? [allTools.id],
+  hooks
 })

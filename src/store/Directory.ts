@@ -10,7 +10,9 @@
 import { Context, Deferred, Effect, Exit, Layer, Schedule, Stream } from "effect"
 import type { BudgetWindow } from "../domain/thread.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import type { ProfileLimits } from "../domain/profile.ts"
+import type { Hook } from "../domain/hook.ts"
+import type { ProfileContent, ProfileLimits } from "../domain/profile.ts"
+import { noTools } from "../domain/role.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
 import { readAgentBody } from "./agents.ts"
@@ -24,6 +26,12 @@ export interface ResolvedProfile {
   readonly models: ReadonlyArray<string>
   readonly systemPrompt?: string
   readonly limits: ProfileLimits
+  /** Never empty: a profile that lists none has `no_tools`. */
+  readonly roleIds: ReadonlyArray<string>
+  readonly toolsetIds: ReadonlyArray<string>
+  readonly families?: ProfileContent["families"]
+  /** All of them, in order: their places are their indices. */
+  readonly hooks: ReadonlyArray<Hook>
 }
 
 export interface AgentView {
@@ -79,16 +87,19 @@ const oneAgent = `
 const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`
 
 const resolved = (profileId: string, version: number, content: unknown): ResolvedProfile => {
-  const { limits, models, systemPrompt } = readContent(content)
-  return { profileId, version, models, limits, ...(systemPrompt !== undefined && { systemPrompt }) }
+  const { families, hooks, limits, models, roleIds, systemPrompt, toolsetIds } = readContent(content)
+  return {
+    profileId, version, models, limits, ...(systemPrompt !== undefined && { systemPrompt }),
+    roleIds: roleIds.length === 0 ? [noTools.id] : roleIds, toolsetIds, ...(families !== undefined && { families }), hooks
+  }
 }
 
-const viewOf = (agentId: string, row: Row): AgentView => ({
+const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView => ({
   agentId,
   archived: row.archived,
   ...(row.identity !== null && { identity: row.identity }),
-  profileId: fromUuid("profile", row.profile),
-  profile: resolved(fromUuid("profile", row.profile), row.version, row.content),
+  profileId: profile.profileId,
+  profile,
   window: readAgentBody(row.body).budget?.window ?? "24h"
 })
 
@@ -107,6 +118,14 @@ const make = Effect.gen(function*() {
   const asking = new Map<string, Deferred.Deferred<AgentView | undefined, DatabaseUnavailable>>()
   const keyOf = (workspace: string, id: string) => workspace + id
 
+  /** A version is read once, however many agents follow it. */
+  const hold = (workspace: string, profileId: string, version: number, content: unknown) => {
+    const key = `${workspace}${profileId}${version}`
+    const found = versions.get(key) ?? resolved(profileId, version, content)
+    put(versions, key, found, heldVersions)
+    return found
+  }
+
   const peek = (workspace: string, agentId: string) => {
     const held = agents.get(keyOf(workspace, agentId))
     return held !== undefined && held.until > performance.now() ? held.view : undefined
@@ -120,7 +139,7 @@ const make = Effect.gen(function*() {
     asking.set(key, answer)
     const began = performance.now()
     return yield* database.read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] }).pipe(
-      Effect.map((rows) => rows[0] && viewOf(agentId, rows[0])),
+      Effect.map(([row]) => row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))),
       Effect.onExit((exit) => Effect.sync(() => {
         if (asking.get(key) === answer) { // else forgotten meanwhile (Y3)
           asking.delete(key)
@@ -150,9 +169,7 @@ const make = Effect.gen(function*() {
       name: "directory_version", text: oneVersion, values: [toUuid(workspace), toUuid(profileId), version]
     })
     if (rows[0] === undefined) return undefined
-    const found = resolved(profileId, version, rows[0].content)
-    put(versions, key, found, heldVersions)
-    return found
+    return hold(workspace, profileId, version, rows[0].content)
   })
 
   let disabled = new Set<string>()

@@ -3,21 +3,42 @@
  *
  * F1. Versions are numbered from 1 without gaps; the profile's row is locked while the next is written.
  * F2. A patch that changes nothing makes no version.
+ * F3. What a profile names is there when it is written (`profileReferences.ts`). A hook's id is made here;
+ *     a patch may carry those of the latest version, and no other.
  */
-import { Result, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { hookOf } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { contentOf, type Profile, ProfileContent, ProfileInput, type ProfilePatch } from "../domain/profile.ts"
+import { allTools } from "../domain/role.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import type { Connection } from "./Connection.ts"
 import { behind, type Position } from "./newestFirst.ts"
+import { type MissingReference, missingReference } from "./profileReferences.ts"
 
+/** A hook carries an id that is none of this profile (F3). */
+export interface UnknownHook {
+  readonly refused: "unknown_hook"
+  readonly index: number
+}
+export type CreateRefusal = UnknownHook | MissingReference
 export type ProfileRefusal =
+  | CreateRefusal
   | { readonly refused: "not_found" | "precondition" }
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
-export const readContent = Schema.decodeUnknownSync(ProfileContent)
+const { hooks, roleIds, toolsetIds } = ProfileContent.fields
+/** Versions from before there were roles, toolsets and hooks say nothing of them. */
+const Stored = Schema.Struct({
+  ...ProfileContent.fields,
+  toolsetIds: toolsetIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  roleIds: roleIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([allTools.id]))),
+  hooks: hooks.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+export const readContent: (body: unknown) => ProfileContent = Schema.decodeUnknownSync(Stored)
 const decodeInput = Schema.decodeUnknownResult(ProfileInput, { onExcessProperty: "error" })
 
 interface Row {
@@ -32,9 +53,6 @@ const profileOf = (row: Row): Profile => ({
   id: fromUuid("profile", row.id),
   version: row.version,
   ...readContent(row.body),
-  toolsetIds: [],
-  roleIds: [],
-  hooks: [],
   createdAt: toTimestamp(row.born.getTime()),
   updatedAt: toTimestamp(row.made.getTime())
 })
@@ -47,8 +65,21 @@ const versions = (db: Connection, workspace: string) =>
 
 const latest = (db: Connection, workspace: string) => versions(db, workspace).whereRef("v.version", "=", "p.version")
 
-export const createProfile = async (tx: Connection, workspace: string, input: ProfileInput, at: number): Promise<Profile> => {
-  const content = contentOf(input)
+/** F3. */
+const whole = (input: ProfileInput) =>
+  contentOf(input, input.hooks?.map((hook) => hookOf(hook, hook.id ?? freshId("hook"))))
+
+/** F3. */
+const unknownHook = (input: ProfileInput, before?: ProfileContent): UnknownHook | undefined => {
+  const known = new Set(before?.hooks.map(({ id }) => id))
+  const index = input.hooks?.findIndex(({ id }) => id !== undefined && !known.has(id)) ?? -1
+  return index === -1 ? undefined : { refused: "unknown_hook", index }
+}
+
+export const createProfile = async (tx: Connection, workspace: string, input: ProfileInput, at: number): Promise<Profile | CreateRefusal> => {
+  const content = whole(input)
+  const refused = unknownHook(input) ?? await missingReference(tx, workspace, content)
+  if (refused !== undefined) return refused
   const when = new Date(at)
   const id = toUuid(freshId("profile"))
   await tx.insertInto("profiles").values({ workspace: toUuid(workspace), id, version: 1, created_at: when }).execute()
@@ -76,9 +107,11 @@ export const patchProfile = async (
   const before = readContent(current.body)
   const merged = decodeInput(mergePatch(before, patch))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
-  const content = contentOf(merged.success)
+  const content = whole(merged.success)
+  if (isDeepStrictEqual(content, before)) return profileOf(current)
+  const refused = unknownHook(merged.success, before) ?? await missingReference(tx, workspace, content, before)
+  if (refused !== undefined) return refused
   const body = JSON.stringify(content)
-  if (body === JSON.stringify(contentOf(before))) return profileOf(current)
   const version = held.version + 1
   const when = new Date(Math.max(at, current.made.getTime()))
   await tx.insertInto("profile_versions").values({ workspace: toUuid(workspace), profile: held.id, version, body, created_at: when }).execute()

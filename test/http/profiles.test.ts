@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { allTools } from "../../src/domain/role.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
@@ -20,7 +21,7 @@ describe("creating a profile", () => {
     const { createdAt, id, updatedAt, ...rest } = made.body.profile
     assert.deepStrictEqual(rest, {
       version: 1, name: "P", description: "d", models: ["troupe/scripted"], systemPrompt: "Be\nbrief. \u0000 \udfff",
-      limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 }, toolsetIds: [], roleIds: [], hooks: []
+      limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 }, toolsetIds: [], roleIds: [allTools.id], hooks: []
     })
     assert.strictEqual(createdAt, updatedAt)
     assert.deepStrictEqual([made.headers.get("location"), made.headers.get("etag")], [`/v1/profiles/${id}`, `"1"`])
@@ -58,19 +59,20 @@ describe("creating a profile", () => {
     ["a blank name", { name: " " }, "name"],
     ["an unknown limit", { limits: { maxTokens: 5 } }, "limits.maxTokens"],
     ["an unknown field", { model: "troupe/scripted" }, "model"],
-    ["a role, since there are none", { roleIds: [absent("role_")] }, "roleIds"],
-    ["a toolset, since there are none", { toolsetIds: [absent("tset_")] }, "toolsetIds"],
-    ["a hook, since there are none", { hooks: [{ id: "h" }] }, "hooks"],
-    ["a tool family, since there are none", { families: ["memory"] }, "families"],
+    ["a tool family that this server has not got", { families: ["thread", "memory"] }, "families[1]"],
+    ["a tool family that is none", { families: ["magic"] }, "families[0]"],
+    ["a role's id of another form", { roleIds: ["x"] }, "roleIds[0]"],
+    ["a role twice", { roleIds: [allTools.id, allTools.id] }, "roleIds"],
     ["memory, which nothing would honour", { memory: { agent: "rw" } }, "memory"],
     ["compaction, which nothing would honour", { compaction: { triggerRatio: 0.5 } }, "compaction"]
   ] as const) {
     it(`refuses ${what} with its path`, async () => refused(await post(fields), 400, "invalid_request", path))
   }
 
-  it("accepts empty lists of what does not exist yet", async () => {
-    const made = await create({ roleIds: [], toolsetIds: [], hooks: [], families: [] })
-    assert.deepStrictEqual([made.roleIds, made.toolsetIds, made.hooks], [[], [], []])
+  it("accepts the tool families that this server has, and says which", async () => {
+    const families = ["connections", "thread", "agents"]
+    assert.deepStrictEqual((await create({ families })).families, families)
+    assert.include((await post({ families: ["sandbox"] })).body.message, "must be one of thread, agents, connections")
   })
 
   it("takes effect once for an Idempotency-Key", async () => {
@@ -121,7 +123,7 @@ describe("changing a profile", () => {
   it("refuses what would leave an invalid profile", async () => {
     const { id } = await create()
     for (const [body, path] of [
-      [{ name: null }, "name"], [{ models: null }, "models"], [{ models: [] }, "models"], [{ version: 7 }, "version"], [{ roleIds: ["x"] }, "roleIds"]
+      [{ name: null }, "name"], [{ models: null }, "models"], [{ models: [] }, "models"], [{ version: 7 }, "version"], [{ roleIds: ["x"] }, "roleIds[0]"]
     ] as const) refused(await server.alpha.patch(`/v1/profiles/${id}`, body), 400, "invalid_request", path)
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { allTools } from "../../src/domain/role.ts"
 import { raiseAuthRevision } from "../../src/store/apiKeys.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
@@ -36,7 +37,8 @@ describe("the directory", () => {
     assert.deepStrictEqual(view, {
       agentId: id, archived: false, identity: "ann", profileId, window: "7d",
       profile: {
-        profileId, version: 1, models: ["troupe/scripted"], systemPrompt: "one", limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 }
+        profileId, version: 1, models: ["troupe/scripted"], systemPrompt: "one", limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 },
+        roleIds: [allTools.id], toolsetIds: [], hooks: []
       }
     })
     assert.strictEqual(directory.peek(workspace, id), view)
