@@ -8,6 +8,7 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
+import { deeperThan } from "../src/domain/depth.ts"
 import { limits } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
 import { badJson, refuseBody } from "./Validate.ts"
@@ -24,29 +25,6 @@ const refuseType = (type: string | undefined, encoding: string | undefined) =>
   type !== undefined && !jsonType.test(type) ? new Refused({ error: "unsupported_media_type", message: "send the body as application/json" })
     : encoding !== undefined && encoding !== "identity" ? new Refused({ error: "unsupported_media_type", message: "send the body without a Content-Encoding" })
     : undefined
-
-const quote = 0x22, backslash = 0x5c, openBrace = 0x7b, closeBrace = 0x7d, openBracket = 0x5b, closeBracket = 0x5d
-
-/** Whether JSON text nests deeper than `most`: a scan that skips strings and never recurses. */
-export const deeperThan = (text: string, most: number) => {
-  if (text.length <= most) return false
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (c === quote) {
-      for (;;) {
-        i = text.indexOf("\"", i + 1)
-        if (i === -1) return false
-        let back = i
-        while (text.charCodeAt(back - 1) === backslash) back--
-        if ((i - back) % 2 === 0) break
-      }
-    } else if (c === openBrace || c === openBracket) {
-      if (++depth > most) return true
-    } else if (c === closeBrace || c === closeBracket) depth--
-  }
-  return false
-}
 
 type BodyRefusal = Refused<"invalid_request" | "payload_too_large" | "unsupported_media_type">
 
