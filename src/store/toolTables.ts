@@ -26,7 +26,7 @@ export interface ToolTables {
     created_at: Date
     updated_at: Date
   }
-  catalogues: { workspace: string; toolset: string; version: number; tools: Json; created_at: Date }
+  catalogues: { workspace: string; toolset: string; version: number; body: Json; created_at: Date }
   roles: {
     workspace: string
     id: string

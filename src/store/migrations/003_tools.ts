@@ -1,4 +1,4 @@
-/** Tools: connections, toolsets with their catalogues, roles. */
+/** Tools: connections, toolsets with their catalogues, roles; and what hooks have decided, to be looked up. */
 import { type Kysely, sql } from "kysely"
 
 const statements = [
@@ -34,12 +34,13 @@ const statements = [
   sql`create unique index toolsets_by_namespace on toolsets (workspace, namespace)`,
   sql`create index toolsets_listed on toolsets (workspace, created_at desc, id desc)`,
 
-  // What a toolset offered at one time. Never changes once written: running turns go on with theirs.
+  // What a toolset offered at one time, and the settings that it was offered under. Never changes once written: running
+  // turns go on with theirs.
   sql`create table catalogues (
     workspace  uuid not null,
     toolset    uuid not null,
     version    int not null,
-    tools      json not null,
+    body       json not null,
     created_at timestamptz(3) not null,
     primary key (workspace, toolset, version),
     foreign key (workspace, toolset) references toolsets (workspace, id) on delete cascade
@@ -56,7 +57,11 @@ const statements = [
     created_by json not null,
     primary key (workspace, id)
   )`,
-  sql`create index roles_listed on roles (workspace, created_at desc, id desc)`
+  sql`create index roles_listed on roles (workspace, created_at desc, id desc)`,
+
+  // Only turns that ask hooks pay for these.
+  sql`create index facts_hook_decisions on facts (workspace, at, actor, pos) where type = 'hook_decision'`,
+  sql`create index facts_by_hook on facts (workspace, (readable(event) -> 'hook' ->> 'hookId'), at, actor, pos) where type = 'hook_decision'`
 ]
 
 export const up = async (db: Kysely<unknown>) => {

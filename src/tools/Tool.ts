@@ -1,0 +1,29 @@
+/** A tool as turns know it, and how a call of one ends. */
+import type { ToolAnnotations } from "../domain/toolset.ts"
+
+/** What a turn's catalogue holds. Never changed once made: whoever validates by its schemas finds them compiled. */
+export interface Tool {
+  /** Exact: `namespace.tool`. */
+  readonly name: string
+  readonly toolsetId: string
+  readonly namespace: string
+  readonly kind: "mcp" | "client"
+  readonly exposure: "always" | "search"
+  readonly description?: string
+  readonly inputSchema: unknown
+  readonly outputSchema?: unknown
+  readonly annotations?: ToolAnnotations
+  /** Of the wait for a client's result; of the call of an MCP tool. */
+  readonly timeoutMs: number
+}
+
+/** Failure codes of a call (design, section 15). */
+export type ToolFailureCode = "tool_error" | "tool_timeout" | "tool_not_found" | "toolset_unreachable" | "toolset_unauthorized" | "tool_outcome_unknown"
+
+/** Exactly one of the two. */
+export type ToolOutcome =
+  | { readonly output: unknown; readonly failure?: never }
+  | { readonly output?: never; readonly failure: { readonly code: ToolFailureCode; readonly text: string } }
+
+/** Whether a call may run twice without doing more than one does: the tool's own word for it. */
+export const mayRunAgain = ({ annotations }: Pick<Tool, "annotations">) => annotations?.readOnlyHint === true || annotations?.idempotentHint === true

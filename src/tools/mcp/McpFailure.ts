@@ -1,0 +1,83 @@
+/** Why an MCP server brought no result: one type, for what the SDK, the guarded client and the protocol throw. */
+import { OAuthClientFlowError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client"
+import { Data } from "effect"
+import { asOutboundFailure, type OutboundReason } from "../../outbound/OutboundFailure.ts"
+
+export type McpReason =
+  /** There is no server, or none that serves now. Nothing was carried out. */
+  | "unreachable"
+  /** The credential is missing, wrong or not enough. Nothing was carried out. */
+  | "unauthorized"
+  /** The session has ended: a new one may do. Nothing was carried out. */
+  | "session"
+  /** The server said no: `rpcCode` is the protocol's, if it was said in the protocol. */
+  | "refused"
+  /** It answered with what is no MCP, or more than is read. It may have been carried out. */
+  | "broken"
+  /** Time passed. It may have been carried out. */
+  | "timeout"
+  /** The connection ended without an answer. It may have been carried out. */
+  | "lost"
+
+export class McpFailure extends Data.TaggedError("McpFailure")<{
+  readonly reason: McpReason
+  /** For people. Of a server's own words only what `refused` says. */
+  readonly message: string
+  readonly rpcCode?: number
+}> {}
+
+/** Stands in for an answer that never comes, in the one place where the SDK would wait on for it. */
+export const lost = Symbol("lost")
+
+const outbound: { readonly [R in OutboundReason]: McpReason } = {
+  forbidden_address: "unreachable",
+  forbidden_url: "unreachable",
+  redirect: "unreachable",
+  connect: "unreachable",
+  timeout: "timeout",
+  too_large: "broken",
+  protocol: "lost"
+}
+
+const ofStatus = (status: number): McpFailure => {
+  const answered = (reason: McpReason) => new McpFailure({ reason, message: `the server answered with HTTP ${status}` })
+  if (status === 401 || status === 403) return answered("unauthorized")
+  if (status === 404) return answered("session")
+  // Those two say that it was not begun. Of another 5xx nobody knows how far it came.
+  if (status === 429 || status === 503) return answered("unreachable")
+  return answered(status >= 500 ? "lost" : "refused")
+}
+
+const said = (text: string) => text.length <= 2000 ? text : `${text.slice(0, 2000)}…`
+
+const ofSdk = (error: SdkError): McpFailure => {
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      return new McpFailure({ reason: "timeout", message: "the server did not answer in time" })
+    case SdkErrorCode.ConnectionClosed:
+      return new McpFailure({ reason: "lost", message: "the connection ended without an answer" })
+    case SdkErrorCode.NotConnected:
+      return new McpFailure({ reason: "session", message: "the session has ended" })
+    case SdkErrorCode.UnsupportedResultType:
+      return new McpFailure({ reason: "refused", message: "the tool asks for input that this server cannot give" })
+    default:
+      return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
+  }
+}
+
+/** Of whatever was thrown. A fault of ours is none of these: it shows as broken, and in the tests. */
+export const mcpFailure = (error: unknown): McpFailure => {
+  if (error instanceof McpFailure) return error
+  const network = asOutboundFailure(error)
+  if (network !== undefined) return new McpFailure({ reason: outbound[network.reason], message: network.message })
+  if (error instanceof UnauthorizedError || error instanceof OAuthClientFlowError) return ofStatus(401)
+  if (error instanceof SdkHttpError) return ofStatus(error.status)
+  if (error instanceof ProtocolError) {
+    return error.data === lost
+      ? new McpFailure({ reason: "lost", message: "the connection ended without an answer" })
+      : new McpFailure({ reason: "refused", message: said(error.message), rpcCode: error.code })
+  }
+  if (error instanceof SdkError) return ofSdk(error)
+  if (error instanceof Error && error.message === "Not connected") return new McpFailure({ reason: "session", message: "the session has ended" })
+  return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
+}

@@ -1,0 +1,79 @@
+/**
+ * From what a server lists to tools that can be used, within bounds: what does not fit is left out, and a note says so.
+ *
+ * I1. At most 512 tools and 1 MiB of text; names that turns can use; schemas that can be compiled; no two tools that a
+ *     provider of models would take for one.
+ */
+import type { ListToolsResult } from "@modelcontextprotocol/client"
+import { Effect, Schema } from "effect"
+import { limits } from "../../domain/limits.ts"
+import { isToolName, type ListedTool, schemaProblem, ToolAnnotations } from "../../domain/toolset.ts"
+import { utf8Bytes } from "../../domain/text.ts"
+import { toProviderName } from "../../models/toolNames.ts"
+
+type Offer = ListToolsResult["tools"][number]
+
+export interface Listing {
+  readonly tools: ReadonlyArray<ListedTool>
+  /** What was left out and why; undefined where nothing was. */
+  readonly note?: string
+}
+
+/** Of what a schema cannot take (a title of a megabyte) nothing is kept. */
+const annotationsOf = Schema.decodeUnknownOption(ToolAnnotations)
+
+const cut = (text: string, bytes: number) => utf8Bytes(text) <= bytes ? text : `${Buffer.from(text).subarray(0, bytes - 3).toString("utf8").replace(/\ufffd+$/u, "")}…`
+
+const listed = ({ annotations, description, inputSchema, name, outputSchema, title }: Offer): ListedTool => {
+  const told = annotationsOf({ ...(title !== undefined && { title }), ...annotations })
+  return {
+    name,
+    ...(description !== undefined && { description: cut(description, limits.toolDescriptionBytes * 4) }),
+    inputSchema,
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(told._tag === "Some" && Object.keys(told.value).length > 0 && { annotations: told.value }),
+    timeoutMs: limits.mcpCallMs
+  }
+}
+
+/** Why a tool cannot be used. Of a server's own words only the name is repeated, and only where it is one. */
+const unusable = ({ inputSchema, name, outputSchema }: Offer, seen: ReadonlySet<string>, provider: ReadonlySet<string>, namespace: string) => {
+  if (!isToolName(name)) return "a tool whose name is not 1 to 128 letters, digits, _, . and -"
+  if (seen.has(name)) return `a second ${name}`
+  if (provider.has(toProviderName(`${namespace}.${name}`))) return `${name}: providers could not tell its name from another's`
+  const bytes = limits.mcpToolSchemaBytes
+  const input = schemaProblem(inputSchema, bytes, true)
+  if (input !== undefined) return `${name}: its inputSchema is not ${input}`
+  const output = outputSchema === undefined ? undefined : schemaProblem(outputSchema, bytes, false)
+  return output === undefined ? undefined : `${name}: its outputSchema is not ${output}`
+}
+
+const notes = (left: ReadonlyArray<string>) =>
+  left.length === 0 ? {} : { note: cut(`left out: ${left.slice(0, 5).join("; ")}${left.length > 5 ? `; and ${left.length - 5} more` : ""}`, 2048) }
+
+/** Takes a turn of the event loop for each tool: compiling strangers' schemas is work. */
+export const listingOf = Effect.fnUntraced(function*(namespace: string, offers: ReadonlyArray<Offer>, complete: boolean) {
+  const tools: Array<ListedTool> = []
+  const left: Array<string> = complete ? [] : ["what follows, since there are too many"]
+  const [seen, provider] = [new Set<string>(), new Set<string>()]
+  let bytes = 0
+  for (const offer of offers) {
+    yield* Effect.yieldNow
+    const problem = unusable(offer, seen, provider, namespace)
+    if (problem !== undefined) {
+      left.push(problem)
+      continue
+    }
+    const tool = listed(offer)
+    bytes += utf8Bytes(JSON.stringify(tool))
+    if (tools.length === limits.toolsPerToolset || bytes > limits.catalogueBytes) {
+      left.push("what follows, since there are too many")
+      break
+    }
+    seen.add(tool.name)
+    provider.add(toProviderName(`${namespace}.${tool.name}`))
+    tools.push(tool)
+  }
+  const listing: Listing = { tools, ...notes(left) }
+  return listing
+})

@@ -1,0 +1,39 @@
+/**
+ * How a call ended, from the answer of its tool.
+ *
+ * The output is `structuredContent`, or else the text of a single text block, or else the array of content blocks. A
+ * tool with an output schema must answer with `structuredContent` that fits it.
+ */
+import type { CallToolResult } from "@modelcontextprotocol/client"
+import { limits } from "../../domain/limits.ts"
+import { deeperThan, validate } from "../jsonSchema.ts"
+import { cutOutput } from "../output.ts"
+import type { Tool, ToolFailureCode, ToolOutcome } from "../Tool.ts"
+
+const failureChars = 4096
+
+export const failed = (code: ToolFailureCode, text: string): ToolOutcome =>
+  ({ failure: { code, text: text.length <= failureChars ? text : `${text.slice(0, failureChars).toWellFormed()}…` } })
+
+const texts = ({ content }: CallToolResult) => content.flatMap((block) => block.type === "text" ? [block.text] : [])
+
+const toldError = (result: CallToolResult) =>
+  texts(result).join("\n") || (result.structuredContent === undefined ? "the tool failed without saying why" : JSON.stringify(result.structuredContent))
+
+const outputOf = ({ content, structuredContent }: CallToolResult): unknown => {
+  if (structuredContent !== undefined) return structuredContent
+  const [only, ...more] = content
+  return only?.type === "text" && more.length === 0 ? only.text : content
+}
+
+export const outcomeOf = (result: CallToolResult, { outputSchema }: Pick<Tool, "outputSchema">): ToolOutcome => {
+  const output = outputOf(result)
+  if (deeperThan(output, limits.jsonDepth)) return failed("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
+  if (result.isError === true) return failed("tool_error", toldError(result))
+  if (outputSchema !== undefined) {
+    if (result.structuredContent === undefined) return failed("tool_error", "the tool's output does not fit its schema: it has no structuredContent")
+    const problem = validate(outputSchema, output)
+    if (problem !== undefined) return failed("tool_error", `the tool's output does not fit its schema: ${problem}`)
+  }
+  return { output: cutOutput(output) }
+}

@@ -1,0 +1,129 @@
+/**
+ * The SDK's transport over streamable HTTP, behind the guarded client, with an end to everything.
+ *
+ * P1. A request whose stream ends without an answer fails at once: the SDK would wait for its timeout.
+ * P2. The stream of a request that was answered or cancelled is closed, whatever the server does with it.
+ * P3. A stream that broke off is opened again at most once in `reopenMs`, whatever the server wishes, and not for ever.
+ * P4. Time and bytes of each exchange are capped: of a call as a call needs it, of listening as a long wait does.
+ */
+import {
+  isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse, type JSONRPCMessage, ProtocolErrorCode, StreamableHTTPClientTransport
+} from "@modelcontextprotocol/client"
+import { limits } from "../../domain/limits.ts"
+import type { FetchLimits } from "../../outbound/Outbound.ts"
+import { lost } from "./McpFailure.ts"
+
+/** A server that has answered ends its stream by itself, and the connection can be used again: given that much time. */
+const endMs = 1_000
+const reopenMs = 2_000
+
+const ofCall: FetchLimits = { headerTimeoutMs: limits.mcpCallMs + 5_000, bodyTimeoutMs: limits.mcpCallMs + 5_000, maxBytes: 4 * 1024 * 1024 }
+const ofListening: FetchLimits = { headerTimeoutMs: 10_000, bodyTimeoutMs: 600_000, maxBytes: 1024 * 1024 }
+
+/** What a request is sent with. Asked for each time: a secret that was replaced is not used again. */
+export interface Credential {
+  readonly token?: string
+  readonly allowedHosts?: ReadonlyArray<string>
+}
+
+export interface TransportOptions {
+  readonly url: string
+  /** Rejects where there should be a credential and is none. */
+  readonly credential: () => Promise<Credential>
+  readonly fetch: (limits: FetchLimits) => typeof globalThis.fetch
+}
+
+const listens = (method: string | undefined, headers: Headers) => method === "GET" || headers.get("mcp-method") === "subscriptions/listen"
+
+/** On its way to `fetch` only: tells it which request it is sending. */
+const mark = "x-troupe-request"
+
+type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1]
+
+export class McpTransport extends StreamableHTTPClientTransport {
+  /** Requests that were not answered yet, or whose stream is still open. */
+  readonly #open = new Map<unknown, AbortController>()
+  /** Marks of requests whose answer comes as a stream. */
+  readonly #streaming: Set<string>
+  #sent = 0
+
+  constructor({ credential, fetch, url }: TransportOptions) {
+    const streaming = new Set<string>()
+    super(new URL(url), {
+      fetch: async (url, init) => {
+        const { allowedHosts, token } = await credential()
+        const headers = new Headers(init?.headers)
+        const marked = headers.get(mark)
+        headers.delete(mark)
+        if (token !== undefined) headers.set("authorization", `Bearer ${token}`)
+        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall), allowedHosts })(url, { ...init, headers })
+        if (marked !== null && response.ok && response.headers.get("content-type")?.startsWith("text/event-stream")) streaming.add(marked)
+        return response
+      },
+      reconnectionScheduler: (reconnect, delay) => {
+        const timer = setTimeout(reconnect, Math.max(delay, reopenMs))
+        return () => clearTimeout(timer)
+      }
+    })
+    this.#streaming = streaming
+    // Whoever connects calls it before its own.
+    this.onmessage = (message) => {
+      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#answered(message.id)
+    }
+  }
+
+  #answered(id: unknown) {
+    const open = this.#open.get(id)
+    if (open === undefined) return
+    const timer = setTimeout(() => this.#ended(id), endMs)
+    open.signal.addEventListener("abort", () => clearTimeout(timer))
+  }
+
+  /** Nothing more comes for this request. */
+  #ended(id: unknown) {
+    this.#open.get(id)?.abort()
+    this.#open.delete(id)
+  }
+
+  override async send(message: JSONRPCMessage, options: SendOptions = {}) {
+    if (!isJSONRPCRequest(message)) {
+      try {
+        return await super.send(message, options)
+      } finally {
+        if ("method" in message && message.method === "notifications/cancelled") this.#ended(message.params?.["requestId"])
+      }
+    }
+    const { id, jsonrpc } = message
+    const { headers, onRequestStreamEnd, requestSignal } = options
+    const open = new AbortController()
+    this.#open.set(id, open)
+    requestSignal?.addEventListener("abort", () => this.#ended(id), { once: true })
+    const marked = String(this.#sent++)
+    const over = () => {
+      // Of one that was answered nobody waits for this any more.
+      this.onmessage?.({ jsonrpc, id, error: { code: ProtocolErrorCode.InternalError, message: "no answer", data: lost } })
+      this.#ended(id)
+    }
+    try {
+      await super.send(message, {
+        ...options,
+        headers: { ...headers, [mark]: marked },
+        requestSignal: requestSignal === undefined ? open.signal : AbortSignal.any([requestSignal, open.signal]),
+        onRequestStreamEnd: () => {
+          over()
+          onRequestStreamEnd?.()
+        }
+      })
+      if (!this.#streaming.delete(marked)) over()
+    } catch (error) {
+      this.#streaming.delete(marked)
+      this.#ended(id)
+      throw error
+    }
+  }
+
+  override async close() {
+    for (const id of [...this.#open.keys()]) this.#ended(id)
+    await super.close()
+  }
+}
