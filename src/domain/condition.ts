@@ -97,16 +97,13 @@ const same = (a: unknown, b: unknown): boolean => {
   return keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key])) && Object.keys(b).length === keys.length
 }
 
-/** UTF-16 puts surrogates, which stand for the highest code points, below U+E000. */
-const rank = (unit: number) => unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
-
 /** Below 0, 0 or above 0; undefined for what is not ordered (N2). */
 const order = (a: unknown, b: unknown): number | undefined => {
   if (typeof a === "number" && typeof b === "number") return a - b
   if (typeof a !== "string" || typeof b !== "string") return undefined
-  const shorter = Math.min(a.length, b.length)
-  for (let i = 0; i < shorter; i++) {
-    const difference = rank(a.charCodeAt(i)) - rank(b.charCodeAt(i))
+  // Units before a difference are the same in both: stepping into the middle of a pair compares equals.
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const difference = a.codePointAt(i)! - b.codePointAt(i)!
     if (difference !== 0) return difference
   }
   return a.length - b.length
