@@ -31,6 +31,7 @@ import { AuthApi } from "./auth/api.ts"
 import { ConnectionsApi } from "./connections/api.ts"
 import { contract } from "./contract.ts"
 import { EventsApi } from "./events/api.ts"
+import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
 import { MessagesApi } from "./messages/api.ts"
 import { ModelsApi } from "./models/api.ts"
@@ -53,7 +54,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, ConnectionsApi, EventsApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi
+    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

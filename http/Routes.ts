@@ -8,6 +8,7 @@ import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
 import * as Frame from "./Frame.ts"
 import * as Gate from "./Gate.ts"
+import { HooksHandlers } from "./hooks/handlers.ts"
 import { IdentitiesHandlers } from "./identities/handlers.ts"
 import { MessagesHandlers } from "./messages/handlers.ts"
 import { ModelsHandlers } from "./models/handlers.ts"
@@ -22,7 +23,7 @@ import { ThreadsHandlers } from "./threads/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
+  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
   QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers
 )
 

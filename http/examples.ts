@@ -6,6 +6,7 @@ import type { MessageInput } from "../src/domain/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../src/domain/role.ts"
 import type { ThreadInput, ThreadPatch } from "../src/domain/threadInput.ts"
+import type { HookSample } from "./hooks/api.ts"
 
 const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
 
@@ -16,6 +17,10 @@ const connectionInput: ConnectionInput = {
   provider: "example", name: "Tool server", secret: { token: "replace-with-a-real-token" }, allowedHosts: ["tools.example.com"]
 }
 const connectionPatch: ConnectionPatch = { secret: { token: "replace-with-another-token" } }
+const hookSample: typeof HookSample.Type = {
+  hook: { name: "Refunds", point: "before_tool_call", match: { tools: ["payments.*"] }, processor: { type: "client" } },
+  data: { point: "before_tool_call", toolCallId: "call_01m7y1svs7e0087pe32vr71000", toolName: "payments.refund", toolInput: { amount: 75 } }
+}
 const messageInput: MessageInput = { content }
 const profileInput: ProfileInput = { name: "Brief", models: ["troupe/scripted"], systemPrompt: "Answer in one sentence." }
 const profilePatch: ProfilePatch = { systemPrompt: "Answer in two sentences." }
@@ -40,6 +45,7 @@ export const examples: { readonly [schema: string]: unknown } = {
   Cancellation: { clearQueue: false },
   ConnectionInput: connectionInput,
   ConnectionPatch: connectionPatch,
+  HookSample: hookSample,
   IdentityChoice: { identity: "guest@example.com" },
   MessageEdit: { content },
   MessageInput: messageInput,

@@ -20,6 +20,9 @@ import { Bus } from "./bus/Bus.ts"
 import type { NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { Envelope } from "./crypto/envelope.ts"
+import { DeliveryTokens } from "./hooks/deliveryToken.ts"
+import { Hooks } from "./hooks/Hooks.ts"
+import { Reviewers } from "./hooks/Reviewers.ts"
 import { Lease } from "./journal/Lease.ts"
 import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
@@ -92,7 +95,12 @@ export const serve = (settings: NodeSettings) =>
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
-    const stores = Layer.mergeAll(Connections.layer, Directory.layer, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer)
+    const hooks = Hooks.layer.pipe(
+      Layer.provide(Reviewers.layerNone),
+      Layer.provide(Connections.layer),
+      Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
+    )
+    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,

@@ -22,6 +22,9 @@ import { Connections } from "../../src/connections/Connections.ts"
 import { generateKey } from "../../src/crypto/apiKey.ts"
 import { Envelope } from "../../src/crypto/envelope.ts"
 import { type Scope, scopes as allScopes } from "../../src/domain/apiKey.ts"
+import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
+import { Hooks } from "../../src/hooks/Hooks.ts"
+import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
@@ -93,6 +96,8 @@ export interface ServerOptions {
   readonly streams?: Partial<StreamOptions>
   /** Private networks are allowed unless told otherwise: tools and hooks of tests listen on this machine. */
   readonly outbound?: Partial<OutboundOptions>
+  /** Who reviews for agent hooks, in place of agents. */
+  readonly reviewers?: Layer.Layer<Reviewers>
 }
 
 const services = (url: string, options: ServerOptions) => {
@@ -102,7 +107,12 @@ const services = (url: string, options: ServerOptions) => {
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
   const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, Roles.layer, Spending.layer).pipe(Layer.provideMerge(ground))
+  const hooks = Hooks.layer.pipe(
+    Layer.provide(options.reviewers ?? Reviewers.layerNone),
+    Layer.provide(Connections.layer),
+    Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))
+  )
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Roles.layer, Spending.layer).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,

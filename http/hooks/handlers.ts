@@ -1,0 +1,82 @@
+/** Hooks at work: contract to facts, and to one evaluation. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type HookData, type HookInput, hookOf, matching } from "../../src/domain/hook.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import { type HookQuestion, Hooks, type Rehearsal } from "../../src/hooks/Hooks.ts"
+import { Outbound } from "../../src/outbound/Outbound.ts"
+import { freshId } from "../../src/seed.ts"
+import { Database } from "../../src/store/Database.ts"
+import { type DecisionPosition, listHookDecisions } from "../../src/store/hookDecisions.ts"
+import { json } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { Cursors, rowsOf } from "../pagination.ts"
+import { answerOf, makeWrites } from "../writes.ts"
+
+const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
+
+const positionOf = (after: ReadonlyArray<string | number> | undefined): DecisionPosition | undefined => {
+  const [at, thread, pos] = after ?? []
+  return typeof at === "number" && typeof thread === "string" && typeof pos === "number" ? { at, thread, pos } : undefined
+}
+
+/** A sample is of no thread: its ids are made up. A reviewer is paid for by its own agent then. */
+const questionOf = (workspace: string, principal: Principal, input: HookInput, data: HookData): HookQuestion => {
+  const hook = hookOf(input, input.id ?? freshId("hook"))
+  return {
+    workspace, principal, hook, data, index: 0, reviewer: false,
+    agentId: hook.processor.type === "agent" ? hook.processor.agentId : freshId("agent"),
+    threadId: freshId("thread"), turnId: freshId("turn"), deliveryId: freshId("delivery")
+  }
+}
+
+/** A signature is no secret, but with it the delivery could be sent again by whoever reads this. */
+const shown = ({ outcome, request, response }: Rehearsal) => {
+  if (request === undefined) return { outcome }
+  const { "webhook-signature": signature, ...headers } = request.headers
+  return {
+    outcome,
+    request: { url: request.url, headers: { ...headers, ...(signature !== undefined && { "webhook-signature": "v1,…" }) }, body: JSON.parse(request.body) },
+    ...(response !== undefined && { response })
+  }
+}
+
+export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntraced(function*(handlers) {
+  const cursors = yield* Cursors
+  const database = yield* Database
+  const hooks = yield* Hooks
+  const outbound = yield* Outbound
+  const writes = yield* makeWrites
+
+  const refuse = ({ point, processor }: HookInput, data: HookData) => {
+    if (data.point !== point) return invalid("data.point: must be the hook's point")
+    const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
+    return problem && invalid(`hook.processor.url: ${problem.message}`)
+  }
+
+  return handlers.handleAll({
+    decisions: Effect.fnUntraced(function*({ query: { cursor, limit, ...sent } }) {
+      const { workspace } = yield* Caller
+      const place = `hook decisions ${workspace}`
+      const { after, filter } = yield* cursors.open(place, cursor, sent)
+      const rows = rowsOf("hookDecisions", limit)
+      const found = yield* database.run("hooks.decisions", (db) => listHookDecisions(db, workspace, filter, { after: positionOf(after), limit: rows + 1 }))
+      const last = found.length > rows ? found[rows - 1] : undefined
+      return json({
+        decisions: found.slice(0, rows).map(({ decision }) => decision),
+        ...(last !== undefined && { nextCursor: cursors.seal(place, filter, [last.position.at, last.position.thread, last.position.pos]) })
+      })
+    }),
+
+    test: Effect.fnUntraced(function*({ payload: { data, hook } }) {
+      const { principal, workspace } = yield* Caller
+      const refused = refuse(hook, data)
+      if (refused !== undefined) return yield* refused
+      const question = questionOf(workspace, principal, hook, data)
+      const matched = matching([{ ...question.hook, enabled: true }], data.point, data).length > 0
+      return yield* writes.postAfter("hooks.test", hooks.rehearse(question), async (_, rehearsal) => answerOf({ matched, ...shown(rehearsal) }))
+    })
+  })
+}))

@@ -1,0 +1,135 @@
+/**
+ * Asks hooks (design, section 6). Which are asked, in what order and what becomes of an answer is the
+ * thread's business; here one question becomes one outcome, whatever the other side does.
+ *
+ * K1. An evaluation never fails, and ends within the hook's timeoutMs: where no valid answer comes, the
+ *     hook's onError is the outcome.
+ * K2. The same delivery may be asked about again after a crash: its id is the same.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import { Connections } from "../connections/Connections.ts"
+import { asyncTimeoutOf, type Hook, type HookData, onErrorOf, onTimeoutOf, timeoutOf } from "../domain/hook.ts"
+import { limits } from "../domain/limits.ts"
+import type { Principal } from "../domain/principal.ts"
+import { utf8Bytes } from "../domain/text.ts"
+import { Outbound } from "../outbound/Outbound.ts"
+import { type HookAnswer, NotAnAnswer, readReview, type Rewrite } from "./answer.ts"
+import { type Delivery, makeDeliver, Unanswered } from "./delivery.ts"
+import { DeliveryTokens } from "./deliveryToken.ts"
+import { questionOf } from "./question.ts"
+import { Reviewers } from "./Reviewers.ts"
+
+export interface HookQuestion {
+  readonly workspace: string
+  readonly agentId: string
+  readonly threadId: string
+  readonly turnId: string
+  readonly principal: Principal
+  readonly hook: Hook
+  /** The hook's place in its profile. */
+  readonly index: number
+  readonly deliveryId: string
+  readonly data: HookData
+  /** The thread is a reviewer's: it is not reviewed itself. */
+  readonly reviewer: boolean
+}
+
+export interface HookOutcome {
+  readonly decision: "allow" | "deny" | "ask" | "defer"
+  /** Whole milliseconds. */
+  readonly latencyMs: number
+  readonly deliveryId: string
+  /** For people, at most 1 KiB. */
+  readonly reason?: string
+  /** With allow and ask only; fits the point. */
+  readonly rewrite?: Rewrite
+  /** Exactly when the decision is ask. */
+  readonly ask?: {
+    readonly target: "person" | "client" | "url"
+    readonly timeoutMs: number
+    readonly onTimeout: "deny" | "allow" | "fail"
+  }
+  /** No valid answer came, and onError has decided: a deny of this kind is `hook_failed`. */
+  readonly failed?: true
+}
+
+/** An evaluation with what went over the wire, for whoever tries a hook out. */
+export interface Rehearsal {
+  readonly outcome: HookOutcome
+  readonly request?: Delivery["request"]
+  readonly response?: Delivery["response"]
+}
+
+export class Hooks extends Context.Service<Hooks, {
+  /** K1. Interruption closes the connection, or cancels the reviewer's turn. */
+  readonly evaluate: (question: HookQuestion) => Effect.Effect<HookOutcome>
+  /** The same for a sample: nobody waits for a late answer, so the delivery holds no token. */
+  readonly rehearse: (question: HookQuestion) => Effect.Effect<Rehearsal>
+}>()("troupe/hooks/Hooks") {
+  static readonly layer = Layer.effect(Hooks, Effect.suspend(() => make))
+}
+
+type Timed = Pick<HookOutcome, "latencyMs" | "deliveryId">
+
+const asking = (hook: Hook, target: "person" | "client" | "url") =>
+  ({ target, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) })
+
+const decided = (hook: Hook, { answerBy, ...answer }: HookAnswer, timed: Timed): HookOutcome => ({
+  ...answer, ...timed, ...(answer.decision === "ask" && { ask: asking(hook, answerBy ?? "person") })
+})
+
+const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome => {
+  const decision = onErrorOf(hook)
+  return { decision, ...timed, reason: why.slice(0, 256), ...(decision === "ask" && { ask: asking(hook, "person") }), failed: true }
+}
+
+const make = Effect.gen(function*() {
+  const deliver = makeDeliver(yield* Outbound, yield* Connections)
+  const tokens = yield* DeliveryTokens
+  const reviewers = yield* Reviewers
+
+  const lateAnswer = ({ deliveryId, threadId, workspace }: HookQuestion) => ({
+    answerToken: tokens.of({ workspace, threadId, deliveryId }), answerUrl: `/v1/hooks/deliveries/${deliveryId}/decision`
+  })
+
+  const review = Effect.fnUntraced(function*(question: HookQuestion, reviewer: string, instructions: string | undefined, timeoutMs: number) {
+    const { agentId, deliveryId, threadId, workspace } = question
+    const text = questionOf(instructions, question)
+    // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it hides.
+    if (utf8Bytes(text) > limits.userTextBytes) return new Unanswered(`it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`)
+    const told = yield* reviewers.review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text }).pipe(
+      Effect.map(readReview),
+      Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),
+      Effect.timeoutOption(timeoutMs)
+    )
+    if (Option.isNone(told)) return new Unanswered(`the reviewer did not answer within ${timeoutMs} ms`)
+    return told.value instanceof NotAnAnswer ? new Unanswered(`the reviewer's answer ${told.value.why}`) : told.value
+  })
+
+  const evaluate = Effect.fnUntraced(function*(question: HookQuestion, dry: boolean) {
+    const { deliveryId, hook } = question
+    const { processor } = hook
+    const at = performance.now()
+    const timed = (): Timed => ({ latencyMs: Math.round(performance.now() - at), deliveryId })
+    const outcome = (told: HookAnswer | Unanswered) => told instanceof Unanswered ? failed(hook, told, timed()) : decided(hook, told, timed())
+    switch (processor.type) {
+      case "client":
+        return { outcome: { decision: "ask", latencyMs: 0, deliveryId, ask: asking(hook, "client") } } satisfies Rehearsal
+      case "agent":
+        if (question.reviewer) return { outcome: outcome({ decision: "defer", reason: "reviewers are not reviewed" }) }
+        return { outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook))) }
+      case "url": {
+        const { told, ...seen }: Delivery = yield* deliver(question, processor, timeoutOf(hook), dry ? undefined : lateAnswer(question))
+        return { outcome: outcome(told), ...seen }
+      }
+    }
+  })
+
+  return Hooks.of({
+    evaluate: Effect.fn("Hooks.evaluate")(function*(question: HookQuestion) {
+      yield* Effect.annotateCurrentSpan({ hookId: question.hook.id, point: question.hook.point, processor: question.hook.processor.type })
+      return (yield* evaluate(question, false)).outcome
+    }),
+    rehearse: (question) => evaluate(question, true)
+  })
+})

@@ -1,0 +1,124 @@
+/**
+ * The answers of hooks, as strangers send them: decoded strictly, or not taken at all (design, section 6).
+ *
+ * A1. A deny is a deny, whatever a rewrite beside it holds. Every other answer must fit its point in all
+ *     its parts: half of one is no answer.
+ * A2. A rewrite can take away and change, but not bring in images that were not there.
+ */
+import { Result, Schema } from "effect"
+import { type MessageContent, TextBlock, UserContent } from "../domain/content.ts"
+import type { HookData } from "../domain/hook.ts"
+import { limits } from "../domain/limits.ts"
+import { deeperThan } from "../domain/depth.ts"
+import { maxBytes, utf8Bytes } from "../domain/text.ts"
+
+export type Rewrite = { readonly toolInput: unknown } | { readonly toolOutput: unknown } | { readonly content: MessageContent }
+
+export interface HookAnswer {
+  readonly decision: "allow" | "deny" | "ask" | "defer"
+  readonly reason?: string
+  readonly rewrite?: Rewrite
+  /** Of an ask: the endpoint itself will answer it. */
+  readonly answerBy?: "url"
+}
+
+const Reason = Schema.String.check(maxBytes(limits.hookReasonBytes))
+const reason = Schema.optionalKey(Reason)
+
+const imagesOf = (content: MessageContent) => content.flatMap((block) => block.type === "image" ? [block.imageId] : [])
+
+/** A2. */
+const withImagesOf = (content: MessageContent) =>
+  Schema.makeFilter<MessageContent>((rewritten) => imagesOf(rewritten).every((id) => imagesOf(content).includes(id)) || "no images but those of the message")
+
+const assistantText = Schema.makeFilter<ReadonlyArray<typeof TextBlock.Type>>((blocks) =>
+  blocks.reduce((sum, { text }) => sum + utf8Bytes(text), 0) <= limits.assistantTextBytes || `at most ${limits.assistantTextBytes} bytes of text in all`)
+
+/** What may be put in the place of what is judged. */
+const rewriteOf = (data: HookData): Schema.Decoder<Rewrite> => {
+  switch (data.point) {
+    case "before_turn_start":
+      return Schema.Struct({ content: UserContent.check(withImagesOf(data.content)) })
+    case "before_tool_call":
+      return Schema.Struct({ toolInput: Schema.Unknown })
+    case "after_tool_result":
+      return Schema.Struct({ toolOutput: Schema.Unknown })
+    case "after_model_response":
+      // A response of calls only has no text, and stays without one or gets one.
+      return Schema.Struct({
+        content: Schema.Array(TextBlock).check(Schema.isMinLength(data.content.length === 0 ? 0 : 1), Schema.isMaxLength(limits.contentBlocks), assistantText)
+      })
+  }
+}
+
+const answerOf = (data: HookData): Schema.Decoder<HookAnswer> => {
+  const rewrite = Schema.optionalKey(rewriteOf(data))
+  return Schema.Union([
+    Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
+    Schema.Struct({ decision: Schema.Literal("ask"), reason, rewrite, answerBy: Schema.optionalKey(Schema.Literal("url")) }),
+    Schema.Struct({ decision: Schema.Literal("defer"), reason })
+  ])
+}
+
+const Deny = Schema.Struct({ decision: Schema.Literal("deny"), reason, rewrite: Schema.optionalKey(Schema.Unknown) })
+const isDeny = Schema.is(Schema.Struct({ decision: Schema.Literal("deny") }))
+const decodeDeny = Schema.decodeUnknownResult(Deny, { onExcessProperty: "error" })
+
+/** No answer, and why: a sentence that follows "the answer". */
+export class NotAnAnswer {
+  readonly why: string
+  constructor(why: string) {
+    this.why = why
+  }
+}
+
+const parse = (text: string): unknown => {
+  if (deeperThan(text, limits.jsonDepth)) return new NotAnAnswer(`nests deeper than ${limits.jsonDepth} levels`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return new NotAnAnswer("is not JSON")
+  }
+}
+
+/** Where and why: names of fields are the stranger's, so they are cut. */
+const misfit = (error: Schema.SchemaError) => new NotAnAnswer(`does not fit: ${error.message.replace(/[\s\p{Cc}\p{Cs}]+/gu, " ").slice(0, 300)}`)
+
+/** What an endpoint has answered at this point. */
+export const readAnswer = (data: HookData, text: string): HookAnswer | NotAnAnswer => {
+  const json = parse(text)
+  if (json instanceof NotAnAnswer) return json
+  if (isDeny(json)) {
+    return Result.match(decodeDeny(json), { onSuccess: ({ rewrite: _, ...deny }) => deny, onFailure: misfit })
+  }
+  return Result.match(Schema.decodeUnknownResult(answerOf(data), { onExcessProperty: "error" })(json), { onSuccess: (answer): HookAnswer | NotAnAnswer => answer, onFailure: misfit })
+}
+
+const Review = Schema.Struct({ decision: Schema.Literals(["allow", "deny", "ask", "defer"]), reason })
+const decodeReview = Schema.decodeUnknownResult(Review, { onExcessProperty: "error" })
+
+/** The end of the object that begins at `from`; -1 where it has none. */
+const endOfObject = (text: string, from: number) => {
+  let depth = 0
+  for (let i = from; i < text.length; i++) {
+    const c = text[i]
+    if (c === "\"") {
+      for (i++; i < text.length && text[i] !== "\""; i++) if (text[i] === "\\") i++
+    } else if (c === "{") depth++
+    else if (c === "}" && --depth === 0) return i + 1
+  }
+  return -1
+}
+
+/**
+ * What a reviewer has said in the end: the one JSON object of its text. A text with another one is not
+ * taken: a reviewer that quotes what it was shown must not be made to decide by the quotation.
+ */
+export const readReview = (text: string): HookAnswer | NotAnAnswer => {
+  const from = text.indexOf("{")
+  const end = from === -1 ? -1 : endOfObject(text, from)
+  if (end === -1) return new NotAnAnswer("holds no JSON object")
+  if (text.includes("{", end)) return new NotAnAnswer("holds more than one JSON object")
+  const json = parse(text.slice(from, end))
+  return json instanceof NotAnAnswer ? json : Result.match(decodeReview(json), { onSuccess: (answer): HookAnswer | NotAnAnswer => answer, onFailure: misfit })
+}
