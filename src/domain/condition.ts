@@ -79,11 +79,22 @@ export type Holds = (subject: unknown) => boolean | undefined
 const index = /^(?:0|[1-9]\d{0,9})$/
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
 
-const step = (held: unknown, token: string): unknown =>
-  Array.isArray(held) ? index.test(token) ? held[Number(token)] : undefined
-    : isObject(held) && Object.hasOwn(held, token) ? held[token] : undefined
+/** One reference token of a path, with what can be known of it beforehand. */
+interface Token {
+  readonly name: string
+  /** In an array; -1 for what is no index. */
+  readonly index: number
+  /** Objects have it without owning it: only for these must ownership be asked, which costs as much as the look-up. */
+  readonly inherited: boolean
+}
 
-const tokensOf = (path: string) => path.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+const tokensOf = (path: string): ReadonlyArray<Token> =>
+  path.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((name) => ({ name, index: index.test(name) ? Number(name) : -1, inherited: name in Object.prototype }))
+
+const step = (held: unknown, { index, inherited, name }: Token): unknown =>
+  Array.isArray(held) ? held[index]
+    : isObject(held) && (!inherited || Object.hasOwn(held, name)) ? held[name] : undefined
 
 /** JSON of another number than a finite one does not exist: as good as nothing there. */
 const isThere = (value: unknown) => value !== undefined && (typeof value !== "number" || Number.isFinite(value))
@@ -97,10 +108,8 @@ const same = (a: unknown, b: unknown): boolean => {
   return keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key])) && Object.keys(b).length === keys.length
 }
 
-/** Below 0, 0 or above 0; undefined for what is not ordered (N2). */
-const order = (a: unknown, b: unknown): number | undefined => {
-  if (typeof a === "number" && typeof b === "number") return a - b
-  if (typeof a !== "string" || typeof b !== "string") return undefined
+/** Below 0, 0 or above 0. */
+const order = (a: string, b: string): number => {
   // Units before a difference are the same in both: stepping into the middle of a pair compares equals.
   for (let i = 0; i < a.length && i < b.length; i++) {
     const difference = a.codePointAt(i)! - b.codePointAt(i)!
@@ -109,23 +118,41 @@ const order = (a: unknown, b: unknown): number | undefined => {
   return a.length - b.length
 }
 
-const ordered = (fits: (difference: number) => boolean) => (held: unknown, value: unknown) => {
-  const difference = order(held, value)
-  return difference === undefined ? undefined : fits(difference)
+const never: Holds = () => undefined
+const isPlain = (value: unknown) => typeof value !== "object" || value === null
+
+/** Each op knows its value beforehand: what is asked for every call is only what stands at the path. */
+const equals = (value: unknown): Holds => isPlain(value) ? (held) => held === value : (held) => same(value, held)
+
+const ordered = (fits: (difference: number) => boolean) => (value: unknown): Holds =>
+  typeof value === "number" ? (held) => typeof held === "number" ? fits(held - value) : undefined
+    : typeof value === "string" ? (held) => typeof held === "string" ? fits(order(held, value)) : undefined
+    : never
+
+const ofText = (asks: (held: string, value: string) => boolean) => (value: unknown): Holds =>
+  typeof value === "string" ? (held) => typeof held === "string" ? asks(held, value) : undefined : never
+
+const contains = (value: unknown): Holds => {
+  const inText = ofText((held, value) => held.includes(value))(value)
+  const isOne = equals(value)
+  return (held) => Array.isArray(held) ? held.some(isOne) : inText(held)
 }
 
-const ofTexts = (holds: (held: string, value: string) => boolean) => (held: unknown, value: unknown) =>
-  typeof held === "string" && typeof value === "string" ? holds(held, value) : undefined
+const isAmong = (value: unknown): Holds => {
+  if (!Array.isArray(value)) return never
+  return value.every(isPlain) ? (held) => value.includes(held) : (held) => value.some((one) => same(one, held))
+}
 
-const inText = ofTexts((held, value) => held.includes(value))
-
-const compare: { readonly [Op in Exclude<ConditionOp, "exists">]: (held: unknown, value: unknown) => boolean | undefined } = {
-  eq: (held, value) => same(value, held),
-  ne: (held, value) => !same(value, held),
-  in: (held, value) => Array.isArray(value) ? value.some((one) => same(one, held)) : undefined,
-  startsWith: ofTexts((held, value) => held.startsWith(value)),
-  endsWith: ofTexts((held, value) => held.endsWith(value)),
-  contains: (held, value) => Array.isArray(held) ? held.some((one) => same(value, one)) : inText(held, value),
+const compare: { readonly [Op in Exclude<ConditionOp, "exists">]: (value: unknown) => Holds } = {
+  eq: equals,
+  ne: (value) => {
+    const equal = equals(value)
+    return (held) => !equal(held)
+  },
+  in: isAmong,
+  startsWith: ofText((held, value) => held.startsWith(value)),
+  endsWith: ofText((held, value) => held.endsWith(value)),
+  contains,
   lt: ordered((difference) => difference < 0),
   lte: ordered((difference) => difference <= 0),
   gt: ordered((difference) => difference > 0),
@@ -144,10 +171,10 @@ export const compileCondition = ({ op, path, value }: Condition): Holds => {
     const wanted = value !== false
     return (subject) => isThere(find(subject)) === wanted
   }
-  const ask = compare[op]
+  const ask = compare[op](value)
   return (subject) => {
     const held = find(subject)
-    return isThere(held) ? ask(held, value) : undefined
+    return isThere(held) ? ask(held) : undefined
   }
 }
 

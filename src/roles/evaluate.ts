@@ -59,13 +59,18 @@ export const compileRole = ({ allow, deny, id }: {
 /** Stands for a role that is not there (any more): fails closed. */
 export const deniesAll = (id: string): CompiledRole => compileRole({ id, allow: [], deny: [{ tools: "*" }] })
 
-/** Whether the grant is about the call (V4). */
-export const allows = (grant: CompiledGrant, { input, name, readOnly }: ToolAsked) =>
-  (readOnly || !grant.readOnly) && grant.selects(name) && grant.conditions.every((holds) => holds(input) === true)
+/** Whether all hold; `unasked` is what one counts for that cannot be asked (V4). */
+const hold = (conditions: ReadonlyArray<Holds>, input: unknown, unasked: boolean) => {
+  for (const holds of conditions) if (!(holds(input) ?? unasked)) return false
+  return true
+}
 
-/** Whether the denial is about the call (V4). */
-export const denies = (denial: CompiledEntry, { input, name }: ToolAsked) =>
-  denial.selects(name) && denial.conditions.every((holds) => holds(input) !== false)
+/** Whether the grant is about the call. */
+export const allows = (grant: CompiledGrant, { input, name, readOnly }: ToolAsked) =>
+  (readOnly || !grant.readOnly) && grant.selects(name) && hold(grant.conditions, input, false)
+
+/** Whether the denial is about the call. */
+export const denies = (denial: CompiledEntry, { input, name }: ToolAsked) => denial.selects(name) && hold(denial.conditions, input, true)
 
 const nothingAllows: RoleVerdict = { decision: "deny", reason: "no role allows this tool with this input" }
 const plainlyAllowed: RoleVerdict = { decision: "allow" }
