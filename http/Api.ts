@@ -41,6 +41,7 @@ import { QueueApi } from "./queue/api.ts"
 import { RolesApi } from "./roles/api.ts"
 import { StreamsApi } from "./streams/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
+import { ToolsetsApi } from "./toolsets/api.ts"
 
 const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in the thread's
 durable event log. To start one, make a profile, an agent that follows it, and a thread with a first message; then read its events.
@@ -54,7 +55,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi
+    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsetsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

@@ -20,11 +20,12 @@ import * as reference from "./reference.ts"
 import { RolesHandlers } from "./roles/handlers.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
+import { ToolsetsHandlers } from "./toolsets/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
   AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
-  QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers
+  QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsetsHandlers
 )
 
 export const Routes = Layer.mergeAll(

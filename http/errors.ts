@@ -50,6 +50,8 @@ export const statuses = {
   nothing_to_retry: 409,
   own_identity: 409,
   role_in_use: 409,
+  namespace_taken: 409,
+  toolset_in_use: 409,
   too_many_roles: 409,
   connection_in_use: 409,
   idempotency_in_progress: 409,

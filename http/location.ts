@@ -6,6 +6,7 @@ const places: { readonly [segment: string]: readonly [prefix: string, place: (pa
   profiles: ["prof_", (path) => path],
   roles: ["role_", (path) => path],
   connections: ["conn_", (path) => path],
+  toolsets: ["tset_", (path) => path],
   keys: ["key_", (path) => path],
   threads: ["thr_", (path) => path],
   messages: ["inp_", (path) => path.replace(/messages$/, "queue")],

@@ -22,6 +22,7 @@ export const lists = {
   agents: [50, 200],
   profiles: [50, 200],
   roles: [50, 200],
+  toolsets: [50, 200],
   connections: [50, 200],
   identities: [50, 200],
   models: [50, 200],

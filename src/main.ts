@@ -37,6 +37,7 @@ import { ThreadReads } from "./store/ThreadReads.ts"
 import { layerTidy } from "./store/tidy.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { Toolsets } from "./tools/Toolsets.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
 const cursorSecret = (settings: NodeSettings) => {
@@ -100,7 +101,8 @@ export const serve = (settings: NodeSettings) =>
       Layer.provide(Connections.layer),
       Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
     )
-    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer)
+    const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
+    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer, toolsets)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,

@@ -7,6 +7,7 @@ import { Schema } from "effect"
 import { OutboundUrl } from "../outbound/urls.ts"
 import { checkSchema } from "../tools/jsonSchema.ts"
 import { Description } from "./agent.ts"
+import { ToolFamily } from "./event.ts"
 import { idOf } from "./ids.ts"
 import { limits } from "./limits.ts"
 import { maxBytes, singleLine, utf8Bytes } from "./text.ts"
@@ -19,6 +20,9 @@ const text = (pattern: string, expected: string) =>
 
 /** Unique in its workspace; tools are called `namespace.tool`. */
 export const Namespace = text(`^[a-z0-9][a-z0-9_-]{0,${limits.namespaceChars - 1}}$`, `1 to ${limits.namespaceChars} of a-z, 0-9, _ and -, beginning with a letter or digit`)
+
+/** Tools of the built-in families are called `family.tool`: no toolset takes their place. */
+export const isReserved: (namespace: string) => boolean = Schema.is(ToolFamily)
 
 /** Without its namespace. */
 export const ToolName = text("^[A-Za-z0-9_.-]{1,128}$", "1 to 128 letters, digits, _, . and -").annotate({ identifier: "ToolName" })
@@ -124,6 +128,30 @@ export const ToolsetPatch = Schema.Struct({
 }).annotate({ identifier: "ToolsetPatch" })
 export type ToolsetPatch = typeof ToolsetPatch.Type
 
+/** What is stored of a toolset, as it was checked when it was written. Tools are in its catalogue. */
+export const ToolsetContent = Schema.Struct({
+  kind: Schema.Literals(["mcp", "client"]),
+  namespace: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  include: Schema.optionalKey(Schema.Array(Schema.String)),
+  exclude: Schema.optionalKey(Schema.Array(Schema.String)),
+  exposure: Schema.optionalKey(Exposure),
+  url: Schema.optionalKey(Schema.String),
+  transport: Schema.optionalKey(Transport)
+})
+export type ToolsetContent = typeof ToolsetContent.Type
+
+/** A tool as its maker says it: a client's, or a server's as it was listed. */
+export const ToolContent = Schema.Struct({
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  inputSchema: Schema.Unknown,
+  outputSchema: Schema.optionalKey(Schema.Unknown),
+  annotations: Schema.optionalKey(ToolAnnotations),
+  timeoutMs: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "ToolContent" })
+export type ToolContent = typeof ToolContent.Type
+
 /** `pending`: not asked yet. A client toolset is always ready. */
 export const ToolsetStatus = Schema.Literals(["ready", "unreachable", "unauthorized", "pending"])
 export type ToolsetStatus = typeof ToolsetStatus.Type
@@ -159,21 +187,9 @@ export const ToolsetSummary = Schema.Struct(shown).annotate({ identifier: "Tools
 export type ToolsetSummary = typeof ToolsetSummary.Type
 
 /** `tools` only of a client toolset: as they were written. */
-export const Toolset = Schema.Struct({
-  ...shown,
-  tools: Schema.optionalKey(Schema.Array(Schema.Struct({
-    ...ClientTool.fields, inputSchema: Schema.Unknown, outputSchema: Schema.optionalKey(Schema.Unknown)
-  })))
-}).annotate({ identifier: "Toolset" })
+export const Toolset = Schema.Struct({ ...shown, tools: Schema.optionalKey(Schema.Array(ToolContent)) }).annotate({ identifier: "Toolset" })
 export type Toolset = typeof Toolset.Type
 
-/** A tool of a catalogue. `timeoutMs` is resolved: how long its call, or the wait for its client, may take. */
-export const ListedTool = Schema.Struct({
-  name: Schema.String,
-  description: Schema.optionalKey(Schema.String),
-  inputSchema: Schema.Unknown,
-  outputSchema: Schema.optionalKey(Schema.Unknown),
-  annotations: Schema.optionalKey(ToolAnnotations),
-  timeoutMs: Schema.Int
-}).annotate({ identifier: "ListedTool" })
-export type ListedTool = typeof ListedTool.Type
+/** A tool as it is offered: `timeoutMs` says how long its call, or the wait for its client, may take. */
+export const OfferedTool = Schema.Struct({ ...ToolContent.fields, timeoutMs: Schema.Int }).annotate({ identifier: "OfferedTool" })
+export type OfferedTool = typeof OfferedTool.Type

@@ -37,6 +37,7 @@ import { keysPostgres } from "../../src/store/keysPostgres.ts"
 import { Spending } from "../../src/store/Spending.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { ensureWorkspace } from "../../src/store/workspaces.ts"
+import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { freshDatabase } from "./database.ts"
 
 const parse = (text: string) => text === "" ? undefined : JSON.parse(text)
@@ -112,7 +113,8 @@ const services = (url: string, options: ServerOptions) => {
     Layer.provide(Connections.layer),
     Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))
   )
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Roles.layer, Spending.layer).pipe(Layer.provideMerge(ground))
+  const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Roles.layer, Spending.layer, toolsets).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,

@@ -65,9 +65,18 @@ const ofSdk = (error: SdkError): McpFailure => {
   }
 }
 
-/** Of whatever was thrown. A fault of ours is none of these: it shows as broken, and in the tests. */
+/** Ours, be it wrapped by the SDK. */
+const own = (error: unknown): McpFailure | undefined => {
+  for (let found = error, depth = 0; found instanceof Error && depth < 5; found = found.cause, depth++) {
+    if (found instanceof McpFailure) return found
+  }
+  return undefined
+}
+
+/** Of whatever was thrown. */
 export const mcpFailure = (error: unknown): McpFailure => {
-  if (error instanceof McpFailure) return error
+  const thrown = own(error)
+  if (thrown !== undefined) return thrown
   const network = asOutboundFailure(error)
   if (network !== undefined) return new McpFailure({ reason: outbound[network.reason], message: network.message })
   if (error instanceof UnauthorizedError || error instanceof OAuthClientFlowError) return ofStatus(401)

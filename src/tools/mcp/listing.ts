@@ -7,14 +7,14 @@
 import type { ListToolsResult } from "@modelcontextprotocol/client"
 import { Effect, Schema } from "effect"
 import { limits } from "../../domain/limits.ts"
-import { isToolName, type ListedTool, schemaProblem, ToolAnnotations } from "../../domain/toolset.ts"
+import { isToolName, schemaProblem, ToolAnnotations, type ToolContent } from "../../domain/toolset.ts"
 import { utf8Bytes } from "../../domain/text.ts"
 import { toProviderName } from "../../models/toolNames.ts"
 
 type Offer = ListToolsResult["tools"][number]
 
 export interface Listing {
-  readonly tools: ReadonlyArray<ListedTool>
+  readonly tools: ReadonlyArray<ToolContent>
   /** What was left out and why; undefined where nothing was. */
   readonly note?: string
 }
@@ -24,15 +24,14 @@ const annotationsOf = Schema.decodeUnknownOption(ToolAnnotations)
 
 const cut = (text: string, bytes: number) => utf8Bytes(text) <= bytes ? text : `${Buffer.from(text).subarray(0, bytes - 3).toString("utf8").replace(/\ufffd+$/u, "")}…`
 
-const listed = ({ annotations, description, inputSchema, name, outputSchema, title }: Offer): ListedTool => {
+const listed = ({ annotations, description, inputSchema, name, outputSchema, title }: Offer): ToolContent => {
   const told = annotationsOf({ ...(title !== undefined && { title }), ...annotations })
   return {
     name,
     ...(description !== undefined && { description: cut(description, limits.toolDescriptionBytes * 4) }),
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
-    ...(told._tag === "Some" && Object.keys(told.value).length > 0 && { annotations: told.value }),
-    timeoutMs: limits.mcpCallMs
+    ...(told._tag === "Some" && Object.keys(told.value).length > 0 && { annotations: told.value })
   }
 }
 
@@ -53,7 +52,7 @@ const notes = (left: ReadonlyArray<string>) =>
 
 /** Takes a turn of the event loop for each tool: compiling strangers' schemas is work. */
 export const listingOf = Effect.fnUntraced(function*(namespace: string, offers: ReadonlyArray<Offer>, complete: boolean) {
-  const tools: Array<ListedTool> = []
+  const tools: Array<ToolContent> = []
   const left: Array<string> = complete ? [] : ["what follows, since there are too many"]
   const [seen, provider] = [new Set<string>(), new Set<string>()]
   let bytes = 0

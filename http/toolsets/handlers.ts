@@ -1,0 +1,137 @@
+/** Toolsets: contract to rows; servers are asked before anything is written, never within a transaction. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Lease } from "../../src/journal/Lease.ts"
+import { Outbound } from "../../src/outbound/Outbound.ts"
+import { Database } from "../../src/store/Database.ts"
+import {
+  createToolset, deleteToolset, foresee, listToolsets, noteProbe, patchToolset, readOffered, readServer, readToolset, type StoredToolset
+} from "../../src/store/toolsets.ts"
+import { Toolsets } from "../../src/tools/Toolsets.ts"
+import { json, noContent } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+import { etag, meets } from "../etag.ts"
+import { makePages, placeOf } from "../newestFirst.ts"
+import { refuseBody } from "../Validate.ts"
+import { answerOf, makeWrites } from "../writes.ts"
+
+const answer = ({ rev, toolset }: StoredToolset) => json({ toolset }, 200, { etag: etag(rev) })
+
+const noToolset = new Refused({ error: "not_found", message: "no such toolset" })
+const changed = new Refused({ error: "precondition_failed", message: "If-Match: the toolset has changed since" })
+const taken = new Refused({ error: "namespace_taken", message: "namespace: another toolset of the workspace, or a built-in tool family, has it" })
+const noConnection = new Refused({ error: "connection_not_found", message: "connectionId: no such connection" })
+const inUse = new Refused({ error: "toolset_in_use", message: "the latest version of a profile lists the toolset, or one that an agent is pinned to" })
+
+const notThere = ({ refused }: { readonly refused: "not_found" | "precondition" }) => refused === "not_found" ? noToolset : changed
+const notAllowed = ({ refused }: { readonly refused: "taken" | "no_connection" }) => refused === "taken" ? taken : noConnection
+
+export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnUntraced(function*(handlers) {
+  const database = yield* Database
+  const lease = yield* Lease
+  const outbound = yield* Outbound
+  const pages = yield* makePages
+  const toolsets = yield* Toolsets
+  const writes = yield* makeWrites
+
+  /** What the operator does not allow to be asked, such as http where private networks are closed. */
+  const refuseUrl = (url: string | undefined) => {
+    const problem = url === undefined ? undefined : outbound.refuses(url)
+    return problem === undefined ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "invalid_body", message: `url: ${problem.message}` }))
+  }
+
+  return handlers.handleAll({
+    create: Effect.fnUntraced(function*({ payload }) {
+      const { workspace } = yield* Caller
+      const ask = Effect.gen(function*() {
+        if (payload.kind === "client") return undefined
+        yield* refuseUrl(payload.url)
+        // Sooner than after a probe of ten seconds.
+        const refused = yield* database.run("toolsets.foresee", (db) => foresee(db, workspace, payload))
+        if (refused !== undefined) return yield* notAllowed(refused)
+        return yield* toolsets.probe(workspace, payload.namespace, payload)
+      })
+      return yield* writes.postAfter("toolsets.create", ask, async (tx, probed) => {
+        const made = await createToolset(tx, workspace, payload, probed, lease.now())
+        if ("refused" in made) return notAllowed(made)
+        return answerOf({ toolset: made.toolset }, 201, { location: `/v1/toolsets/${made.toolset.id}`, etag: etag(made.rev) })
+      })
+    }),
+
+    list: Effect.fnUntraced(function*({ query }) {
+      const { workspace } = yield* Caller
+      const { rows, nextCursor } = yield* pages({
+        list: "toolsets",
+        place: `toolsets ${workspace}`,
+        query,
+        fetch: (db, page) => listToolsets(db, workspace, page),
+        position: placeOf
+      })
+      return json({ toolsets: rows, nextCursor })
+    }),
+
+    get: Effect.fnUntraced(function*({ params }) {
+      const { workspace } = yield* Caller
+      const found = yield* database.run("toolsets.get", (db) => readToolset(db, workspace, params.toolsetId))
+      return found === undefined ? yield* noToolset : answer(found)
+    }),
+
+    update: Effect.fnUntraced(function*({ headers, params: { toolsetId }, payload }) {
+      const { workspace } = yield* Caller
+      yield* refuseUrl(payload.url)
+      const patched = yield* writes.change("toolsets.update", async (tx) => {
+        const done = await patchToolset(tx, workspace, toolsetId, payload, meets(headers["if-match"]), lease.now())
+        if (!("refused" in done)) return done
+        switch (done.refused) {
+          case "not_found":
+          case "precondition":
+            return notThere(done)
+          case "taken":
+          case "no_connection":
+            return notAllowed(done)
+          case "invalid":
+            return refuseBody(done.cause)
+        }
+      })
+      toolsets.forget(workspace, toolsetId)
+      const { moved, toolset } = patched
+      if (moved === undefined) return answer(patched)
+      const probed = yield* toolsets.probe(workspace, toolset.namespace, moved)
+      const noted = yield* database.atomically("toolsets.probed", (tx) => noteProbe(tx, workspace, toolsetId, moved, probed))
+      toolsets.forget(workspace, toolsetId)
+      return noted === undefined ? yield* noToolset : answer(noted)
+    }),
+
+    delete: Effect.fnUntraced(function*({ headers, params: { toolsetId } }) {
+      const { workspace } = yield* Caller
+      yield* writes.change("toolsets.delete", async (tx) => {
+        const refused = await deleteToolset(tx, workspace, toolsetId, meets(headers["if-match"]))
+        return refused && (refused.refused === "in_use" ? inUse : notThere(refused))
+      })
+      toolsets.forget(workspace, toolsetId)
+      return noContent
+    }),
+
+    tools: Effect.fnUntraced(function*({ params }) {
+      const { workspace } = yield* Caller
+      const found = yield* database.run("toolsets.tools", (db) => readOffered(db, workspace, params.toolsetId))
+      return found === undefined ? yield* noToolset : json({ tools: found.tools, catalogVersion: found.version })
+    }),
+
+    refresh: Effect.fnUntraced(function*({ params: { toolsetId } }) {
+      const { workspace } = yield* Caller
+      const ask = Effect.gen(function*() {
+        const server = yield* database.run("toolsets.server", (db) => readServer(db, workspace, toolsetId))
+        return server && { server, probed: yield* toolsets.probe(workspace, server.namespace, server) }
+      })
+      const done = yield* writes.postAfter("toolsets.refresh", ask, async (tx, asked) => {
+        const found = asked === undefined ? await readToolset(tx, workspace, toolsetId) : await noteProbe(tx, workspace, toolsetId, asked.server, asked.probed)
+        return found === undefined ? noToolset : answerOf({ toolset: found.toolset }, 200, { etag: etag(found.rev) })
+      })
+      toolsets.forget(workspace, toolsetId)
+      return done
+    })
+  })
+}))

@@ -1,0 +1,300 @@
+/**
+ * Toolsets as rows, and their catalogues.
+ *
+ * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds changes it not.
+ * L2. Catalogues are numbered from 1 without gaps; the toolset's row is locked while the next is written, and one that
+ *     would say the same is not. The newest hundred are kept.
+ * L3. What a probe has found counts only while the toolset is still what was probed: the same server, the same connection.
+ * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind that lock.
+ */
+import { Result, Schema } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { mergePatch } from "../domain/mergePatch.ts"
+import { toTimestamp } from "../domain/time.ts"
+import {
+  isReserved, type OfferedTool, type ToolContent, type Toolset, ToolsetContent, ToolsetInput, type ToolsetPatch, ToolsetStatus, type ToolsetSummary
+} from "../domain/toolset.ts"
+import { freshId } from "../seed.ts"
+import { type Catalogue, catalogueOf, offered, readCatalogue } from "../tools/catalogue.ts"
+import type { Connection } from "./Connection.ts"
+import { holdConnection } from "./connections.ts"
+import { codeOf } from "./Database.ts"
+import { behind, type Position } from "./newestFirst.ts"
+import { versionsNaming } from "./profileUses.ts"
+
+export interface StoredToolset {
+  readonly toolset: Toolset
+  readonly rev: number
+}
+
+/** What a probe has found: tools only where the server could be asked for them. */
+export interface Probed {
+  readonly status: ToolsetStatus
+  readonly reason?: string
+  readonly tools?: ReadonlyArray<ToolContent>
+  /** When, in milliseconds. */
+  readonly at: number
+}
+
+/** Where tools are asked for. */
+export interface Server {
+  readonly url: string
+  readonly connectionId?: string
+}
+
+/** There is none, or it is not as the request's If-Match says. */
+export interface NotThere {
+  readonly refused: "not_found" | "precondition"
+}
+/** Its namespace is another's, or its connection is nowhere. */
+export interface NotAllowed {
+  readonly refused: "taken" | "no_connection"
+}
+export type PatchRefusal = NotThere | NotAllowed | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+
+const readContent = Schema.decodeUnknownSync(ToolsetContent)
+const decodeInput = Schema.decodeUnknownResult(ToolsetInput, { onExcessProperty: "error" })
+
+/** What the last probe has found. */
+const Checked = Schema.Struct({
+  status: ToolsetStatus,
+  reason: Schema.optionalKey(Schema.String),
+  toolCount: Schema.Int,
+  at: Schema.optionalKey(Schema.Int)
+})
+type Checked = typeof Checked.Type
+const readChecked = Schema.decodeUnknownSync(Checked)
+
+const columns = ["id", "connection", "body", "checked", "catalogue", "rev", "created_at", "updated_at"] as const
+
+interface Row {
+  readonly id: string
+  readonly connection: string | null
+  readonly body: unknown
+  readonly checked: unknown
+  readonly catalogue: number
+  readonly rev: number
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+const connectionOf = ({ connection }: Pick<Row, "connection">) =>
+  connection === null ? {} : { connectionId: fromUuid("connection", connection) }
+
+const summaryOf = (row: Row): ToolsetSummary => {
+  const { description, exclude, exposure = "always", include, kind, namespace, transport = "streamable_http", url } = readContent(row.body)
+  const { at, reason, status, toolCount } = readChecked(row.checked)
+  return {
+    id: fromUuid("toolset", row.id),
+    namespace,
+    kind,
+    ...(description !== undefined && { description }),
+    ...(url !== undefined && { url, transport }),
+    ...connectionOf(row),
+    ...(include !== undefined && { include }),
+    ...(exclude !== undefined && { exclude }),
+    exposure,
+    status,
+    ...(reason !== undefined && { statusReason: reason }),
+    toolCount,
+    catalogVersion: row.catalogue,
+    ...(at !== undefined && { lastCheckedAt: toTimestamp(at) }),
+    createdAt: toTimestamp(row.created_at.getTime()),
+    updatedAt: toTimestamp(row.updated_at.getTime())
+  }
+}
+
+/** A client's tools are its own to say; a server's are in the catalogue only. */
+const storedOf = (row: Row, catalogue: Catalogue | undefined): StoredToolset => ({
+  rev: row.rev,
+  toolset: { ...summaryOf(row), ...(catalogue?.kind === "client" && { tools: catalogue.tools }) }
+})
+
+/** The server of an MCP toolset. */
+const serverOf = (row: Pick<Row, "body" | "connection">): Server | undefined => {
+  const { url } = readContent(row.body)
+  return url === undefined ? undefined : { url, ...connectionOf(row) }
+}
+
+const same = (a: Server | undefined, b: Server | undefined) => a?.url === b?.url && a?.connectionId === b?.connectionId
+
+/** What is stored where: the body, the connection, the tools of a client. */
+const partsOf = (input: ToolsetInput) => {
+  if (input.kind === "client") {
+    const { tools, ...content } = input
+    return { content, connectionId: undefined, tools }
+  }
+  const { connectionId, ...content } = input
+  return { content, connectionId, tools: undefined }
+}
+
+const toolsets = (db: Connection, workspace: string) => db.selectFrom("toolsets").select(columns).where("workspace", "=", toUuid(workspace))
+const one = (db: Connection, workspace: string, id: string) => toolsets(db, workspace).where("id", "=", toUuid(id))
+
+const kept = 100
+
+const latest = async (db: Connection, workspace: string, row: Pick<Row, "id" | "catalogue">): Promise<Catalogue | undefined> => {
+  const found = await db.selectFrom("catalogues").select("body").where("workspace", "=", toUuid(workspace))
+    .where("toolset", "=", row.id).where("version", "=", row.catalogue).executeTakeFirst()
+  return found && readCatalogue(found.body)
+}
+
+/** The number of the catalogue that says this, written if need be (L2). The toolset's row is locked. */
+const numbered = async (tx: Connection, workspace: string, row: Pick<Row, "id" | "catalogue">, catalogue: Catalogue, at: number): Promise<number> => {
+  const before = await latest(tx, workspace, row)
+  if (before !== undefined && isDeepStrictEqual(before, catalogue)) return row.catalogue
+  const version = row.catalogue + 1
+  await tx.insertInto("catalogues")
+    .values({ workspace: toUuid(workspace), toolset: row.id, version, body: JSON.stringify(catalogue), created_at: new Date(at) }).execute()
+  await tx.deleteFrom("catalogues").where("workspace", "=", toUuid(workspace))
+    .where("toolset", "=", row.id).where("version", "<=", version - kept).execute()
+  return version
+}
+
+/** What a new probe leaves to say: how many tools there are is known from the one before where this one could not ask. */
+const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked => ({ status, ...(reason !== undefined && { reason }), toolCount, at })
+
+const isTaken = (cause: unknown) => codeOf(cause) === "23505"
+
+/** A toolset, with what a probe of its server has found already; a client's needs none. */
+export const createToolset = async (
+  tx: Connection, workspace: string, input: ToolsetInput, probed: Probed | undefined, at: number
+): Promise<StoredToolset | NotAllowed> => {
+  const { connectionId, content, tools = probed?.tools } = partsOf(input)
+  if (isReserved(content.namespace)) return { refused: "taken" }
+  if (connectionId !== undefined && await holdConnection(tx, workspace, connectionId) === undefined) return { refused: "no_connection" }
+  const catalogue = tools && catalogueOf(content, tools)
+  const toolCount = catalogue === undefined ? 0 : offered(catalogue).length
+  const row = {
+    id: toUuid(freshId("toolset")),
+    connection: connectionId === undefined ? null : toUuid(connectionId),
+    catalogue: catalogue === undefined ? 0 : 1,
+    rev: 1,
+    created_at: new Date(at),
+    updated_at: new Date(at)
+  }
+  const checked: Checked = probed === undefined ? { status: "ready", toolCount } : checkedOf(probed, toolCount)
+  const made = await tx.insertInto("toolsets")
+    .values({ workspace: toUuid(workspace), namespace: content.namespace, body: JSON.stringify(content), checked: JSON.stringify(checked), ...row })
+    .onConflict((on) => on.columns(["workspace", "namespace"]).doNothing()).returning("id").executeTakeFirst()
+  if (made === undefined) return { refused: "taken" }
+  if (catalogue !== undefined) await numbered(tx, workspace, { id: row.id, catalogue: 0 }, catalogue, at)
+  return storedOf({ ...row, body: content, checked }, catalogue)
+}
+
+export const readToolset = async (db: Connection, workspace: string, id: string): Promise<StoredToolset | undefined> => {
+  const row = await one(db, workspace, id).executeTakeFirst()
+  if (row === undefined) return undefined
+  return storedOf(row, readContent(row.body).kind === "client" ? await latest(db, workspace, row) : undefined)
+}
+
+/** What is to be asked of where, before a row of it is written: whether its namespace is free and its connection there. */
+export const foresee = async (db: Connection, workspace: string, input: ToolsetInput): Promise<NotAllowed | undefined> => {
+  const held = await db.selectFrom("toolsets").select("id").where("workspace", "=", toUuid(workspace)).where("namespace", "=", input.namespace).executeTakeFirst()
+  if (held !== undefined || isReserved(input.namespace)) return { refused: "taken" }
+  const { connectionId } = partsOf(input)
+  if (connectionId === undefined) return undefined
+  const found = await db.selectFrom("connections").select("id").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(connectionId)).executeTakeFirst()
+  return found === undefined ? { refused: "no_connection" } : undefined
+}
+
+export interface Patched extends StoredToolset {
+  /** Another server than before, or another way to it: to be asked now. */
+  readonly moved?: Server
+}
+
+/** `fits` says whether the toolset's revision meets the request's If-Match (L1). */
+export const patchToolset = async (
+  tx: Connection, workspace: string, id: string, patch: ToolsetPatch, fits: (rev: number) => boolean, at: number
+): Promise<Patched | PatchRefusal> => {
+  const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  const before = readContent(row.body)
+  const current = await latest(tx, workspace, row)
+  const merged = decodeInput(mergePatch({ ...before, ...connectionOf(row), ...(before.kind === "client" && { tools: current?.tools }) }, patch))
+  if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
+  const { connectionId, content, tools: own } = partsOf(merged.success)
+  const next = { ...row, body: content, connection: connectionId === undefined ? null : toUuid(connectionId) }
+  const asBefore = isDeepStrictEqual(content, before) && next.connection === row.connection && (own === undefined || isDeepStrictEqual(own, current?.tools))
+  if (asBefore) return storedOf(row, current)
+  if (isReserved(content.namespace)) return { refused: "taken" }
+  if (connectionId !== undefined && await holdConnection(tx, workspace, connectionId) === undefined) return { refused: "no_connection" }
+
+  const server = serverOf(next)
+  const moved = !same(server, serverOf(row))
+  // Of another server nothing is known yet.
+  const tools = own ?? (server?.url === before.url ? current?.tools : current && [])
+  const catalogue = tools && catalogueOf(content, tools)
+  const { toolCount: _, ...checked } = readChecked(row.checked)
+  const changed = {
+    body: content,
+    connection: next.connection,
+    checked: { ...(moved ? { status: "pending" as const } : checked), toolCount: catalogue === undefined ? 0 : offered(catalogue).length },
+    catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, at),
+    rev: row.rev + 1,
+    updated_at: new Date(Math.max(at, row.updated_at.getTime()))
+  }
+  try {
+    await tx.updateTable("toolsets")
+      .set({ ...changed, namespace: content.namespace, body: JSON.stringify(content), checked: JSON.stringify(changed.checked) })
+      .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+  } catch (cause) {
+    if (isTaken(cause)) return { refused: "taken" }
+    throw cause
+  }
+  return { ...storedOf({ ...row, ...changed }, catalogue), ...(moved && server !== undefined && { moved: server }) }
+}
+
+/** Writes down what a probe of a server has found (L3); undefined where the toolset is gone. */
+export const noteProbe = async (tx: Connection, workspace: string, id: string, server: Server, probed: Probed): Promise<StoredToolset | undefined> => {
+  const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
+  if (row === undefined) return undefined
+  if (!same(serverOf(row), server)) return storedOf(row, undefined)
+  const catalogue = probed.tools && catalogueOf(readContent(row.body), probed.tools)
+  const changed = {
+    catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, probed.at),
+    checked: checkedOf(probed, catalogue === undefined ? readChecked(row.checked).toolCount : offered(catalogue).length)
+  }
+  await tx.updateTable("toolsets").set({ ...changed, checked: JSON.stringify(changed.checked) })
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+  return storedOf({ ...row, ...changed }, undefined)
+}
+
+const readListing = Schema.decodeUnknownSync(Schema.Struct({ toolsetIds: Schema.optionalKey(Schema.Array(Schema.String)) }))
+
+export const deleteToolset = async (
+  tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
+): Promise<NotThere | { readonly refused: "in_use" } | undefined> => {
+  const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  const naming = await versionsNaming(tx, workspace, id)
+  if (naming.some((body) => readListing(body).toolsetIds?.includes(id) === true)) return { refused: "in_use" }
+  await tx.deleteFrom("toolsets").where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+  return undefined
+}
+
+export const listToolsets = async (
+  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<ToolsetSummary>> => {
+  const rows = await toolsets(db, workspace).where(behind("created_at", "id", options.after))
+    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+  return rows.map(summaryOf)
+}
+
+/** What a toolset offers now; without a catalogue, nothing. Undefined where there is no toolset. */
+export const readOffered = async (db: Connection, workspace: string, id: string): Promise<{ readonly version: number; readonly tools: ReadonlyArray<OfferedTool> } | undefined> => {
+  const row = await one(db, workspace, id).executeTakeFirst()
+  if (row === undefined) return undefined
+  const catalogue = await latest(db, workspace, row)
+  return { version: row.catalogue, tools: catalogue === undefined ? [] : offered(catalogue) }
+}
+
+/** The server of a toolset; undefined where there is none. */
+export const readServer = async (db: Connection, workspace: string, id: string): Promise<(Server & { readonly namespace: string }) | undefined> => {
+  const row = await one(db, workspace, id).executeTakeFirst()
+  const server = row && serverOf(row)
+  return row && server && { ...server, namespace: readContent(row.body).namespace }
+}

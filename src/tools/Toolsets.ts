@@ -1,0 +1,218 @@
+/**
+ * Toolsets as turns use them: what they offer, and calls of their MCP tools.
+ *
+ * T1. Catalogues never change, so they are kept in memory for as long as there is room. Which one is current, and where a
+ *     server is, is at most a second old; a change made by this node is seen at once.
+ * T2. A catalogue follows its server when the server announces a change, when a session with it is opened, and when it is
+ *     asked to; at most every five seconds and toolset.
+ * T3. A call never fails: whatever happens is an outcome.
+ */
+import { Context, Effect, FiberMap, Layer } from "effect"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { Lease } from "../journal/Lease.ts"
+import { Database, type DatabaseUnavailable } from "../store/Database.ts"
+import { noteProbe, type Probed, readServer } from "../store/toolsets.ts"
+import { readCatalogue, toolsOf } from "./catalogue.ts"
+import { callTool } from "./mcp/call.ts"
+import type { Listing } from "./mcp/listing.ts"
+import type { McpFailure } from "./mcp/McpFailure.ts"
+import { failed } from "./mcp/outcome.ts"
+import { type Server, Sessions } from "./mcp/Sessions.ts"
+import type { Tool, ToolOutcome } from "./Tool.ts"
+
+/** One catalogue of one toolset: what a turn's plan holds. */
+export interface CatalogueRef {
+  readonly id: string
+  readonly version: number
+}
+
+export class Toolsets extends Context.Service<Toolsets, {
+  /** The catalogues that a turn admitted now would use. Toolsets that are not there, or offer nothing yet, are left out. */
+  readonly current: (workspace: string, toolsetIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CatalogueRef>, DatabaseUnavailable>
+  /** Their tools, in that order; those of a catalogue that is gone are left out. The same objects each time. */
+  readonly tools: (workspace: string, catalogues: ReadonlyArray<CatalogueRef>) => Effect.Effect<ReadonlyArray<Tool>, DatabaseUnavailable>
+  /** One call of an MCP tool, whose input was validated. Interruption cancels it. */
+  readonly call: (workspace: string, tool: Tool, input: unknown, toolCallId: string) => Effect.Effect<ToolOutcome>
+  /** What a server offers now, asked in a session of its own. */
+  readonly probe: (workspace: string, namespace: string, server: Server) => Effect.Effect<Probed>
+  /** This node has written the toolset. */
+  readonly forget: (workspace: string, toolsetId: string) => void
+}>()("troupe/tools/Toolsets") {
+  /** What it asks servers through stays inside. */
+  static readonly layer = Layer.effect(Toolsets, Effect.suspend(() => make)).pipe(Layer.provide(Sessions.layer))
+}
+
+const freshMs = 1_000
+const refreshEvery = "5 seconds"
+const heldToolsets = 20_000
+const heldCatalogueChars = 64 * 1024 * 1024
+
+/** Values that are true for a second, unless told otherwise; what was read before a `forget` is not put. */
+const makeFresh = <A>() => {
+  const held = new Map<string, { readonly value: A; readonly until: number }>()
+  let forgotten = 0
+  return {
+    get: (key: string) => {
+      const found = held.get(key)
+      return found !== undefined && found.until > performance.now() ? found.value : undefined
+    },
+    /** To be taken before a read; puts what it found. */
+    reading: () => {
+      const began = { forgotten, at: performance.now() }
+      return (key: string, value: A) => {
+        if (forgotten !== began.forgotten) return
+        held.delete(key)
+        held.set(key, { value, until: began.at + freshMs })
+        if (held.size > heldToolsets) for (const oldest of held.keys()) { held.delete(oldest); break }
+      }
+    },
+    forget: (key: string) => {
+      forgotten++
+      held.delete(key)
+    }
+  }
+}
+
+const currentOnes = "select id, catalogue from toolsets where workspace = $1 and id = any($2::uuid[]) and catalogue > 0"
+const someCatalogues = `
+  select c.toolset, c.version, c.body::text as text
+    from unnest($2::uuid[], $3::int[]) as asked (toolset, version)
+    join catalogues c on c.workspace = $1 and c.toolset = asked.toolset and c.version = asked.version`
+
+const make = Effect.gen(function*() {
+  const database = yield* Database
+  const lease = yield* Lease
+  const sessions = yield* Sessions
+  const versions = makeFresh<number>()
+  const servers = makeFresh<Server & { readonly namespace: string }>()
+  const keyOf = (workspace: string, id: string) => workspace + id
+
+  const current = Effect.fnUntraced(function*(workspace: string, toolsetIds: ReadonlyArray<string>) {
+    const found = new Map<string, number>()
+    const asked: Array<string> = []
+    for (const id of toolsetIds) {
+      const version = versions.get(keyOf(workspace, id))
+      if (version === undefined) asked.push(id)
+      else found.set(id, version)
+    }
+    if (asked.length > 0) {
+      const put = versions.reading()
+      const rows = yield* database.read<{ readonly id: string; readonly catalogue: number }>({
+        name: "toolsets_current", text: currentOnes, values: [toUuid(workspace), asked.map(toUuid)]
+      })
+      for (const row of rows) {
+        const id = fromUuid("toolset", row.id)
+        found.set(id, row.catalogue)
+        put(keyOf(workspace, id), row.catalogue)
+      }
+    }
+    return toolsetIds.flatMap((id) => {
+      const version = found.get(id)
+      return version === undefined ? [] : [{ id, version }]
+    })
+  })
+
+  /** The least recently used go first. */
+  const catalogues = new Map<string, { readonly tools: ReadonlyArray<Tool>; readonly chars: number }>()
+  let heldChars = 0
+  const hold = (key: string, tools: ReadonlyArray<Tool>, chars: number) => {
+    const before = catalogues.get(key)
+    if (before !== undefined) heldChars -= before.chars
+    catalogues.delete(key)
+    catalogues.set(key, { tools, chars })
+    heldChars += chars
+    for (const [oldest, { chars }] of catalogues) {
+      if (heldChars <= heldCatalogueChars) break
+      catalogues.delete(oldest)
+      heldChars -= chars
+    }
+  }
+
+  const tools = Effect.fnUntraced(function*(workspace: string, asked: ReadonlyArray<CatalogueRef>) {
+    const keyed = asked.map((ref) => ({ ...ref, key: `${workspace}${ref.id}${ref.version}` }))
+    const found = new Map<string, ReadonlyArray<Tool>>()
+    for (const { key } of keyed) {
+      const held = catalogues.get(key)
+      if (held === undefined) continue
+      hold(key, held.tools, held.chars)
+      found.set(key, held.tools)
+    }
+    const missing = keyed.filter(({ key }) => !found.has(key))
+    if (missing.length > 0) {
+      const rows = yield* database.read<{ readonly toolset: string; readonly version: number; readonly text: string }>({
+        name: "toolset_catalogues", text: someCatalogues,
+        values: [toUuid(workspace), missing.map(({ id }) => toUuid(id)), missing.map(({ version }) => version)]
+      })
+      for (const { text, toolset, version } of rows) {
+        const id = fromUuid("toolset", toolset)
+        const made = toolsOf(id, readCatalogue(JSON.parse(text)))
+        found.set(`${workspace}${id}${version}`, made)
+        hold(`${workspace}${id}${version}`, made, text.length)
+      }
+    }
+    return keyed.flatMap(({ key }) => found.get(key) ?? [])
+  })
+
+  const serverOf = Effect.fnUntraced(function*(workspace: string, toolsetId: string) {
+    const held = servers.get(keyOf(workspace, toolsetId))
+    if (held !== undefined) return held
+    const put = servers.reading()
+    const found = yield* database.run("toolsets.server", (db) => readServer(db, workspace, toolsetId))
+    if (found !== undefined) put(keyOf(workspace, toolsetId), found)
+    return found
+  })
+
+  const forget = (workspace: string, toolsetId: string) => {
+    versions.forget(keyOf(workspace, toolsetId))
+    servers.forget(keyOf(workspace, toolsetId))
+  }
+
+  const probedOf = (asking: Effect.Effect<Listing, McpFailure>): Effect.Effect<Probed> =>
+    asking.pipe(
+      Effect.map(({ note, tools }): Probed => ({ status: "ready", tools, at: lease.now(), ...(note !== undefined && { reason: note }) })),
+      Effect.catch(({ message, reason }) => Effect.sync((): Probed => ({ status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at: lease.now() })))
+    )
+
+  const probe = (workspace: string, namespace: string, server: Server) =>
+    probedOf(sessions.probe(workspace, server, (session) => session.list(namespace)))
+
+  /** In the session that is open: who announces a change has one. */
+  const follow = Effect.fnUntraced(function*(workspace: string, toolsetId: string) {
+    const server = yield* serverOf(workspace, toolsetId)
+    if (server === undefined) return
+    const probed = yield* probedOf(sessions.use(workspace, toolsetId, server, (session) => session.list(server.namespace)))
+    yield* database.atomically("toolsets.probed", (tx) => noteProbe(tx, workspace, toolsetId, server, probed))
+    forget(workspace, toolsetId)
+  })
+
+  const following = yield* FiberMap.make<string>()
+  const run = yield* FiberMap.runtime(following)()
+  const again = new Set<string>()
+  sessions.onChange((workspace, toolsetId, what) => {
+    const key = keyOf(workspace, toolsetId)
+    // Whoever follows may have opened the session: that is no reason to follow once more.
+    if (what === "announced" || !FiberMap.hasUnsafe(following, key)) again.add(key)
+    const rounds = Effect.gen(function*() {
+      while (again.delete(key)) {
+        yield* follow(workspace, toolsetId).pipe(
+          Effect.catch((cause) => Effect.logWarning("a toolset's change could not be written", { workspaceId: workspace, toolsetId, operation: cause.operation }))
+        )
+        yield* Effect.sleep(refreshEvery)
+      }
+    })
+    run(key, rounds, { onlyIfMissing: true })
+  })
+
+  return Toolsets.of({
+    current,
+    tools,
+    call: Effect.fn("Toolsets.call")(function*(workspace, tool, input, toolCallId) {
+      const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => Effect.succeed("unavailable" as const)))
+      if (server === "unavailable") return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
+      if (server === undefined || tool.kind !== "mcp") return failed("tool_not_found", "the toolset is not there any more")
+      return yield* callTool(sessions, { workspace, tool, server, input, toolCallId })
+    }),
+    probe,
+    forget
+  })
+})
