@@ -25,39 +25,36 @@ export interface HookAnswer {
 const Reason = Schema.String.check(maxBytes(limits.hookReasonBytes))
 const reason = Schema.optionalKey(Reason)
 
-const imagesOf = (content: MessageContent) => content.flatMap((block) => block.type === "image" ? [block.imageId] : [])
-
-/** A2. */
-const withImagesOf = (content: MessageContent) =>
-  Schema.makeFilter<MessageContent>((rewritten) => imagesOf(rewritten).every((id) => imagesOf(content).includes(id)) || "no images but those of the message")
-
 const assistantText = Schema.makeFilter<ReadonlyArray<typeof TextBlock.Type>>((blocks) =>
   blocks.reduce((sum, { text }) => sum + utf8Bytes(text), 0) <= limits.assistantTextBytes || `at most ${limits.assistantTextBytes} bytes of text in all`)
 
-/** What may be put in the place of what is judged. */
-const rewriteOf = (data: HookData): Schema.Decoder<Rewrite> => {
-  switch (data.point) {
-    case "before_turn_start":
-      return Schema.Struct({ content: UserContent.check(withImagesOf(data.content)) })
-    case "before_tool_call":
-      return Schema.Struct({ toolInput: Schema.Unknown })
-    case "after_tool_result":
-      return Schema.Struct({ toolOutput: Schema.Unknown })
-    case "after_model_response":
-      // A response of calls only has no text, and stays without one or gets one.
-      return Schema.Struct({
-        content: Schema.Array(TextBlock).check(Schema.isMinLength(data.content.length === 0 ? 0 : 1), Schema.isMaxLength(limits.contentBlocks), assistantText)
-      })
-  }
+/** The answers of a point, by what may be put in the place of what is judged there. Made once: that is the larger part of the work. */
+const answers = (judged: Schema.Decoder<Rewrite>) => {
+  const rewrite = Schema.optionalKey(judged)
+  return Schema.decodeUnknownResult(
+    Schema.Union([
+      Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
+      Schema.Struct({ decision: Schema.Literal("ask"), reason, rewrite, answerBy: Schema.optionalKey(Schema.Literal("url")) }),
+      Schema.Struct({ decision: Schema.Literal("defer"), reason })
+    ]),
+    { onExcessProperty: "error" }
+  )
+}
+const decodeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<HookAnswer, Schema.SchemaError> } = {
+  before_turn_start: answers(Schema.Struct({ content: UserContent })),
+  before_tool_call: answers(Schema.Struct({ toolInput: Schema.Unknown })),
+  after_tool_result: answers(Schema.Struct({ toolOutput: Schema.Unknown })),
+  after_model_response: answers(Schema.Struct({ content: Schema.Array(TextBlock).check(Schema.isMaxLength(limits.contentBlocks), assistantText) }))
 }
 
-const answerOf = (data: HookData): Schema.Decoder<HookAnswer> => {
-  const rewrite = Schema.optionalKey(rewriteOf(data))
-  return Schema.Union([
-    Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
-    Schema.Struct({ decision: Schema.Literal("ask"), reason, rewrite, answerBy: Schema.optionalKey(Schema.Literal("url")) }),
-    Schema.Struct({ decision: Schema.Literal("defer"), reason })
-  ])
+const imagesOf = (content: MessageContent) => content.flatMap((block) => block.type === "image" ? [block.imageId] : [])
+
+/** What only what was judged can tell of a rewrite: A2, and that only a response of calls can do without text. */
+const strays = (data: HookData, rewrite: Rewrite | undefined) => {
+  if (rewrite === undefined || !("content" in rewrite) || !("content" in data)) return undefined
+  const held = imagesOf(data.content)
+  if (!imagesOf(rewrite.content).every((id) => held.includes(id))) return "brings in an image"
+  return rewrite.content.length === 0 && data.content.length > 0 ? "takes all content away" : undefined
 }
 
 const Deny = Schema.Struct({ decision: Schema.Literal("deny"), reason, rewrite: Schema.optionalKey(Schema.Unknown) })
@@ -91,7 +88,13 @@ export const readAnswer = (data: HookData, text: string): HookAnswer | NotAnAnsw
   if (isDeny(json)) {
     return Result.match(decodeDeny(json), { onSuccess: ({ rewrite: _, ...deny }) => deny, onFailure: misfit })
   }
-  return Result.match(Schema.decodeUnknownResult(answerOf(data), { onExcessProperty: "error" })(json), { onSuccess: (answer): HookAnswer | NotAnAnswer => answer, onFailure: misfit })
+  return Result.match(decodeAt[data.point](json), {
+    onSuccess: (answer): HookAnswer | NotAnAnswer => {
+      const why = strays(data, answer.rewrite)
+      return why === undefined ? answer : new NotAnAnswer(why)
+    },
+    onFailure: misfit
+  })
 }
 
 const Review = Schema.Struct({ decision: Schema.Literals(["allow", "deny", "ask", "defer"]), reason })
