@@ -24,7 +24,7 @@ export interface Written {
   readonly since: number | null
   readonly carry: string
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
-  readonly waits?: { readonly put: ReadonlyArray<WaitRow>; readonly drop: ReadonlyArray<string> }
+  readonly waits?: ReadonlyArray<WaitRow>
   readonly spent?: Spent
 }
 

@@ -10,6 +10,7 @@
  * I6. Inputs of mode queue are admitted in the order in which they were accepted.
  * I7. A response replies to the newest message that it could have seen.
  * I8. An input opens the turn of its own body, or joins the turn that it was sent to; no other.
+ * I9. A hook judges an open call that waits for nobody; an ask is followed by its wait.
  */
 export interface Recorded {
   readonly pos: number
@@ -56,10 +57,15 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   if (ended !== -1 && ended !== facts.length - 1) say(`I2: ${facts[ended + 1]?.type} after ${facts[ended]?.type}`)
   if (new Set(facts.map(({ n }) => n)).size !== facts.length) say("I3: two events of one number")
 
-  const calls = new Map<string, "open" | "waits" | "resolved" | "done">()
+  const calls = new Map<string, "open" | "done">()
+  /** Open waits: of a call, or of the turn itself. */
+  const waits = new Map<string, string>()
+  const asked = new Set<string>()
+  const waitsFor = (call: string) => [...waits.values()].includes(call)
   let newest: number | null = null
-  for (const { event, seq, type } of facts) {
+  for (const [i, { event, seq, type }] of facts.entries()) {
     const call = String(event["toolCallId"])
+    const wait = String(event["waitId"])
     switch (type) {
       case "user_message":
         newest = seq
@@ -71,20 +77,31 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
         if (calls.has(call)) say(`I4: two intents of ${call}`)
         calls.set(call, "open")
         break
+      case "hook_decision":
+        if (event["toolCallId"] !== undefined && calls.get(call) !== "open") say(`I9: a decision about ${call}, which is ${calls.get(call)}`)
+        if (waitsFor(call)) say(`I9: a decision about ${call}, which waits`)
+        if (event["waitId"] !== undefined && facts[i + 1]?.event["waitId"] !== wait) say(`I9: an ask without its wait ${wait}`)
+        break
       case "wait_created":
-        if (calls.get(call) !== "open") say(`I4: a wait for ${call}, which is ${calls.get(call)}`)
-        calls.set(call, "waits")
+        if (event["toolCallId"] !== undefined && calls.get(call) !== "open") say(`I4: a wait for ${call}, which is ${calls.get(call)}`)
+        if (waitsFor(call)) say(`I4: two waits for ${call}`)
+        if (asked.has(wait)) say(`I4: two waits ${wait}`)
+        waits.set(wait, call)
+        asked.add(wait)
         break
       case "wait_resolved":
-        if (calls.get(call) !== "waits") say(`I4: a resolution for ${call}, which is ${calls.get(call)}`)
-        calls.set(call, "resolved")
+        if (waits.get(wait) !== call) say(`I4: a resolution of ${wait}, which is not open`)
+        waits.delete(wait)
         break
       case "tool_result":
-        if (calls.get(call) !== "open" && calls.get(call) !== "resolved") say(`I4: a result for ${call}, which is ${calls.get(call)}`)
+        if (calls.get(call) !== "open" || waitsFor(call)) say(`I4: a result for ${call}, which is ${waitsFor(call) ? "waiting" : calls.get(call)}`)
         calls.set(call, "done")
     }
   }
-  if (ended !== -1) for (const [call, state] of calls) if (state !== "done") say(`I4: ended while ${call} is ${state}`)
+  if (ended !== -1) {
+    for (const [call, state] of calls) if (state !== "done") say(`I4: ended while ${call} is ${state}`)
+    for (const wait of waits.keys()) say(`I4: ended while ${wait} is open`)
+  }
   return broken
 }
 

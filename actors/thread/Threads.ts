@@ -6,12 +6,15 @@
 import { Context, type Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Origin, Principal } from "../../src/domain/principal.ts"
+import type { WaitAnswer } from "../../machines/thread/commands.ts"
 import type { ActorError, Answer } from "../Actor.ts"
 
 /** Who asks, and under which idempotency key, if any. */
 export interface Asked {
   readonly workspace: string
   readonly principal: Principal
+  /** The thread that an agent asks from. */
+  readonly from?: string
   readonly key?: { readonly scope: string; readonly fingerprint: string }
 }
 
@@ -61,6 +64,8 @@ export class Threads extends Context.Service<Threads, {
   readonly promote: (
     asked: Asked, threadId: string, inputId: string, to: { readonly mode: "steer" | "interrupt"; readonly expectedTurnId?: string }
   ) => Effect.Effect<Answer, ActorError>
+  /** 200 with `{wait, seq}`: the wait as it was resolved, and the seq of the event that says so. */
+  readonly resolve: (asked: Asked, threadId: string, waitId: string, answer: WaitAnswer) => Effect.Effect<Answer, ActorError>
   /** 200 with Thread detail. */
   readonly cancel: (asked: Asked, threadId: string, options: { readonly turnId?: string; readonly clearQueue: boolean }) => Effect.Effect<Answer, ActorError>
 }>()("troupe/Threads") {}

@@ -3,6 +3,7 @@
  * command might admit one, so it must be answered from memory.
  */
 import { Effect } from "effect"
+import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { Models } from "../../src/models/Model.ts"
@@ -10,6 +11,7 @@ import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
 import { failing, goOn } from "../now.ts"
+import { hooksAbout } from "./tools.ts"
 
 /** What is fixed at a thread's birth and a turn depends on. */
 export interface ThreadSettings {
@@ -18,10 +20,14 @@ export interface ThreadSettings {
   readonly identity?: string
   readonly model?: string
   readonly profileVersion?: number
+  /** The thread judges for a hook of another one. */
+  readonly reviews?: { readonly agentId: string; readonly threadId: string }
 }
 
 export interface Wanting {
   readonly principal: Principal
+  readonly content: MessageContent
+  readonly mode: SubmitMode
   readonly model?: string
 }
 
@@ -31,25 +37,34 @@ const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 const refuse = (code: Failure["code"], text: string): Admission => ({ refused: { code, text } })
 
-export const makeAdmission = Effect.gen(function*() {
+/** `catalogues`: those that a turn admitted now would use, from memory wherever possible. */
+export const makeAdmission = Effect.fn("makeAdmission")(function*(
+  catalogues: (workspace: string, toolsetIds: ReadonlyArray<string>) => Effect.Effect<NonNullable<Plan["catalogues"]>, Unreachable>
+) {
   const directory = yield* Directory
   const models = yield* Models
 
-  const planned = ({ model }: ThreadSettings, input: Wanting, profile: ResolvedProfile): Admission => {
+  const planned = (thread: ThreadSettings, input: Wanting, profile: ResolvedProfile): Effect.Effect<Admission, Unreachable> => {
+    const { model } = thread
     const wanted = input.model ?? model
     const selectors = wanted === undefined ? profile.models : [wanted]
     const exact = selectors.length === 1 ? models.resolve(selectors[0]!) : selectors.flatMap((selector) => models.resolve(selector))
-    if (exact.length === 0) return refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`)
-    const { limits, profileId, version } = profile
+    if (exact.length === 0) return Effect.succeed(refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`))
+    const { hooks, limits, profileId, toolsetIds, version } = profile
     const plan: Plan = {
       profileId,
       profileVersion: version,
       models: selectors.length === 1 ? exact : [...new Set(exact)],
       maxSteps: limits.maxSteps,
       maxTurnMs: limits.maxTurnSeconds * 1000,
-      maxParallelTools: limits.maxParallelTools
+      maxParallelTools: limits.maxParallelTools,
+      ...(hooks.some(({ enabled }) => enabled) ? { hooked: true } : {})
     }
-    return { plan }
+    const opening = hooksAbout(hooks, { point: "before_turn_start", content: input.content, submitMode: input.mode }, thread)
+    const admitted = (plan: Plan): Admission => ({ plan, ...(opening.length === 0 ? {} : { opening }) })
+    return toolsetIds.length === 0
+      ? Effect.succeed(admitted(plan))
+      : goOn(catalogues(thread.workspace, toolsetIds), (catalogues) => Effect.succeed(admitted({ ...plan, catalogues })))
   }
 
   const of: AdmissionOf = (thread, input) =>
@@ -61,12 +76,12 @@ export const makeAdmission = Effect.gen(function*() {
         }
       }
       if (thread.profileVersion === undefined || thread.profileVersion === agent.profile.version) {
-        return Effect.succeed(planned(thread, input, agent.profile))
+        return planned(thread, input, agent.profile)
       }
       return goOn(failing(directory.profile(thread.workspace, agent.profileId, thread.profileVersion), unreachable), (profile) =>
-        Effect.succeed(profile === undefined
-          ? refuse("internal", "The profile version that the thread is pinned to does not exist.")
-          : planned(thread, input, profile)))
+        profile === undefined
+          ? Effect.succeed(refuse("internal", "The profile version that the thread is pinned to does not exist."))
+          : planned(thread, input, profile))
     })
 
   return of

@@ -1,21 +1,26 @@
 /** What a thread that was taken over in the middle of a turn has to do again. */
 import type { Snapshot } from "../../machines/thread/chart.ts"
+import { jobOf, runs } from "../../machines/thread/calls.ts"
 import type { Job } from "../../machines/thread/draft.ts"
+import { judgingJob } from "../../machines/thread/judging.ts"
 
 /** A job of the chart, or the report that nobody knows how a call ended. */
 export type ThreadJob = Job | { readonly type: "reportLost"; readonly params: { readonly turnId: string; readonly toolCallId: string } }
 
 export const again = ({ context: { turn }, value }: Snapshot): ReadonlyArray<ThreadJob> => {
   if (turn === null || typeof value === "string") return []
-  const { attempt, plan, step, target, turnId } = turn
+  const { attempt, calls, plan, step, target, turnId } = turn
   switch (value.running) {
     case "sampling":
       return [{ type: "sample", params: { turnId, step, attempt, modelId: plan.models[target] ?? "" } }]
+    case "opening":
+    case "reviewing": {
+      const job = judgingJob(turn)
+      return job === undefined ? [] : [job]
+    }
     case "acting":
-      return turn.calls.filter((call) => call.phase === "running").map(({ input, name, rerunnable, toolCallId }): ThreadJob =>
-        rerunnable
-          ? { type: "runTool", params: { turnId, toolCallId, name, input } }
-          : { type: "reportLost", params: { turnId, toolCallId } })
+      return calls.filter((call) => call.phase === "running").map((call): ThreadJob =>
+        runs(call) && !call.rerunnable ? { type: "reportLost", params: { turnId, toolCallId: call.toolCallId } } : jobOf(turn, call))
     default:
       // A pause ends with its due moment.
       return []

@@ -2,14 +2,14 @@
 import type { ThreadStatus } from "../../src/domain/thread.ts"
 import { type ThreadAttributes, type Spend, pendingState, queuedMessage, threadDetail } from "../../src/store/threadDetail.ts"
 import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
-import type { PendingWait } from "../../src/domain/thread.ts"
+import type { WaitRecord } from "../../src/domain/thread.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { statusOf } from "../../machines/thread/decide.ts"
 import type { Answer } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
-import { waitRecord } from "./rows.ts"
+import { pendingWaits, waitChanges } from "./rows.ts"
 
 export const nothing: Answer = { status: 204, body: "" }
 
@@ -25,11 +25,17 @@ export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts:
   return { ...queuedMessage(input, undefined), ...(fact === undefined ? {} : { turnId: fact.turnId }), state: "admitted", seq }
 }
 
+/** The wait as it is now that it is over, and the event that says so. */
+export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+  const [row] = waitChanges(before.context, { ...before.context, turn: null }, facts).filter(({ id }) => id === waitId)
+  if (row === undefined) return nothing
+  const { seq, ...wait } = JSON.parse(row.body) as WaitRecord
+  return { status: 200, body: JSON.stringify({ wait, seq }) }
+}
+
 export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend: Spend) => {
   const { carry, pending, seq, turn } = next.context
   const status: ThreadStatus = statusOf(next)
-  const waits = (turn?.calls ?? []).flatMap((call): ReadonlyArray<PendingWait> =>
-    call.wait === undefined || turn === null ? [] : [{ id: call.wait.waitId, ...waitRecord(turn.turnId, call, call.wait) }])
   return threadDetail({
     workspaceId: being.ref.workspace,
     threadId: being.ref.id,
@@ -40,6 +46,6 @@ export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend
     head: { status, seq, updatedAt: at },
     carry: { ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) },
     pending,
-    waits
+    waits: pendingWaits(turn)
   }, spend)
 }

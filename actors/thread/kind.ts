@@ -1,53 +1,33 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
-import { Effect } from "effect"
 import type { Bus, Hint } from "../../src/bus/Bus.ts"
-import { admissionOf as onceAdmitted } from "../../src/domain/once.ts"
 import { eventText } from "../../src/journal/eventText.ts"
-import type { Journal } from "../../src/journal/Journal.ts"
-import type { Spend, ThreadAttributes } from "../../src/store/threadDetail.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { Admission, Command } from "../../machines/thread/commands.ts"
+import type { Command } from "../../machines/thread/commands.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
-import type { Fact, UserMessage } from "../../machines/thread/facts.ts"
+import type { Fact } from "../../machines/thread/facts.ts"
 import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
-import { type Answer, Refused, Unreachable } from "../Actor.ts"
+import type { Answer, Refused } from "../Actor.ts"
 import type { Being, Decision, Kind, Written } from "../Kind.ts"
-import { goOn } from "../now.ts"
-import type { AdmissionOf, ThreadSettings } from "./admission.ts"
 import { again, type ThreadJob } from "./again.ts"
 import * as answers from "./answers.ts"
 import type { Perform } from "./perform.ts"
 import type { Prompts } from "./prompts.ts"
-import { explain, refusedAdmission } from "./refusals.ts"
+import { makePrepare, type Prepared, type Preparing } from "./prepare.ts"
+import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
 import type { Tails } from "./tails.ts"
-import type { Tools } from "./tools.ts"
 
-/** A command with what its answer needs. `command` is absent of a birth without a message. */
-export interface Prepared {
-  readonly at: number
-  readonly command?: Command
-  /** The thread begins with this command: it answers with Thread detail. */
-  readonly creating?: true
-  /** For answers that are a Thread detail. */
-  readonly spend?: Spend
-}
-
-export interface ThreadKindOptions {
-  readonly admissionOf: AdmissionOf
+export interface ThreadKindOptions extends Preparing {
   readonly bus: Bus["Service"]
-  readonly journal: Pick<Journal["Service"], "facts">
   readonly perform: Perform
   readonly prompts: Prompts
-  readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tails: Tails
-  readonly tools: Tools
 }
 
 /** The facts themselves, beside their rows: kept prompts grow by them. */
@@ -57,101 +37,7 @@ interface ThreadWritten extends Written {
 
 export type ThreadKind = Kind<Snapshot, Request, Prepared, ThreadJob, ThreadWritten>
 
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
-
-/** Parsed once for as long as the thread lives. */
-const known = new WeakMap<Being<Snapshot>, ThreadSettings>()
-
-const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
-  const found = known.get(being)
-  if (found !== undefined) return found
-  const { identity, model, profileVersion } = JSON.parse(being.attributes) as ThreadAttributes
-  const settings: ThreadSettings = {
-    workspace: being.ref.workspace,
-    agentId: being.parent ?? "",
-    ...(identity === undefined ? {} : { identity }),
-    ...(model === undefined ? {} : { model }),
-    ...(profileVersion === undefined ? {} : { profileVersion })
-  }
-  known.set(being, settings)
-  return settings
-}
-
-type Admissions = Readonly<Record<string, Admission>>
-const none = Effect.succeed<Admissions>({})
-
-export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools }: ThreadKindOptions): ThreadKind => {
-  const admissionsOf = (being: Being<Snapshot>, fresh?: Pick<Input, "inputId" | "principal" | "model">): Effect.Effect<Admissions, Unreachable> => {
-    const { pending } = being.snapshot.context
-    if (pending.length === 0 && fresh === undefined) return none
-    const settings = settingsOf(being)
-    if (fresh !== undefined && pending.length === 0) {
-      return goOn(admissionOf(settings, fresh), (admission) => Effect.succeed({ [fresh.inputId]: admission }))
-    }
-    const inputs = fresh === undefined ? pending : [...pending, fresh]
-    return Effect.map(
-      Effect.forEach(inputs, (input) => admissionOf(settings, input)),
-      (admissions) => Object.fromEntries(inputs.map((input, i) => [input.inputId, admissions[i]!]))
-    )
-  }
-
-  const submitting = (being: Being<Snapshot>, request: Extract<Request, { type: "submit" }>, at: number) =>
-    goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
-      const admission = admissions[request.input.inputId]
-      // Refused to its sender at once, rather than as a turn that fails.
-      if (admission !== undefined && "refused" in admission) return Effect.fail(refusedAdmission(admission.refused))
-      const { creating, ...submit } = request
-      const command = { ...submit, at, admissions }
-      return creating === true
-        ? goOn(spendOf(being.ref.workspace, being.parent ?? ""), (spend) => Effect.succeed({ at, command, creating, spend }))
-        : Effect.succeed({ at, command })
-    })
-
-  /** The first message of the turn that ended last. */
-  const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
-    const rows = yield* Effect.mapError(journal.facts(being.ref, 0), unreachable)
-    const first = rows.find((row) => row.once === onceAdmitted(turnId))
-    const fact = first === undefined ? undefined : factOf(first)
-    return fact?.type === "user_message" ? fact : undefined
-  })
-
-  const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, { inputId, principal }: Extract<Request, { type: "retry" }>, at: number) {
-    const { carry: { last }, turn } = being.snapshot.context
-    const nothing = explain({ error: "nothing_to_retry" })
-    if (turn !== null || last === undefined) return yield* nothing
-    const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
-    if (first === undefined) return yield* nothing
-    const model = first.detail?.model
-    return yield* submitting(being, {
-      type: "submit",
-      input: { inputId, principal, mode: "queue", content: first.event.content, retryOf: last.turnId, ...(model === undefined ? {} : { model }) }
-    }, at)
-  })
-
-  const prepare: ThreadKind["prepare"] = (being, request, at) => {
-    const spend = () => spendOf(being.ref.workspace, being.parent ?? "")
-    switch (request.type) {
-      case "be born":
-        return goOn(spend(), (spend) => Effect.succeed({ at, creating: true, spend }))
-      case "submit":
-        return submitting(being, request, at)
-      case "retry":
-        return retrying(being, request, at)
-      case "edit":
-      case "remove":
-        return Effect.succeed({ at, command: { ...request, at } })
-      case "cancel":
-        return goOn(admissionsOf(being), (admissions) =>
-          goOn(spend(), (spend) => Effect.succeed({ at, command: { ...request, at, admissions }, spend })))
-      case "model.replied": {
-        const calls = request.calls.map((call) => ({ ...call, verdict: tools.verdict(call.name) }))
-        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, calls, at, admissions } }))
-      }
-      default:
-        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions } }))
-    }
-  }
-
+export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
   const answer = (being: Being<Snapshot>, { at, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
@@ -173,6 +59,8 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
         const input = find(next, command.inputId)
         return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
       }
+      case "answer":
+        return answers.resolved(command.waitId, before, facts)
       case "cancel":
         return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail(being, next, at, spend)) }
       default:
@@ -187,7 +75,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
 
   const writtenBy = ({ parent, snapshot: before }: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>): ThreadWritten => {
     const inputs = inputChanges(before.context, next.context, facts)
-    const waits = waitChanges(before.context, next.context)
+    const waits = waitChanges(before.context, next.context, facts)
     const amount = spentBy(facts)
     return {
       said: facts,
@@ -197,7 +85,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       since: next.context.turn?.openedPos ?? null,
       carry: carryIn(next.context),
       ...(inputs === undefined ? {} : { inputs }),
-      ...(waits === undefined ? {} : { waits }),
+      ...(waits.length === 0 ? {} : { waits }),
       ...(amount === 0 || parent === null ? {} : { spent: { subject: parent, amount } })
     }
   }
@@ -212,7 +100,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
         facts: facts.map(factOf), pending: inputs.map(inputOf)
       })
     },
-    prepare,
+    prepare: makePrepare(preparing),
     decide: (being, prepared): Decision<Snapshot, ThreadJob, ThreadWritten> | Refused => {
       const { command } = prepared
       const before = being.snapshot
@@ -246,6 +134,7 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       if (!bus.watched(about)) return
       if (events.length > 0) bus.publish({ ...about, type: "events", events })
       if (statusOf(before) !== statusOf(next)) bus.publish({ ...about, type: "status", status: statusOf(next), lastSeq: at })
+      for (const wait of written.waits ?? []) bus.publish({ ...about, type: "wait", waitId: wait.id, state: wait.state, target: wait.target })
       if (before.context.pending !== next.context.pending) bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
     again,
@@ -254,6 +143,10 @@ export const makeThreadKind = ({ admissionOf, bus, journal, perform, prompts, sp
       switch (job.type) {
         case "sample":
           return { start: `${turnId}/sample` }
+        case "askHook": {
+          const { data, index, message } = job.params
+          return { start: `${turnId}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${data.point}/${index}` }
+        }
         case "runTool":
         case "reportLost":
           return { start: `${turnId}/${job.params.toolCallId}` }

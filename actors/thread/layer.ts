@@ -5,10 +5,12 @@ import { sibling } from "../../src/domain/ids.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { ModelFailure, Models } from "../../src/models/Model.ts"
+import { Models } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
+import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import { Spending } from "../../src/store/Spending.ts"
+import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import { failing, goOn } from "../now.ts"
@@ -20,8 +22,8 @@ import { Prompts } from "./prompts.ts"
 import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
+import { makeTools } from "./toolbox.ts"
 import { Tails } from "./tails.ts"
-import { noTools } from "./tools.ts"
 
 export interface ThreadOptions extends RegistryOptions {
   /** Bytes of kept prompts on this node. */
@@ -43,7 +45,10 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const models = yield* Models
   const spending = yield* Spending
   const random = yield* Random.Random
-  const admissionOf = yield* makeAdmission
+  const hooks = yield* Hooks
+  const toolsets = yield* Toolsets
+  const tools = yield* makeTools
+  const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
   const prompts = new Prompts(options.promptBytes, journal.facts)
   const tails = new Tails(options.tailCharacters)
 
@@ -51,19 +56,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const spendOf = (workspace: string, agentId: string) =>
     goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
 
-  const perform = makePerform({
-    bus, models, prompts, tools: noTools, random: () => random.nextDoubleUnsafe(),
-    systemPrompt: Effect.fnUntraced(function*({ ref, snapshot }) {
-      const plan = snapshot.context.turn?.plan
-      if (plan === undefined) return undefined
-      const profile = yield* directory.profile(ref.workspace, plan.profileId, plan.profileVersion).pipe(
-        Effect.mapError(() => new ModelFailure({ code: "internal", text: "The profile could not be read.", transient: true, unavailable: false }))
-      )
-      return profile?.systemPrompt
-    })
-  })
-
-  const kind = makeThreadKind({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools: noTools })
+  const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
+  const kind = makeThreadKind({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools })
   const registry = yield* makeRegistry(kind, options)
 
   const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
@@ -140,6 +134,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     edit: (asked, threadId, inputId, content) => ask(asked, threadId, { type: "edit", inputId, content }),
     remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
     promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
+    resolve: (asked, threadId, waitId, answer) =>
+      ask(asked, threadId, { type: "answer", waitId, principal: asked.principal, answer, ...(asked.from === undefined ? {} : { from: asked.from }) }),
     cancel: (asked, threadId, { clearQueue, turnId }) =>
       ask(asked, threadId, { type: "cancel", principal: asked.principal, clearQueue, ...(turnId === undefined ? {} : { turnId }) })
   })

@@ -1,24 +1,28 @@
 /**
- * Performs a thread's jobs: one model call, one tool call. Each outcome comes back as a request.
+ * Performs a thread's jobs: one model call, one tool call, one question to a hook. Each outcome comes back
+ * as a request.
  */
 import { Duration, Effect } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { derive } from "../../src/domain/ids.ts"
+import type { Hooks } from "../../src/hooks/Hooks.ts"
 import { ModelFailure, type Models } from "../../src/models/Model.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { messageNumber } from "../../machines/thread/facts.ts"
 import type { Being } from "../Kind.ts"
 import type { ThreadJob } from "./again.ts"
+import { deliveryIdOf } from "./deliveries.ts"
 import type { Prompts } from "./prompts.ts"
 import type { Outcome } from "./requests.ts"
-import type { Tools } from "./tools.ts"
+import { callBy, settingsOf } from "./settings.ts"
+import { emptyKit, judgesResponses, type ToolOutcome, type ToolRun, type Tools } from "./tools.ts"
 
 export interface Performing {
   readonly models: Models["Service"]
   readonly prompts: Prompts
   readonly tools: Tools
+  readonly hooks: Pick<Hooks["Service"], "evaluate">
   readonly bus: Bus["Service"]
-  readonly systemPrompt: (being: Being<Snapshot>) => Effect.Effect<string | undefined, ModelFailure>
   /** In [0, 1). */
   readonly random: () => number
 }
@@ -28,19 +32,23 @@ const mostCalls = 128
 
 type Failed = Extract<Outcome, { readonly type: "model.failed" }>
 type Sample = Extract<ThreadJob, { readonly type: "sample" }>["params"]
+type HookAsked = Extract<ThreadJob, { readonly type: "askHook" }>["params"]
 
 const unreadable = () =>
   new ModelFailure({ code: "internal", text: "The conversation could not be read.", transient: true, unavailable: false })
 
-export const makePerform = ({ bus, models, prompts, random, systemPrompt, tools }: Performing) => {
+const noKit = () =>
+  new ModelFailure({ code: "internal", text: "The turn's profile or tools could not be read.", transient: true, unavailable: false })
+
+export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Performing) => {
   const sample = (being: Being<Snapshot>, { attempt, modelId, step, turnId }: Sample): Effect.Effect<Outcome> => {
     const { parent, ref } = being
     const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
     const eventId = derive("event", turnId, messageNumber(step))
     let index = 0
     let shown = false
-    const onText = (text: string) => {
-      if (!bus.watched(about)) return
+    const onText = (hidden: boolean) => (text: string) => {
+      if (hidden || !bus.watched(about)) return
       shown = true
       bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
     }
@@ -51,13 +59,17 @@ export const makePerform = ({ bus, models, prompts, random, systemPrompt, tools 
       discard()
       return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, shown, jitter: random(), ...why }
     }
-    const { pos } = being.snapshot.context
+    const { pos, turn } = being.snapshot.context
     return Effect.gen(function*() {
       const messages = yield* Effect.mapError(prompts.upTo(ref, pos), unreadable)
-      const system = yield* systemPrompt(being)
+      const kit = turn === null ? emptyKit : yield* Effect.mapError(tools.kit(ref.workspace, turn.plan), noKit)
+      const definitions = yield* Effect.mapError(kit.definitions(callBy(being)), noKit)
+      const { systemPrompt: system } = kit
       const { calls, parts, text, usage } = yield* models.sample({
-        modelId, onText,
-        prompt: { messages, tools: [], turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
+        modelId,
+        // What hooks have to judge first is shown to nobody.
+        onText: onText(judgesResponses(kit.hooks, settingsOf(being))),
+        prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
       })
       if (calls.length === 0 && !/\S/u.test(text)) {
         return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true, shown: false })
@@ -86,16 +98,51 @@ export const makePerform = ({ bus, models, prompts, random, systemPrompt, tools 
     )
   }
 
+  const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun) {
+    const { toolCallId, turnId } = run
+    const { turn } = being.snapshot.context
+    const [duration, outcome] = yield* Effect.timed(Effect.suspend(() => turn === null ? emptyKit.run(callBy(being), run) : tools.kit(being.ref.workspace, turn.plan).pipe(
+      Effect.flatMap((kit) => kit.run(callBy(being), run)),
+      Effect.catch(() => Effect.succeed<ToolOutcome>({ failure: { code: "internal", text: "The turn's tools could not be read." } })),
+      Effect.catchDefect((defect) =>
+        Effect.map(Effect.logError("a tool call broke", defect), (): ToolOutcome =>
+          ({ failure: { code: "internal", text: "The tool call broke. The server's log says why." } })))
+    )))
+    const returned: Outcome = { type: "tool.returned", turnId, toolCallId, durationMs: Math.round(Duration.toMillis(duration)), ...outcome }
+    return returned
+  })
+
+  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, index, message, step, turnId }: HookAsked) {
+    const { parent, ref, snapshot: { context: { turn } } } = being
+    if (turn === null) return undefined
+    const toolCallId = "toolCallId" in data ? { toolCallId: data.toolCallId } : {}
+    const deliveryId = deliveryIdOf({ turnId, step, point: data.point, index, ...toolCallId, ...(message === undefined ? {} : { message }) })
+    const asked = { type: "hook.decided" as const, turnId, step, index, point: data.point, ...toolCallId, ...(message === undefined ? {} : { message }), deliveryId }
+    // Without its profile nobody knows what the hook is: it fails closed.
+    const unknown: Outcome = {
+      ...asked, hookId: "", processor: "client", decision: "deny", latencyMs: 0, failed: true, reason: "The turn's profile could not be read."
+    }
+    const hook = yield* tools.kit(ref.workspace, turn.plan).pipe(Effect.map((kit) => kit.hooks[index]), Effect.catch(() => Effect.succeed(undefined)))
+    if (hook === undefined) return unknown
+    const known = { hookId: hook.id, processor: hook.processor.type }
+    return yield* hooks.evaluate({
+      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: turn.principal,
+      hook, index, deliveryId, data, reviewer: settingsOf(being).reviews !== undefined
+    }).pipe(
+      Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),
+      Effect.catchDefect((defect) =>
+        Effect.map(Effect.logError("a hook's evaluation broke", defect), (): Outcome => ({ ...unknown, ...known, reason: "The evaluation broke. The server's log says why." })))
+    )
+  })
+
   return (being: Being<Snapshot>, job: ThreadJob): Effect.Effect<Outcome | undefined> => {
     switch (job.type) {
       case "sample":
         return sample(being, job.params)
-      case "runTool": {
-        const { input, name, toolCallId, turnId } = job.params
-        return Effect.map(Effect.timed(tools.run(name, input, toolCallId)), ([duration, outcome]) => ({
-          type: "tool.returned", turnId, toolCallId, durationMs: Math.round(Duration.toMillis(duration)), ...outcome
-        }))
-      }
+      case "runTool":
+        return runTool(being, job.params)
+      case "askHook":
+        return askHook(being, job.params)
       case "reportLost":
         return Effect.succeed({
           type: "tool.returned", durationMs: 0, ...job.params,

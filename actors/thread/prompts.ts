@@ -7,6 +7,7 @@
  * P3. A retried turn is left out.
  */
 import { Effect } from "effect"
+import type { MessageContent } from "../../src/domain/content.ts"
 import type { ActorRef, JournalUnavailable, StoredFact } from "../../src/journal/Journal.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
 import type { Fact, ResponseDetail } from "../../machines/thread/facts.ts"
@@ -36,6 +37,10 @@ const callOf = (messages: ReadonlyArray<PromptMessage>, toolCallId: string) => {
   throw new Error(`${toolCallId} has a result and no intent`)
 }
 
+/** A hook or a person has put other words in the place of a message: the model reads those. */
+const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, content: MessageContent) =>
+  messages.map((message) => message.role === "user" && message.turnId === turnId && message.n === n ? { ...message, content } : message)
+
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Fact): Array<PromptMessage> => {
   const { turnId } = fact
@@ -43,8 +48,13 @@ export const extend = (messages: Array<PromptMessage>, fact: Fact): Array<Prompt
     case "user_message": {
       const retried = fact.detail?.retryOf
       const kept = retried === undefined ? messages : messages.filter((message) => message.turnId !== retried)
-      kept.push({ role: "user", turnId, content: fact.event.content })
+      kept.push({ role: "user", turnId, n: fact.n, content: fact.event.content })
       return kept
+    }
+    case "hook_decision":
+    case "wait_resolved": {
+      const { message: n, rewrite } = fact.detail ?? {}
+      return rewrite?.content === undefined || n === undefined ? messages : rewritten(messages, turnId, n, rewrite.content)
     }
     case "assistant_message": {
       const text = fact.event.content.map((block) => block.type === "text" ? block.text : "").join("")

@@ -36,5 +36,12 @@ export const explain = (refusal: Refusal): Refused => {
       return new Refused({ reason: "nothing_to_retry", message: "The last turn of this thread neither failed nor was cancelled, or one is running." })
     case "wait_not_open":
       return new Refused({ reason: "wait_not_open", message: `${refusal.waitId} is not open.` })
+    case "wait_type_mismatch":
+      return new Refused({
+        reason: "wait_type_mismatch",
+        message: refusal.type === "client_tool"
+          ? "type: this wait is for a tool's result: answer with type tool_result."
+          : "type: this wait is for a decision: answer with type decision."
+      })
   }
 }

@@ -1,14 +1,15 @@
 /** What reaches a thread's mailbox: the chart's commands without the time, and without what the runtime looks up. */
-import type { Command, ModelReplied, RepliedCall, Submit } from "../../machines/thread/commands.ts"
+import type { Answer, Command, HookDecided, ModelReplied, RepliedCall, Submit, ToolReturned } from "../../machines/thread/commands.ts"
 
 type Without<C, K extends PropertyKey> = C extends unknown ? Omit<C, K> : never
 
 type Late = "at" | "admissions"
 
-/** How a job came out. The verdicts of a response's calls are looked up when it arrives. */
+/** How a job came out. What stands behind a response's calls, and who judges what, is looked up when it arrives. */
 export type Outcome =
-  | Without<Extract<Command, { readonly type: "model.failed" | "tool.returned" }>, Late>
-  | (Omit<ModelReplied, Late | "calls"> & { readonly calls: ReadonlyArray<Omit<RepliedCall, "verdict">> })
+  | Without<Extract<Command, { readonly type: "model.failed" }>, Late>
+  | Without<ToolReturned | HookDecided, Late | "hooks">
+  | (Omit<ModelReplied, Late | "calls" | "hooks"> & { readonly calls: ReadonlyArray<Omit<RepliedCall, "verdict">> })
 
 /** Born without a message: nothing happens but the birth. */
 export interface BeBorn {
@@ -21,10 +22,13 @@ export interface Retry {
   readonly principal: Submit["input"]["principal"]
 }
 
-type Asked = Without<Extract<Command, { readonly type: "edit" | "remove" | "promote" | "cancel" | "due" | "poison" | "answer" }>, Late>
+type Asked = Without<Extract<Command, { readonly type: "edit" | "remove" | "promote" | "cancel" | "due" | "poison" }>, Late>
 
 /** `creating`: the thread begins with it, and the answer is its detail. */
 type Submitting = Without<Submit, Late> & { readonly creating?: true }
 
-export type Request = Submitting | Asked | Outcome | Retry | BeBorn
+/** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
+export type Resolve = Omit<Answer, Late | "hooks"> & { readonly from?: string }
+
+export type Request = Submitting | Asked | Outcome | Retry | BeBorn | Resolve
 

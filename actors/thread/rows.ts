@@ -9,10 +9,12 @@ import type { FactRow, InputRow, StoredFact, WaitRow } from "../../src/journal/J
 import { carryText, readCarry } from "../../src/store/threadCarry.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
+import type { PendingWait, WaitRecord } from "../../src/domain/thread.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
-import type { Call, Carry, Context, OpenWait } from "../../machines/thread/context.ts"
-
+import { type Carry, type Context, openWaits, type Turn } from "../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+
+type OpenWaits = ReturnType<typeof openWaits>
 
 /** What the database refuses a second time: an admission, the end of a turn, a result, a resolution. */
 const onceOf = (fact: Fact): string | null => {
@@ -47,7 +49,8 @@ const shortPlan = ({ maxParallelTools, maxSteps, maxTurnMs, ...plan }: Plan): Us
 
 const detailOf = (fact: Fact) => {
   if (!("detail" in fact) || fact.detail === undefined) return null
-  return JSON.stringify(fact.type === "user_message" ? { ...fact.detail, plan: shortPlan(fact.detail.plan) } : fact.detail)
+  if (fact.type !== "user_message" || fact.detail.plan === undefined) return JSON.stringify(fact.detail)
+  return JSON.stringify({ ...fact.detail, plan: shortPlan(fact.detail.plan) })
 }
 
 export const factRow = (fact: Fact): FactRow => ({
@@ -81,18 +84,19 @@ export const carryOf = (text: string): Carry => {
   return carry
 }
 
+const firstExpiry = (turn: Turn) => Math.min(...openWaits(turn).map(({ wait }) => wait.expiresAt))
+
 /** The earliest moment at which the thread has something to do: while a turn runs, since it began. */
 export const runnableAt = ({ context: { turn }, value }: Snapshot): number | null => {
   if (turn === null) return null
-  if (value === "awaiting") return Math.min(...turn.calls.map((call) => call.wait?.expiresAt ?? Infinity))
+  if (value === "awaiting") return firstExpiry(turn)
   return turn.retryAt ?? turn.deadlineAt - turn.plan.maxTurnMs
 }
 
 /** The next moment at which the live thread wants to be told the time. */
 export const nextDue = ({ context: { turn }, value }: Snapshot): number | null => {
   if (turn === null) return null
-  const expiries = turn.calls.map((call) => call.wait?.expiresAt ?? Infinity)
-  return Math.min(...expiries, value === "awaiting" ? Infinity : Math.min(turn.deadlineAt, turn.retryAt ?? Infinity))
+  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(turn.deadlineAt, turn.retryAt ?? Infinity))
 }
 
 /** Rows of waiting inputs that a step changed. An admitted input's row goes, its fact is the proof; a cancelled one's stays. */
@@ -111,24 +115,45 @@ export const inputChanges = (before: Context, after: Context, facts: ReadonlyArr
   return put.length === 0 && drop.length === 0 ? undefined : { put, drop }
 }
 
-/** A wait as the API shows it, without its id. */
-export const waitRecord = (turnId: string, call: Pick<Call, "toolCallId" | "name" | "input">, wait: Pick<OpenWait, "toolsetId" | "expiresAt">) => ({
-  turnId, type: "client_tool" as const, target: "client" as const, state: "open" as const, expiresAt: toTimestamp(wait.expiresAt),
-  toolCallId: call.toolCallId, toolName: call.name, toolInput: call.input, toolsetId: wait.toolsetId
+/** A wait as the API shows it. */
+export const pendingWait = (turnId: string, { call, wait }: OpenWaits[number]): PendingWait => ({
+  id: wait.waitId, turnId, type: wait.type, state: "open", target: wait.target, expiresAt: toTimestamp(wait.expiresAt),
+  ...(wait.hook === undefined ? {} : { hookId: wait.hook.hookId, point: wait.hook.point, processor: wait.hook.processor }),
+  ...(wait.type === "role_approval" ? { point: "before_tool_call" as const } : {}),
+  ...(wait.reason === undefined ? {} : { reason: wait.reason }),
+  ...(call === undefined ? {} : { toolCallId: call.toolCallId, toolName: call.name, toolInput: call.input }),
+  ...(wait.toolsetId === undefined ? {} : { toolsetId: wait.toolsetId })
 })
 
-/** Rows of open waits that a step changed: all of one turn's, since waits do not outlive it. */
-export const waitChanges = (before: Context, after: Context) => {
-  const open = ({ turn }: Context) => (turn?.calls ?? []).filter((call) => call.wait !== undefined)
-  const was = open(before)
-  const is = open(after)
-  if (was.length === 0 && is.length === 0) return undefined
-  const known = new Set(was.map((call) => call.toolCallId))
-  const left = new Set(is.map((call) => call.toolCallId))
-  const put = is.flatMap((call): ReadonlyArray<WaitRow> =>
-    call.wait === undefined || after.turn === null || known.has(call.toolCallId)
-      ? []
-      : [{ id: call.wait.waitId, target: "client", body: JSON.stringify(waitRecord(after.turn.turnId, call, call.wait)) }])
-  const drop = was.flatMap((call) => call.wait === undefined || left.has(call.toolCallId) ? [] : [call.wait.waitId])
-  return put.length === 0 && drop.length === 0 ? undefined : { put, drop }
+/** As they are listed: oldest first. */
+export const pendingWaits = (turn: Turn | null): ReadonlyArray<PendingWait> =>
+  turn === null ? [] : openWaits(turn)
+    .toSorted((a, b) => a.wait.createdAt - b.wait.createdAt || (a.wait.waitId < b.wait.waitId ? -1 : 1))
+    .map((open) => pendingWait(turn.turnId, open))
+
+const states = { expired: "expired", cancelled: "cancelled" } as const
+
+/** Rows of waits that a step opened or closed. A turn that has just been opened waits for nobody. */
+export const waitChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>): ReadonlyArray<WaitRow> => {
+  if (before.turn === null || (before.turn === after.turn)) return []
+  const changed: Array<WaitRow> = []
+  const known = new Map(openWaits(before.turn).map((open) => [open.wait.waitId, open]))
+  let at = before.seq
+  for (const fact of facts) {
+    if (isPublic(fact)) at++
+    if (fact.type !== "wait_resolved") continue
+    const { waitId, waitResult } = fact.event
+    const open = known.get(waitId)
+    if (open === undefined) continue
+    const { outcome } = waitResult
+    const state = outcome === "expired" || outcome === "cancelled" ? states[outcome] : "resolved"
+    const body: WaitRecord = { ...pendingWait(fact.turnId, open), state, waitResult, resolvedAt: toTimestamp(fact.at), seq: at }
+    changed.push({ id: waitId, target: open.wait.target, state, createdAt: open.wait.createdAt, body: JSON.stringify(body) })
+  }
+  for (const open of openWaits(after.turn)) {
+    const { createdAt, target, waitId } = open.wait
+    if (known.has(waitId) || after.turn === null) continue
+    changed.push({ id: waitId, target, state: "open", createdAt, body: JSON.stringify(pendingWait(after.turn.turnId, open)) })
+  }
+  return changed
 }

@@ -1,27 +1,78 @@
 /**
- * The tools that calls can reach. None are registered yet: every name is unknown, and a call of it
- * comes back as `tool_not_found`, so that the model can go on.
+ * What a turn may call and who judges it: a turn's kit is made once from its plan, and asked for every
+ * response, call and result after that.
+ *
+ * B1. A kit is the plan's: the version of the profile and the catalogues that were current when the turn
+ *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.
+ * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
  */
 import { Effect } from "effect"
+import { type Hook, type HookData, matching } from "../../src/domain/hook.ts"
+import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Verdict } from "../../machines/thread/commands.ts"
+import type { ModelUsage } from "../../src/domain/usage.ts"
+import type { ToolDefinition } from "../../src/models/Model.ts"
+import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
+import type { Carry } from "../../machines/thread/context.ts"
+import type { Job } from "../../machines/thread/draft.ts"
+import { Unreachable } from "../Actor.ts"
+import type { ThreadSettings } from "./admission.ts"
 
 export interface ToolOutcome {
   readonly output?: unknown
   readonly failure?: Failure
+  readonly reveal?: ToolReveal
+  readonly usage?: ModelUsage
+}
+
+/** Whose call it is. */
+export interface CallBy extends ThreadSettings {
+  readonly threadId: string
+  readonly carry: Carry
+}
+
+export type ToolRun = Extract<Job, { readonly type: "runTool" }>["params"]
+
+export interface Kit {
+  readonly systemPrompt?: string
+  /** All hooks of the profile: their places are their indices. */
+  readonly hooks: ReadonlyArray<Hook>
+  /** What the model is shown. */
+  readonly definitions: (by: CallBy) => Effect.Effect<ReadonlyArray<ToolDefinition>, Unreachable>
+  /** What stands behind the calls of a response, in their order. */
+  readonly verdicts: (by: CallBy, calls: ReadonlyArray<Omit<RepliedCall, "verdict">>) => Effect.Effect<ReadonlyArray<Verdict>, Unreachable>
+  /** What is wrong with an input or an output by the tool's own schema, if anything. */
+  readonly problem: (name: string, what: "input" | "output", value: unknown) => string | undefined
+  /** Runs a call. Never fails: a failure is an outcome. */
+  readonly run: (by: CallBy, run: ToolRun) => Effect.Effect<ToolOutcome>
 }
 
 export interface Tools {
-  /** What stands behind a name, asked when a response is written down. */
-  readonly verdict: (name: string) => Verdict
-  /** Runs a call. Never fails: a failure is an outcome. */
-  readonly run: (name: string, input: unknown, toolCallId: string) => Effect.Effect<ToolOutcome>
+  readonly kit: (workspace: string, plan: Plan) => Effect.Effect<Kit, Unreachable>
 }
 
 const quoted = (name: string) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
-export const noTools: Tools = {
-  // Nothing runs, so running it again does no harm.
-  verdict: () => ({ rerunnable: true }),
-  run: (name) => Effect.succeed({ failure: { code: "tool_not_found", text: `There is no tool ${quoted(name)}.` } })
+export const unknownTool = (name: string): Failure => ({ code: "tool_not_found", text: `There is no tool ${quoted(name)}.` })
+
+/** Nothing can be called, and nobody is asked. */
+export const emptyKit: Kit = {
+  hooks: [],
+  definitions: () => Effect.succeed([]),
+  verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => ({ refused: unknownTool(name) }))),
+  problem: () => undefined,
+  run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }
+
+export const noTools: Tools = { kit: () => Effect.succeed(emptyKit) }
+
+/** Hooks that are asked about this, from a place on. A thread that reviews for another's hook is reviewed by no agent. */
+export const hooksAbout = (hooks: ReadonlyArray<Hook>, data: HookData, settings: Pick<ThreadSettings, "reviews">, from = 0): ReadonlyArray<number> => {
+  if (hooks.length === 0) return []
+  const found = matching(hooks, data.point, data, from)
+  return settings.reviews === undefined ? found : found.filter((index) => hooks[index]?.processor.type !== "agent")
+}
+
+/** Somebody may have to see the model's responses before anybody else does. */
+export const judgesResponses = (hooks: ReadonlyArray<Hook>, { reviews }: Pick<ThreadSettings, "reviews">) =>
+  hooks.some(({ enabled, point, processor }) => enabled && point === "after_model_response" && (reviews === undefined || processor.type !== "agent"))

@@ -3,12 +3,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentId } from "../../src/domain/agent.ts"
 import { ThreadEvent } from "../../src/domain/event.ts"
-import { ThreadStatus } from "../../src/domain/thread.ts"
+import { PendingWait, ThreadStatus } from "../../src/domain/thread.ts"
 import { access } from "../Authenticate.ts"
 import { ThreadId } from "../threads/api.ts"
 import { int64 } from "../Validate.ts"
 
-/** Every frame that a stream may hold. `wait` and `operation` are reserved. */
+/** Every frame that a stream may hold. `operation` is reserved. */
 export const frameTypes = ["ready", "event", "delta", "status", "queue", "wait", "operation", "discard", "gap", "bye"] as const
 export type FrameType = typeof frameTypes[number]
 
@@ -33,6 +33,9 @@ const delta = frame("delta", Schema.Struct({
   text: Schema.String
 }))
 const status = frame("status", Schema.Struct({ threadId: Schema.String, status: ThreadStatus, lastSeq: Schema.Int }))
+const wait = frame("wait", Schema.Struct({
+  threadId: Schema.String, waitId: Schema.String, state: PendingWait.fields.state, target: PendingWait.fields.target
+}))
 const queue = frame("queue", Schema.Struct({ threadId: Schema.String, pending: Schema.Int }))
 /** The streamed response will not be recorded. */
 const discard = frame("discard", Schema.Struct({ threadId: Schema.String, eventId: Schema.String }))
@@ -43,9 +46,9 @@ const bye = frame("bye", Schema.Struct({ reason: Schema.Literals(["draining", "a
 const ThreadFrame = Schema.Union([
   ready,
   Schema.Struct({ id: Schema.String, event: Schema.Literal("event"), data: Schema.fromJsonString(ThreadEvent) }),
-  delta, status, queue, discard, gap, bye
+  delta, status, queue, wait, discard, gap, bye
 ])
-const HintFrame = Schema.Union([ready, frame("event", HintedEvent), delta, status, queue, discard, gap, bye])
+const HintFrame = Schema.Union([ready, frame("event", HintedEvent), delta, status, queue, wait, discard, gap, bye])
 
 /** Comma-separated names of frames. `ready`, `gap` and `bye` always come. */
 const Types = Schema.optional(Schema.String.check(

@@ -18,6 +18,8 @@ const framesOf = (hint: Hint): ReadonlyArray<Frame> => {
       return [frames.status(hint)]
     case "queue":
       return [frames.queue(hint)]
+    case "wait":
+      return [frames.wait(hint)]
     case "delta":
       return [frames.delta(hint)]
     case "discard":

@@ -73,6 +73,9 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
             if (!wanted.status) return
             if (!live || !outbox.offer(frames.status(hint))) lastStatus = hint
             return
+          case "wait":
+            if (live && wanted.wait) outbox.offer(frames.wait(hint))
+            return
           case "queue":
             if (live && wanted.queue) outbox.offer(frames.queue(hint))
             return

@@ -29,6 +29,9 @@ export const status = ({ lastSeq, status, threadId }: Pick<Of<"status">, "lastSe
 export const queue = ({ pending, threadId }: Of<"queue">): Frame =>
   ({ text: text("queue", JSON.stringify({ threadId, pending })), key: `queue ${threadId}` })
 
+export const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame =>
+  ({ text: text("wait", JSON.stringify({ threadId, waitId, state, target })) })
+
 export const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({ text: text("discard", JSON.stringify({ threadId, eventId })) })
 
 /** Pieces that wait together leave as one, with the first one's index. */

@@ -7,6 +7,7 @@ export interface Wanted {
   readonly discard: boolean
   readonly status: boolean
   readonly queue: boolean
+  readonly wait: boolean
 }
 
 /** Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. */
@@ -19,6 +20,7 @@ export const wanted = (query: { readonly types?: string | undefined; readonly de
     delta: deltas && asked("delta"),
     discard: deltas ? asked("discard") : types?.has("discard") === true,
     status: asked("status"),
-    queue: asked("queue")
+    queue: asked("queue"),
+    wait: asked("wait")
   }
 }

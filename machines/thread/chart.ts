@@ -6,19 +6,25 @@
  *     whatever ends it: `end` does it, and nothing else ends a turn.
  * T2. A steer joins only the turn that it was sent to, before that turn's next model call. When the
  *     turn ends first, the steer goes before the queue. Nothing that was accepted is dropped.
- * T3. An outcome names its turn, and a model's outcome its step, model and attempt; a stale one changes nothing.
+ * T3. An outcome names its turn, a model's its step, model and attempt, a hook's what it was asked about; a
+ *     stale one changes nothing.
  * T4. Whatever changes the context is a fact, or a row of a waiting input: a fold finds the same state.
  */
-import { and, not, or, setup, type SnapshotFrom } from "xstate"
+import { and, not, setup, type SnapshotFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
+import { answerCall, decideCall, expireCall, returnCall, runs } from "./calls.ts"
 import type { Admission, Command } from "./commands.ts"
-import { blank, type Context } from "./context.ts"
+import { blank, type Context, openWaits, parked } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
+import * as judging from "./judging.ts"
 import * as turn from "./turn.ts"
 
-/** Events of a turn are numbered below `messageNumber`; another response must find room. */
-const mostEvents = 15_000
+/**
+ * Events of a turn are numbered below `messageNumber`; another response must find room: 128 calls, and
+ * 100 steers, each with up to 16 hooks that ask and are answered.
+ */
+const mostEvents = { plain: 15_000, hooked: 4_000 }
 
 const admissionOf = (event: Command, input: Input): Admission => {
   const admission = "admissions" in event ? event.admissions[input.inputId] : undefined
@@ -43,6 +49,7 @@ const base = setup({
     // Jobs: named here, performed elsewhere.
     sample: (_, _params: Extract<Job, { type: "sample" }>["params"]) => {},
     runTool: (_, _params: Extract<Job, { type: "runTool" }>["params"]) => {},
+    askHook: (_, _params: Extract<Job, { type: "askHook" }>["params"]) => {},
     abandon: (_, _params: Extract<Job, { type: "abandon" }>["params"]) => {}
   },
   guards: {
@@ -58,20 +65,28 @@ const base = setup({
       event.turnId === turn.turnId && event.step === turn.step && event.attempt === turn.attempt &&
       event.modelId === turn.plan.models[turn.target],
     callsTools: ({ event }) => event.type === "model.replied" && event.calls.length > 0,
+    judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
     steered: ({ context: { pending, turn } }) => turn !== null && pending.some((input) => input.forTurnId === turn.turnId),
-    stepsLeft: ({ context: { turn } }) => turn !== null && turn.step < turn.plan.maxSteps && turn.events < mostEvents,
+    stepsLeft: ({ context: { turn } }) =>
+      turn !== null && turn.step < turn.plan.maxSteps && turn.events < (turn.plan.hooked === true ? mostEvents.hooked : mostEvents.plain),
     triesAgain: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
     pausesFirst: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
     runningCall: ({ context: { turn }, event }) =>
       event.type === "tool.returned" && turn !== null && event.turnId === turn.turnId &&
-      turn.calls.some((call) => call.toolCallId === event.toolCallId && call.phase === "running"),
-    openWait: ({ context: { turn }, event }) =>
-      event.type === "answer" && turn !== null && turn.calls.some((call) => call.wait?.waitId === event.waitId),
+      turn.calls.some((call) => call.toolCallId === event.toolCallId && runs(call)),
+    askedHook: ({ context: { turn }, event }) => event.type === "hook.decided" && turn !== null && judging.isAsked(turn, event),
+    openWait: ({ context: { turn }, event }) => event.type === "answer" && openWaits(turn).some(({ wait }) => wait.waitId === event.waitId),
+    /** What was decided, answered or left unanswered ends the turn. */
+    fatal: ({ context: { turn }, event }) => turn !== null && judging.fatal(turn, event) !== undefined,
+    opening: ({ context: { turn } }) => turn?.opening !== undefined,
+    reviewing: ({ context: { turn } }) => turn?.reviewing !== undefined,
+    reviewed: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0,
+    reviewedCalls: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
     settled: ({ context: { turn } }) => turn !== null && turn.calls.length === 0,
-    parked: ({ context: { turn } }) => turn !== null && turn.calls.length > 0 && turn.calls.every((call) => call.phase === "parked"),
+    parked: ({ context: { turn } }) => turn !== null && parked(turn),
     overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= turn.deadlineAt,
     pauseOver: ({ context: { turn }, event }) => event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
-    expiry: ({ context, event }) => event.type === "due" && context.turn !== null && turn.expired(new Draft(context), event.at).length > 0
+    expiry: ({ context: { turn }, event }) => event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
   }
 })
 
@@ -137,38 +152,40 @@ const kit = base.extend({
       const next = turn.nextInput(d.context.pending)
       if (next === undefined) return
       const admission = admissionOf(event, next)
-      if ("plan" in admission) turn.admit(d, next, admission.plan, event.at)
+      if ("plan" in admission) turn.admit(d, next, admission.plan, admission.opening, event.at)
     }),
-    beginSample: doing((d, event) => {
-      turn.applySteers(d, event.at)
-      turn.sample(d)
-    }),
+    beginSample: doing((d, event) => turn.sample(d, "admissions" in event ? event.admissions : {}, event.at)),
     nextStep: doing(turn.nextStep),
-    respond: doing((d, event) => turn.respond(d, as(event, "model.replied"))),
+    review: doing((d, event) => turn.review(d, as(event, "model.replied"))),
+    respond: doing((d, event) => turn.respond(d, as(event, "model.replied"), event.at)),
+    respondReviewed: doing((d, event) => {
+      const { reviewing } = d.turn
+      if (reviewing !== undefined) turn.respond(d, reviewing.reply, event.at)
+    }),
     noteFailure: doing((d, event) => {
       const failed = as(event, "model.failed")
       const next = turn.afterFailure(d, failed)
       if (next !== undefined) turn.noteFailure(d, failed, next)
     }),
     startAttempt: doing((d, event) => turn.startAttempt(d, event.at)),
-    settleCall: doing((d, event) => {
-      const returned = as(event, "tool.returned")
-      turn.settle(d, returned.toolCallId, returned.at, returned)
+    returnCall: doing((d, event) => returnCall(d, as(event, "tool.returned"))),
+    decide: doing((d, event) => {
+      const decided = as(event, "hook.decided")
+      if (decided.toolCallId === undefined) judging.decideTurn(d, decided)
+      else decideCall(d, decided, decided.toolCallId)
     }),
-    settleWait: doing((d, event) => {
-      const { at, principal, result, waitId } = as(event, "answer")
-      const call = d.turn.calls.find(({ wait }) => wait?.waitId === waitId)
-      if (call === undefined) return
-      if ("output" in result) {
-        turn.resolveWait(d, call, at, { outcome: "result", by: principal, output: result.output })
-        turn.settle(d, call.toolCallId, at, { output: result.output })
-      } else {
-        turn.resolveWait(d, call, at, { outcome: "error", by: principal })
-        turn.settle(d, call.toolCallId, at, { failure: { code: "tool_error", text: `${result.error.code}: ${result.error.message}` } })
+    answer: doing((d, event) => {
+      const answer = as(event, "answer")
+      const found = openWaits(d.turn).find(({ wait }) => wait.waitId === answer.waitId)
+      if (found?.call !== undefined) answerCall(d, answer, found.wait, found.call)
+      else if (found !== undefined) judging.answerTurn(d, answer, found.wait)
+    }),
+    expireWaits: doing((d, { at }) => {
+      for (const { call, wait } of judging.expired(d.turn, at)) {
+        if (call === undefined) judging.expireTurn(d, wait, at)
+        else expireCall(d, wait, call, at)
       }
     }),
-    expireWaits: doing((d, event) => turn.expire(d, event.at)),
-    restartClock: doing((d, event) => d.setTurn({ deadlineAt: event.at + d.turn.plan.maxTurnMs })),
     complete: doing((d, event) => turn.end(d, { type: "turn_completed" }, event.at)),
     stop: doing((d, event) => {
       const command = as(event, "submit", "promote", "cancel")
@@ -177,6 +194,12 @@ const kit = base.extend({
     failModel: doing((d, event) => {
       const { at, code, details, text } = as(event, "model.failed")
       turn.end(d, { type: "turn_failed", failure: { code, text, ...(details === undefined ? {} : { details }) } }, at)
+    }),
+    failFatal: doing((d, event) => {
+      const why = judging.fatal(d.turn, event)
+      if (why === undefined) return
+      why.say(d)
+      turn.end(d, { type: "turn_failed", failure: why.failure }, event.at)
     }),
     failLate: doing((d, event) =>
       turn.end(d, { type: "turn_failed", failure: { code: "turn_timeout", text: "The turn ran longer than its profile allows." } }, event.at)),
@@ -216,15 +239,34 @@ const busy = {
   poison: { target: "#thread.failed", actions: "failPoisoned" }
 } as const
 
+/** Somebody's answer, or nobody's in time. */
+const answers = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "openWait", actions: "answer" }] as const
+const expiries = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "expiry", actions: "expireWaits" }] as const
+const decisions = [
+  { guard: not("askedHook") },
+  { guard: "fatal", target: "#thread.failed", actions: "failFatal" },
+  { actions: "decide" }
+] as const
+
 const running = kit.createStateConfig({
   initial: "sampling",
   on: { ...busy, due: { guard: "overdue", target: "#thread.failed", actions: "failLate" } },
   states: {
+    /** Hooks of before_turn_start judge the turn's message, or steers. */
+    opening: {
+      always: [
+        { guard: "parked", target: "#thread.awaiting" },
+        { guard: not("opening"), target: "sampling" }
+      ],
+      on: { "hook.decided": decisions }
+    },
     sampling: {
       entry: "beginSample",
+      always: { guard: "opening", target: "opening" },
       on: {
         "model.replied": [
           { guard: not("answersNow") },
+          { guard: "judgesReply", target: "reviewing", actions: "review" },
           { guard: "callsTools", target: "acting", actions: "respond" },
           { guard: and(["steered", "stepsLeft"]), target: "sampling", reenter: true, actions: ["respond", "nextStep"] },
           { target: "#thread.idle", actions: ["respond", "complete"] }
@@ -246,6 +288,16 @@ const running = kit.createStateConfig({
         ]
       }
     },
+    /** Hooks of after_model_response judge a response that nobody has seen. */
+    reviewing: {
+      always: [
+        { guard: "parked", target: "#thread.awaiting" },
+        { guard: "reviewedCalls", target: "acting", actions: "respondReviewed" },
+        { guard: and(["reviewed", "steered", "stepsLeft"]), target: "sampling", actions: ["respondReviewed", "nextStep"] },
+        { guard: "reviewed", target: "#thread.idle", actions: ["respondReviewed", "complete"] }
+      ],
+      on: { "hook.decided": decisions }
+    },
     acting: {
       always: [
         { guard: and(["settled", "stepsLeft"]), target: "sampling", actions: "nextStep" },
@@ -253,12 +305,10 @@ const running = kit.createStateConfig({
         { guard: "parked", target: "#thread.awaiting" }
       ],
       on: {
-        "tool.returned": { guard: "runningCall", actions: "settleCall" },
-        answer: { guard: "openWait", actions: "settleWait" },
-        due: [
-          { guard: "overdue", target: "#thread.failed", actions: "failLate" },
-          { guard: "expiry", actions: "expireWaits" }
-        ]
+        "tool.returned": { guard: "runningCall", actions: "returnCall" },
+        "hook.decided": decisions,
+        answer: answers,
+        due: [{ guard: "overdue", target: "#thread.failed", actions: "failLate" }, ...expiries]
       }
     }
   }
@@ -267,14 +317,18 @@ const running = kit.createStateConfig({
 const awaiting = kit.createStateConfig({
   on: {
     ...busy,
-    answer: { guard: "openWait", actions: "settleWait" },
-    due: { guard: "expiry", actions: "expireWaits" }
+    answer: [
+      { guard: and(["openWait", not("fatal"), "opening"]), target: "#thread.running.opening", actions: "answer" },
+      { guard: and(["openWait", not("fatal"), "reviewing"]), target: "#thread.running.reviewing", actions: "answer" },
+      ...answers
+    ],
+    due: [
+      { guard: and(["expiry", not("fatal"), "opening"]), target: "#thread.running.opening", actions: "expireWaits" },
+      { guard: and(["expiry", not("fatal"), "reviewing"]), target: "#thread.running.reviewing", actions: "expireWaits" },
+      ...expiries
+    ]
   },
-  always: [
-    { guard: and(["settled", "stepsLeft"]), target: "#thread.running", actions: ["restartClock", "nextStep"] },
-    { guard: "settled", target: "#thread.failed", actions: "failSteps" },
-    { guard: not(or(["settled", "parked"])), target: "#thread.running.acting", actions: "restartClock" }
-  ]
+  always: { guard: not("parked"), target: "#thread.running.acting" }
 })
 
 export const chart = kit.createMachine({

@@ -2,9 +2,11 @@
  * What may be asked of a thread: by clients, by the clock, and as the outcome of its own jobs.
  *
  * Ids and times are in the command already. So is what the chart needs and does not hold: how each
- * input that might be admitted now would run, and what stands behind each call of a response.
+ * input that might be admitted now would run, what stands behind each call of a response, and which
+ * hooks match what they have to judge.
  */
 import type { MessageContent } from "../../src/domain/content.ts"
+import type { HookPoint, HookProcessorType, ToolReveal } from "../../src/domain/event.ts"
 import type { Failure, FailureDetails } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -19,26 +21,71 @@ export interface Plan {
   readonly maxSteps: number
   readonly maxTurnMs: number
   readonly maxParallelTools: number
+  /** The catalogues of its tools. */
+  readonly catalogues?: ReadonlyArray<{ readonly id: string; readonly version: number }>
+  /** The profile has hooks: a step of the turn may write many events. */
+  readonly hooked?: true
 }
 
-/** What the runtime says of an input that might be admitted now. */
+/**
+ * What the runtime says of an input that might be admitted now. `opening` and `joining` are the hooks of
+ * before_turn_start that match it: as the message of a turn of its own, or as a steer of the running one.
+ */
 export type Admission =
-  | { readonly plan: Plan }
-  | { readonly refused: Failure }
+  | { readonly plan: Plan; readonly opening?: ReadonlyArray<number>; readonly joining?: ReadonlyArray<number> }
+  | { readonly refused: Failure; readonly joining?: ReadonlyArray<number> }
 
 /** What stands behind a call of a response, looked up before the chart decides. */
-export interface Verdict {
-  /** Read-only or idempotent: may run again after a crash. */
-  readonly rerunnable: boolean
-  /** The call is the client's to execute: it parks on a wait. */
-  readonly park?: { readonly target: "client"; readonly toolsetId: string; readonly timeoutMs: number }
-}
+export type Verdict =
+  /** It does not run: this is its result. */
+  | { readonly refused: Failure }
+  | {
+    /** Read-only or idempotent: may run again after a crash. */
+    readonly rerunnable: boolean
+    readonly toolsetId?: string
+    /** The grant that wants a person's word first. */
+    readonly approval?: string
+    /** Hooks of before_tool_call that match. */
+    readonly hooks?: ReadonlyArray<number>
+    /** The call is the client's to execute: it parks on a wait. */
+    readonly client?: { readonly timeoutMs: number }
+  }
 
 export interface RepliedCall {
   readonly providerToolCallId: string
   readonly name: string
   readonly input: unknown
   readonly verdict: Verdict
+}
+
+/** A model's response: calls, or a text that is not blank, or both. */
+export interface Reply {
+  /** Number of the response in the turn, from 1. */
+  readonly step: number
+  readonly modelId: string
+  readonly text: string
+  readonly calls: ReadonlyArray<RepliedCall>
+  readonly usage: ModelUsage
+  readonly parts?: unknown
+}
+
+export type WaitTarget = "person" | "client" | "url"
+export type OnTimeout = "deny" | "allow" | "fail"
+
+/** The hook behind a wait. */
+export interface Asked {
+  readonly hookId: string
+  readonly index: number
+  readonly point: HookPoint
+  readonly processor: HookProcessorType
+  readonly deliveryId: string
+}
+
+/** What a hook or a person puts in the place of what was judged: the field that fits the point. */
+export interface Rewrite {
+  readonly toolInput?: unknown
+  readonly toolOutput?: unknown
+  readonly content?: MessageContent
 }
 
 interface Timed {
@@ -91,16 +138,11 @@ interface Outcome extends Admitting {
   readonly turnId: string
 }
 /** Has calls, or a text that is not blank: a response with neither is a `model.failed` that is `empty`. */
-export interface ModelReplied extends Outcome {
+export interface ModelReplied extends Outcome, Reply {
   readonly type: "model.replied"
-  /** Number of the response in the turn, from 1. */
-  readonly step: number
   readonly attempt: number
-  readonly modelId: string
-  readonly text: string
-  readonly calls: ReadonlyArray<RepliedCall>
-  readonly usage: ModelUsage
-  readonly parts?: unknown
+  /** Hooks of after_model_response that match: nobody sees the response before they have answered. */
+  readonly hooks?: ReadonlyArray<number>
 }
 export interface ModelFailed extends Outcome {
   readonly type: "model.failed"
@@ -126,13 +168,42 @@ export interface ToolReturned extends Outcome {
   readonly output?: unknown
   readonly failure?: Failure
   readonly durationMs: number
+  readonly reveal?: ToolReveal
+  /** Of models inside the tool. */
+  readonly usage?: ModelUsage
+  /** Hooks of after_tool_result that match. */
+  readonly hooks?: ReadonlyArray<number>
 }
+export interface HookDecided extends Outcome, Asked {
+  readonly type: "hook.decided"
+  readonly step: number
+  /** Of before_tool_call and after_tool_result. */
+  readonly toolCallId?: string
+  /** Of before_turn_start: the number of the message's event. */
+  readonly message?: number
+  readonly decision: "allow" | "deny" | "ask" | "defer"
+  readonly latencyMs: number
+  readonly reason?: string
+  readonly rewrite?: Rewrite
+  /** Of a rewrite: the later hooks of the point that match what it has become. */
+  readonly hooks?: ReadonlyArray<number>
+  /** Of an ask. */
+  readonly ask?: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout }
+  /** No answer that counts: this is what the hook's onError says. */
+  readonly failed?: true
+}
+export type WaitAnswer =
+  | { readonly type: "decision"; readonly decision: "allow" | "deny"; readonly reason?: string; readonly rewrite?: Rewrite; readonly scope?: "once" | "thread" }
+  | { readonly type: "tool_result"; readonly output: unknown }
+  | { readonly type: "tool_result"; readonly error: { readonly code: string; readonly message: string } }
 export interface Answer extends Admitting {
   readonly type: "answer"
   readonly waitId: string
   readonly principal: Principal
-  readonly result: { readonly output: unknown } | { readonly error: { readonly code: string; readonly message: string } }
+  readonly answer: WaitAnswer
+  /** Of a rewrite: the later hooks that match what it has become. Of a tool's result: those of after_tool_result. */
+  readonly hooks?: ReadonlyArray<number>
 }
 
 export type Command =
-  | Submit | Edit | Remove | Promote | Cancel | Due | Poison | ModelReplied | ModelFailed | ToolReturned | Answer
+  | Submit | Edit | Remove | Promote | Cancel | Due | Poison | ModelReplied | ModelFailed | ToolReturned | HookDecided | Answer

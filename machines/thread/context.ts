@@ -2,27 +2,69 @@
  * What a thread knows: its waiting inputs, its running turn, and the little that outlives a turn.
  * Plain data; where the thread stands is the chart's state, never a second field here.
  */
+import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
+import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Principal } from "../../src/domain/principal.ts"
-import { addUsage, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { Plan } from "./commands.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import { type ModelUsage, noUsage } from "../../src/domain/usage.ts"
+import type { Asked, OnTimeout, Plan, Reply, WaitTarget } from "./commands.ts"
 
 export interface OpenWait {
   readonly waitId: string
-  readonly toolsetId: string
+  readonly type: "client_tool" | "hook_ask" | "role_approval"
+  readonly target: WaitTarget
+  readonly createdAt: number
   readonly expiresAt: number
+  /** What its expiry means; a client's call that nobody answered is a failed call, whatever stands here. */
+  readonly onTimeout: OnTimeout
+  readonly toolsetId?: string
+  readonly reason?: string
+  /** Of a hook that decided ask. */
+  readonly hook?: Asked
+  /** Of a role that wants a person's word: which grant. */
+  readonly grant?: string
 }
 
-/** A call without a result. */
+/** How a call came out, before the hooks of after_tool_result have seen it. */
+export interface Returned {
+  readonly output?: unknown
+  readonly failure?: Failure
+  readonly durationMs?: number
+  readonly reveal?: ToolReveal
+  readonly usage?: ModelUsage
+}
+
+/** A call without a result. What it waits for is in its fields: `nextOf` (calls.ts) reads them. */
 export interface Call {
   readonly toolCallId: string
   readonly providerToolCallId: string
   readonly name: string
+  /** As the model gave it, or as a hook or a person has rewritten it. */
   readonly input: unknown
+  readonly toolsetId?: string
   readonly rerunnable: boolean
+  /** Wants a place among those that run; has one, and its job runs; waits for somebody's answer. */
   readonly phase: "ready" | "running" | "parked"
+  /** The grant that wants a person's word first. */
+  readonly approval?: string
+  /** The grant that a person has given it. */
+  readonly approved?: string
+  /** The client executes it: it parks. */
+  readonly client?: { readonly timeoutMs: number }
+  /** Indices of the hooks that have still to answer: before it runs or, with `returned`, after. */
+  readonly hooks: ReadonlyArray<number>
+  readonly returned?: Returned
   readonly wait?: OpenWait
+}
+
+/** A user's message that hooks of before_turn_start have still to judge. */
+export interface Judged {
+  /** Number of its event. */
+  readonly n: number
+  readonly content: MessageContent
+  readonly submitMode: SubmitMode
+  readonly hooks: ReadonlyArray<number>
 }
 
 export interface Turn {
@@ -45,6 +87,17 @@ export interface Turn {
   /** seq of the newest user_message in the prompt. */
   readonly repliesTo: number
   readonly calls: ReadonlyArray<Call>
+  /** Messages under judgment, the first of them now. */
+  readonly opening?: { readonly messages: ReadonlyArray<Judged>; readonly wait?: OpenWait }
+  /** A response under judgment: nobody has seen it yet. */
+  readonly reviewing?: { readonly reply: Reply; readonly hooks: ReadonlyArray<number>; readonly wait?: OpenWait }
+}
+
+/** Not asked again in this thread: what a person allowed once for all. */
+export interface Approval {
+  /** A hook's id, or a grant's key. */
+  readonly by: string
+  readonly tool?: string
 }
 
 /** What stays when a turn is over: the head's carry. */
@@ -55,6 +108,15 @@ export interface Carry {
   readonly model?: string
   /** The last turn, unless it completed. */
   readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
+  readonly approvals?: ReadonlyArray<Approval>
+  /** Tools that results have made callable for the rest of the thread. */
+  readonly reveals?: Revealed
+}
+
+export interface Revealed {
+  readonly families: ReadonlyArray<string>
+  /** `toolsetId/name` of each. */
+  readonly tools: ReadonlyArray<string>
 }
 
 export interface Context {
@@ -68,11 +130,23 @@ export interface Context {
 
 export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: { usage: noUsage } }
 
-/** The carry when another turn has ended. */
-export const ended = ({ last: _, ...carry }: Carry, turnId: string, outcome: "completed" | "failed" | "cancelled", usage: ModelUsage): Carry => ({
-  ...carry,
-  usage: addUsage(carry.usage, usage),
-  ...(outcome === "completed" ? {} : { last: { turnId, outcome } })
-})
+/** Nothing of the turn runs: all that it waits for are answers. */
+export const parked = ({ calls, opening, reviewing }: Turn) =>
+  opening?.wait !== undefined || reviewing?.wait !== undefined ||
+  (calls.length > 0 && calls.every((call) => call.phase === "parked"))
+
+/** The turn's open waits, in the order of what they belong to. */
+export const openWaits = (turn: Turn | null): ReadonlyArray<{ readonly wait: OpenWait; readonly call?: Call }> => {
+  if (turn === null) return []
+  const { calls, opening, reviewing } = turn
+  const own = opening?.wait ?? reviewing?.wait
+  return [
+    ...(own === undefined ? [] : [{ wait: own }]),
+    ...calls.flatMap((call) => call.wait === undefined ? [] : [{ wait: call.wait, call }])
+  ]
+}
+
+export const isApproved = ({ approvals }: Carry, by: string, tool: string | undefined) =>
+  approvals?.some((approval) => approval.by === by && approval.tool === tool) === true
 
 export const interrupted: Failure = { code: "turn_interrupted", text: "The turn ended before the call returned." }

@@ -14,7 +14,7 @@ export interface Step {
 
 export const start = (): Snapshot => initialTransition(chart)[0]
 
-const jobTypes: ReadonlySet<string> = new Set<Job["type"]>(["sample", "runTool", "abandon"])
+const jobTypes: ReadonlySet<string> = new Set<Job["type"]>(["sample", "runTool", "askHook", "abandon"])
 
 /**
  * What XState's own `transition` makes anew for every step, an actor that never starts and the scope

@@ -2,12 +2,29 @@
  * A change of a thread in the making: the context as it will be, the facts that say so, the jobs it
  * asks for. The chart's actions are written with it; nobody else sees it unfinished.
  */
-import type { Context, Turn } from "./context.ts"
+import type { HookData } from "../../src/domain/hook.ts"
+import { advance, remember } from "./advance.ts"
+import type { Call, Context, Turn } from "./context.ts"
 import { type Fact, isPublic } from "./facts.ts"
 
 export type Job =
   | { readonly type: "sample"; readonly params: { readonly turnId: string; readonly step: number; readonly modelId: string; readonly attempt: number } }
-  | { readonly type: "runTool"; readonly params: { readonly turnId: string; readonly toolCallId: string; readonly name: string; readonly input: unknown } }
+  | {
+    readonly type: "runTool"
+    readonly params: {
+      readonly turnId: string; readonly toolCallId: string; readonly name: string; readonly input: unknown
+      /** The grant that a person has given the call. */
+      readonly approved?: string
+    }
+  }
+  | {
+    readonly type: "askHook"
+    readonly params: {
+      readonly turnId: string; readonly step: number; readonly index: number; readonly data: HookData
+      /** Of before_turn_start: the number of the message's event. */
+      readonly message?: number
+    }
+  }
   | { readonly type: "abandon"; readonly params: { readonly turnId: string } }
 
 export type Said<F extends Fact["type"]> = Extract<Fact, { readonly type: F }>
@@ -26,23 +43,23 @@ export class Draft {
     return this.context.turn
   }
 
+  call(toolCallId: string): Call {
+    const call = this.turn.calls.find((other) => other.toolCallId === toolCallId)
+    if (call === undefined) throw new Error(`${toolCallId} is not open`)
+    return call
+  }
+
   set(change: Partial<Context>) {
     this.context = { ...this.context, ...change }
   }
 
-  setTurn(change: Partial<Turn>) {
-    this.set({ turn: { ...this.turn, ...change } })
-  }
-
-  /** Records a fact of a turn; `pos` and, of a public one, `seq` move on. */
+  /** Records a fact and what it makes of the thread. */
   say(fact: Fact) {
-    const { pos, seq, turn } = this.context
+    const { carry, seq, turn } = this.context
+    const pos = this.context.pos + 1
     this.facts.push(fact)
-    this.set({
-      pos: pos + 1,
-      seq: isPublic(fact) ? seq + 1 : seq,
-      ...(turn !== null && turn.turnId === fact.turnId ? { turn: { ...turn, events: turn.events + 1 } } : {})
-    })
+    const reached = isPublic(fact) ? seq + 1 : seq
+    this.set({ pos, seq: reached, turn: advance(turn, fact, pos, reached), carry: remember(carry, fact) })
   }
 
   ask(job: Job) {

@@ -3,11 +3,12 @@
  * a fold needs and clients do not see; the private facts are those that the public log has no place for.
  */
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
+import type { HookDecisionEvent, Timing, ToolReveal } from "../../src/domain/event.ts"
 import type { FailureDetails } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
-import type { Timing } from "../../src/domain/event.ts"
-import type { Plan } from "./commands.ts"
+import type { Plan, Reply, Rewrite } from "./commands.ts"
+import type { Approval, OpenWait, Returned } from "./context.ts"
 
 interface Common {
   readonly turnId: string
@@ -32,8 +33,15 @@ export interface UserMessage extends Common {
     readonly submitMode: SubmitMode
     readonly inputId: string
   }
-  /** Only on the message that opens a turn. `model` is the selector that came with the input. */
-  readonly detail?: { readonly plan: Plan; readonly model?: string; readonly retryOf?: string }
+  readonly detail?: {
+    /** On the message that opens a turn. */
+    readonly plan?: Plan
+    /** The selector that came with the input. */
+    readonly model?: string
+    readonly retryOf?: string
+    /** Hooks that have to judge it first. */
+    readonly hooks?: ReadonlyArray<number>
+  }
 }
 export interface AssistantMessage extends Common {
   readonly type: "assistant_message"
@@ -54,40 +62,75 @@ export interface ToolIntent extends Common {
     readonly providerToolCallId: string
     readonly modelId: string
   }
-  readonly detail: { readonly rerunnable: boolean; readonly started: boolean; readonly response?: ResponseDetail }
+  readonly detail: {
+    readonly rerunnable: boolean
+    /** Its first job, a hook or the tool itself, runs from now on. */
+    readonly started: boolean
+    readonly toolsetId?: string
+    readonly approval?: string
+    readonly client?: { readonly timeoutMs: number }
+    readonly hooks?: ReadonlyArray<number>
+    readonly response?: ResponseDetail
+  }
 }
 export interface ToolResult extends Common {
   readonly type: "tool_result"
   readonly event: {
     readonly toolCallId: string
     readonly toolOutput: unknown
+    readonly reveal?: ToolReveal
+    readonly usage?: ModelUsage
     readonly timing?: Timing
     readonly failureCode?: string
     readonly failureText?: string
+  }
+}
+export interface HookDecision extends Common {
+  readonly type: "hook_decision"
+  readonly event: {
+    readonly hook: HookDecisionEvent
+    readonly toolCallId?: string
+    readonly waitId?: string
+  }
+  readonly detail?: {
+    /** Of before_turn_start: the number of the message's event. */
+    readonly message?: number
+    readonly rewrite?: Rewrite
+    readonly hooks?: ReadonlyArray<number>
   }
 }
 export interface WaitCreated extends Common {
   readonly type: "wait_created"
   readonly event: {
     readonly waitId: string
-    readonly toolCallId: string
-    readonly toolName: string
-    readonly toolsetId: string
+    readonly toolCallId?: string
+    readonly toolName?: string
+    readonly toolsetId?: string
     readonly usage: ModelUsage
   }
-  readonly detail: { readonly type: "client_tool"; readonly target: "client"; readonly expiresAt: number }
+  readonly detail: Omit<OpenWait, "waitId" | "toolsetId" | "createdAt">
 }
 export interface WaitResolved extends Common {
   readonly type: "wait_resolved"
   readonly event: {
     readonly waitId: string
-    readonly toolCallId: string
-    readonly toolsetId: string
+    readonly toolCallId?: string
+    readonly toolsetId?: string
     readonly waitResult: {
-      readonly outcome: "result" | "error" | "expired" | "cancelled"
+      readonly outcome: "allow" | "deny" | "result" | "error" | "expired" | "cancelled"
       readonly by?: Principal
+      readonly reason?: string
       readonly output?: unknown
     }
+  }
+  /** Only where what waited goes on. */
+  readonly detail?: {
+    readonly started?: true
+    /** Of before_turn_start: the number of the message's event. */
+    readonly message?: number
+    readonly rewrite?: Rewrite
+    readonly hooks?: ReadonlyArray<number>
+    readonly approval?: Approval
   }
 }
 export interface TurnCompleted extends Common {
@@ -127,18 +170,31 @@ export interface AttemptStarted extends Common {
   readonly event: Record<string, never>
   readonly detail: { readonly step: number; readonly attempt: number }
 }
-/** Private: a call that had to wait for its turn runs now. */
+/** Private: a call that had to wait for a place goes on now. */
 export interface CallStarted extends Common {
   readonly type: "call_started"
   readonly event: Record<string, never>
   readonly detail: { readonly toolCallId: string }
 }
+/** Private: a response that hooks have to judge before anybody sees it. */
+export interface ResponseReceived extends Common {
+  readonly type: "response_received"
+  readonly event: Record<string, never>
+  readonly detail: { readonly reply: Reply; readonly hooks: ReadonlyArray<number> }
+}
+/** Private: what a call returned, before the hooks have seen it. */
+export interface ResultReceived extends Common {
+  readonly type: "result_received"
+  readonly event: Record<string, never>
+  readonly detail: { readonly toolCallId: string; readonly returned: Returned; readonly hooks: ReadonlyArray<number>; readonly started: boolean }
+}
 
 export type Fact =
-  | UserMessage | AssistantMessage | ToolIntent | ToolResult | WaitCreated | WaitResolved
-  | TurnCompleted | TurnCancelled | TurnFailed | AttemptFailed | AttemptStarted | CallStarted
+  | UserMessage | AssistantMessage | ToolIntent | ToolResult | HookDecision | WaitCreated | WaitResolved
+  | TurnCompleted | TurnCancelled | TurnFailed
+  | AttemptFailed | AttemptStarted | CallStarted | ResponseReceived | ResultReceived
 
-const privateTypes: ReadonlySet<Fact["type"]> = new Set(["attempt_failed", "attempt_started", "call_started"])
+const privateTypes: ReadonlySet<Fact["type"]> = new Set(["attempt_failed", "attempt_started", "call_started", "response_received", "result_received"])
 export const isPublic = (fact: Fact) => !privateTypes.has(fact.type)
 
 /** The eventId of a response's text is known before it exists, for the deltas that announce it. */

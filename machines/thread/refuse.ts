@@ -2,6 +2,7 @@
 import { limits } from "../../src/domain/limits.ts"
 import type { Snapshot } from "./chart.ts"
 import type { Command } from "./commands.ts"
+import { openWaits, type OpenWait } from "./context.ts"
 
 export type Refusal =
   /** The turn named is not the active one. `active` is absent at rest. */
@@ -12,6 +13,7 @@ export type Refusal =
   | { readonly error: "model_not_allowed_with_steer" }
   | { readonly error: "nothing_to_retry" }
   | { readonly error: "wait_not_open"; readonly waitId: string }
+  | { readonly error: "wait_type_mismatch"; readonly type: OpenWait["type"] }
 
 export const refuse = ({ context }: Snapshot, command: Command): Refusal | undefined => {
   const { carry: { last }, pending, turn } = context
@@ -43,10 +45,12 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
       )
     case "cancel":
       return conflict(command.turnId)
-    case "answer":
-      return turn?.calls.some((call) => call.wait?.waitId === command.waitId) === true
-        ? undefined
-        : { error: "wait_not_open", waitId: command.waitId }
+    case "answer": {
+      const found = openWaits(turn).find(({ wait }) => wait.waitId === command.waitId)
+      if (found === undefined) return { error: "wait_not_open", waitId: command.waitId }
+      const { type } = found.wait
+      return (type === "client_tool") === (command.answer.type === "tool_result") ? undefined : { error: "wait_type_mismatch", type }
+    }
     default:
       return undefined
   }

@@ -1,18 +1,21 @@
 /**
- * The steps of a turn as plain functions: admit, apply steers, sample, respond, settle calls, end.
- * Each takes a draft and carries it on. When each may happen is the chart's business.
+ * The steps of a turn as plain functions: admit, apply steers, sample, respond, retry, end. Each takes a
+ * draft and carries it on. When each may happen is the chart's business; what becomes of a call is in
+ * calls.ts, what hooks and waits do in judging.ts.
  */
-import { derive, sibling } from "../../src/domain/ids.ts"
+import { sibling } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
-import { addUsage, noUsage } from "../../src/domain/usage.ts"
+import { noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { ModelFailed, ModelReplied, Plan, ToolReturned } from "./commands.ts"
-import { type Call, ended, interrupted } from "./context.ts"
+import { intend, sayResult } from "./calls.ts"
+import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
+import { interrupted, openWaits } from "./context.ts"
 import { type Draft } from "./draft.ts"
-import { messageNumber, type ResponseDetail, type WaitResolved } from "./facts.ts"
+import { messageNumber, type ResponseDetail } from "./facts.ts"
+import { judgingJob, resolve } from "./judging.ts"
 
 export const opens = (input: Input) => sibling("turn", input.inputId)
 
@@ -29,25 +32,18 @@ const message = (input: Input) => ({
 
 const without = (pending: ReadonlyArray<Input>, input: Input) => pending.filter((other) => other !== input)
 
+const some = (hooks: ReadonlyArray<number> | undefined) => hooks === undefined || hooks.length === 0 ? {} : { hooks }
+
 /** Opens a turn with an input. */
-export const admit = (d: Draft, input: Input, plan: Plan, at: number) => {
-  const turnId = opens(input)
-  const { carry, pending, pos, seq } = d.context
-  const model = plan.models[0]
-  d.set({
-    pending: without(pending, input),
-    carry: model === undefined ? carry : { ...carry, model },
-    turn: {
-      turnId, plan, principal: input.principal, openedPos: pos + 1, deadlineAt: at + plan.maxTurnMs,
-      events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, repliesTo: seq + 1, calls: []
-    }
-  })
+export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<number> | undefined, at: number) => {
+  d.set({ pending: without(d.context.pending, input) })
   d.say({
-    type: "user_message", turnId, n: 0, at, event: message(input),
+    type: "user_message", turnId: opens(input), n: 0, at, event: message(input),
     detail: {
       plan,
       ...(input.model === undefined ? {} : { model: input.model }),
-      ...(input.retryOf === undefined ? {} : { retryOf: input.retryOf })
+      ...(input.retryOf === undefined ? {} : { retryOf: input.retryOf }),
+      ...some(hooks)
     }
   })
 }
@@ -61,27 +57,35 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
     type: "turn_failed", turnId, n: 1, at,
     event: { failureCode: why.code, failureText: why.text, ...(why.details === undefined ? {} : { failureDetails: why.details }), usage: noUsage }
   })
-  d.set({ carry: ended(d.context.carry, turnId, "failed", noUsage) })
 }
 
 /** Whatever steers this turn joins it now, in order. */
-export const applySteers = (d: Draft, at: number) => {
+const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
     if (input.forTurnId !== turnId) continue
-    d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input) })
-    d.setTurn({ repliesTo: d.context.seq })
+    const hooks = some(admissions[input.inputId]?.joining)
     d.set({ pending: without(d.context.pending, input) })
+    d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...("hooks" in hooks ? { detail: hooks } : {}) })
   }
 }
 
-export const sample = (d: Draft) => {
-  const { attempt, plan, step, target, turnId } = d.turn
-  d.ask({ type: "sample", params: { turnId, step, attempt, modelId: plan.models[target] ?? "" } })
+/** The model is asked, unless there is a message that hooks have to judge first. */
+export const sample = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
+  applySteers(d, admissions, at)
+  const { attempt, opening, plan, step, target, turnId } = d.turn
+  if (opening === undefined) d.ask({ type: "sample", params: { turnId, step, attempt, modelId: plan.models[target] ?? "" } })
+  else judge(d)
+}
+
+/** Asks the hook whose turn it is. */
+const judge = (d: Draft) => {
+  const job = judgingJob(d.turn)
+  if (job !== undefined) d.ask(job)
 }
 
 /** The next response begins: on the target that served last. */
-export const nextStep = (d: Draft) => d.setTurn({ step: d.turn.step + 1 })
+export const nextStep = (d: Draft) => d.set({ turn: { ...d.turn, step: d.turn.step + 1 } })
 
 /** Cuts at a code point to what an assistant message may hold. */
 export const cut = (text: string, bytes: number) => {
@@ -96,99 +100,32 @@ export const cut = (text: string, bytes: number) => {
   return text.slice(0, end)
 }
 
-/** Writes a response down: its text, then its intents in order, then the waits of calls that park; starts what may start. */
-export const respond = (d: Draft, reply: ModelReplied) => {
-  const { turnId } = d.turn
-  const { at, modelId } = reply
-  d.setTurn({ usage: addUsage(d.turn.usage, reply.usage), attempt: 1 })
-  let response: ResponseDetail | undefined = {
-    step: reply.step, usage: reply.usage, ...(reply.parts === undefined ? {} : { parts: reply.parts })
-  }
-  if (/\S/u.test(reply.text)) {
+/** A response that hooks have to judge before anybody sees it. */
+export const review = (d: Draft, { at, calls, hooks = [], modelId, parts, step, text, usage }: ModelReplied) => {
+  d.say({
+    type: "response_received", turnId: d.turn.turnId, n: d.turn.events, at, event: {},
+    detail: { reply: { step, modelId, text, calls, usage, ...(parts === undefined ? {} : { parts }) }, hooks }
+  })
+  judge(d)
+}
+
+/** Writes a response down: its text, then its intents in order, then what becomes of them. */
+export const respond = (d: Draft, reply: Reply, at: number) => {
+  const { modelId } = reply
+  const response: ResponseDetail = { step: reply.step, usage: reply.usage, ...(reply.parts === undefined ? {} : { parts: reply.parts }) }
+  const spoken = /\S/u.test(reply.text)
+  if (spoken) {
     const text = cut(reply.text, limits.assistantTextBytes)
     d.say({
-      type: "assistant_message", turnId, n: messageNumber(reply.step), at,
+      type: "assistant_message", turnId: d.turn.turnId, n: messageNumber(reply.step), at,
       event: {
         content: [{ type: "text", text }], modelId, inReplyToSeq: d.turn.repliesTo,
         ...(text.length < reply.text.length ? { truncated: true as const } : {})
       },
       detail: response
     })
-    response = undefined
   }
-  let running = 0
-  const calls: Array<Call> = []
-  for (const { input, name, providerToolCallId, verdict } of reply.calls) {
-    const n = d.turn.events
-    const toolCallId = derive("call", turnId, n)
-    const parks = verdict.park !== undefined
-    const started = !parks && running < d.turn.plan.maxParallelTools
-    if (started) running++
-    d.say({
-      type: "tool_intent", turnId, n, at,
-      event: { toolName: name, toolInput: input, toolCallId, providerToolCallId, modelId },
-      detail: { rerunnable: verdict.rerunnable, started, ...(response === undefined ? {} : { response }) }
-    })
-    response = undefined
-    calls.push({ toolCallId, providerToolCallId, name, input, rerunnable: verdict.rerunnable, phase: started ? "running" : "ready" })
-  }
-  for (const [i, { verdict }] of reply.calls.entries()) {
-    const call = calls[i]!
-    if (verdict.park === undefined) {
-      if (call.phase === "running") d.ask({ type: "runTool", params: { turnId, toolCallId: call.toolCallId, name: call.name, input: call.input } })
-      continue
-    }
-    const { target, timeoutMs, toolsetId } = verdict.park
-    const wait = { waitId: derive("wait", turnId, d.turn.events), toolsetId, expiresAt: at + timeoutMs }
-    d.say({
-      type: "wait_created", turnId, n: d.turn.events, at,
-      event: { waitId: wait.waitId, toolCallId: call.toolCallId, toolName: call.name, toolsetId, usage: d.turn.usage },
-      detail: { type: "client_tool", target, expiresAt: wait.expiresAt }
-    })
-    calls[i] = { ...call, phase: "parked", wait }
-  }
-  d.setTurn({ calls })
-}
-
-/** Gives a call its result, and its place to the next that was ready. */
-export const settle = (d: Draft, toolCallId: string, at: number, result: Pick<ToolReturned, "output" | "failure"> & { readonly durationMs?: number }) => {
-  const { turnId } = d.turn
-  d.say({
-    type: "tool_result", turnId, n: d.turn.events, at,
-    event: {
-      toolCallId,
-      toolOutput: result.output ?? null,
-      ...(result.durationMs === undefined ? {} : { timing: { durationMs: result.durationMs } }),
-      ...(result.failure === undefined ? {} : { failureCode: result.failure.code, failureText: result.failure.text })
-    }
-  })
-  d.setTurn({ calls: d.turn.calls.filter((call) => call.toolCallId !== toolCallId) })
-  const room = d.turn.plan.maxParallelTools - d.turn.calls.filter((call) => call.phase === "running").length
-  for (const call of d.turn.calls.filter((call) => call.phase === "ready").slice(0, room)) {
-    d.say({ type: "call_started", turnId, n: d.turn.events, at, event: {}, detail: { toolCallId: call.toolCallId } })
-    d.setTurn({ calls: d.turn.calls.map((other) => other === call ? { ...call, phase: "running" } : other) })
-    d.ask({ type: "runTool", params: { turnId, toolCallId: call.toolCallId, name: call.name, input: call.input } })
-  }
-}
-
-export const resolveWait = (d: Draft, call: Call, at: number, waitResult: WaitResolved["event"]["waitResult"]) => {
-  if (call.wait === undefined) return
-  const { turnId } = d.turn
-  d.say({
-    type: "wait_resolved", turnId, n: d.turn.events, at,
-    event: { waitId: call.wait.waitId, toolCallId: call.toolCallId, toolsetId: call.wait.toolsetId, waitResult }
-  })
-}
-
-export const expired = (d: Draft, at: number) =>
-  d.turn.calls.filter((call) => call.wait !== undefined && call.wait.expiresAt <= at)
-
-/** Waits whose time is over: the model gets to know, and decides. */
-export const expire = (d: Draft, at: number) => {
-  for (const call of expired(d, at)) {
-    resolveWait(d, call, at, { outcome: "expired" })
-    settle(d, call.toolCallId, at, { failure: { code: "tool_timeout", text: "The client did not answer in time." } })
-  }
+  intend(d, reply.calls, modelId, at, spoken ? undefined : response)
 }
 
 export type Ending =
@@ -196,18 +133,11 @@ export type Ending =
   | { readonly type: "turn_cancelled"; readonly principal: Principal }
   | { readonly type: "turn_failed"; readonly failure: Failure }
 
-const outcomes = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" } as const
-
 /** Ends the turn: every wait is resolved, every intent gets its result, then the one terminal fact. */
 export const end = (d: Draft, ending: Ending, at: number) => {
-  const { calls, turnId } = d.turn
-  for (const call of calls) resolveWait(d, call, at, { outcome: "cancelled" })
-  for (const { toolCallId } of calls) {
-    d.say({
-      type: "tool_result", turnId, n: d.turn.events, at,
-      event: { toolCallId, toolOutput: null, failureCode: interrupted.code, failureText: interrupted.text }
-    })
-  }
+  const { turnId } = d.turn
+  for (const { call, wait } of openWaits(d.turn)) resolve(d, wait, at, { outcome: "cancelled" }, call)
+  for (const { toolCallId } of d.turn.calls) sayResult(d, toolCallId, at, { failure: interrupted })
   const { events: n, principal, usage } = d.turn
   switch (ending.type) {
     case "turn_completed":
@@ -226,7 +156,6 @@ export const end = (d: Draft, ending: Ending, at: number) => {
         }
       })
   }
-  d.set({ turn: null, carry: ended(d.context.carry, turnId, outcomes[ending.type], usage) })
   if (ending.type !== "turn_completed") d.ask({ type: "abandon", params: { turnId } })
 }
 
@@ -254,13 +183,9 @@ export const noteFailure = (d: Draft, failed: ModelFailed, next: { readonly targ
     type: "attempt_failed", turnId, n: d.turn.events, at: failed.at, event: {},
     detail: { step, code: failed.code, text: failed.text, ...next }
   })
-  const { retryAt: _, ...turn } = d.turn
-  d.set({ turn: { ...turn, ...next } })
 }
 
 export const startAttempt = (d: Draft, at: number) => {
   const { attempt, step, turnId } = d.turn
   d.say({ type: "attempt_started", turnId, n: d.turn.events, at, event: {}, detail: { step, attempt } })
-  const { retryAt: _, ...turn } = d.turn
-  d.set({ turn })
 }

@@ -22,6 +22,8 @@ export type Hint = About & (
   /** The streamed response will not be recorded. */
   | { readonly type: "discard"; readonly eventId: string }
   | { readonly type: "status"; readonly status: ThreadStatus; readonly lastSeq: number }
+  /** A wait was opened, or is over. */
+  | { readonly type: "wait"; readonly waitId: string; readonly state: "open" | "resolved" | "expired" | "cancelled"; readonly target: "person" | "client" | "url" | "agent" }
   /** The pending queue changed: `pending` is how many wait now. */
   | { readonly type: "queue"; readonly pending: number }
 )

@@ -20,7 +20,9 @@ export const ThreadEventType = Schema.Literals(threadEventTypes)
 export type ThreadEventType = typeof ThreadEventType.Type
 
 export const HookPoint = Schema.Literals(["before_turn_start", "before_tool_call", "after_tool_result", "after_model_response"])
+export type HookPoint = typeof HookPoint.Type
 export const HookProcessorType = Schema.Literals(["url", "agent", "client"])
+export type HookProcessorType = typeof HookProcessorType.Type
 
 export const HookDecisionEvent = Schema.Struct({
   hookId: Schema.String,
@@ -33,6 +35,7 @@ export const HookDecisionEvent = Schema.Struct({
   reason: Schema.optionalKey(Schema.String),
   rewrote: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "HookDecisionEvent" })
+export type HookDecisionEvent = typeof HookDecisionEvent.Type
 
 export const CompactionEvent = Schema.Struct({
   throughSeq: Schema.Int,
@@ -61,6 +64,7 @@ export const ToolReveal = Schema.Struct({
   families: Schema.optionalKey(Schema.Array(ToolFamily).check(Schema.isMaxLength(16))),
   tools: Schema.optionalKey(Schema.Array(RevealedTool).check(Schema.isMaxLength(10)))
 }).annotate({ identifier: "ToolReveal" })
+export type ToolReveal = typeof ToolReveal.Type
 
 export const Timing = Schema.Struct({
   durationMs: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),

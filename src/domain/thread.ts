@@ -59,6 +59,21 @@ export const PendingWait = Schema.Struct({
 }).annotate({ identifier: "PendingWait" })
 export type PendingWait = typeof PendingWait.Type
 
+/** A wait that is over: how it ended, and where the log says so. */
+export const WaitRecord = Schema.Struct({
+  ...PendingWait.fields,
+  waitResult: Schema.optionalKey(Schema.Struct({
+    outcome: Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
+    by: Schema.optionalKey(Principal),
+    reason: Schema.optionalKey(Schema.String),
+    output: Schema.optionalKey(Schema.Unknown)
+  })),
+  resolvedAt: Schema.optionalKey(Timestamp),
+  /** Of its wait_resolved event. */
+  seq: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "Wait" })
+export type WaitRecord = typeof WaitRecord.Type
+
 export const BudgetSpend = Schema.Struct({
   generatedAt: Timestamp,
   spent: Schema.Finite,

@@ -52,9 +52,12 @@ export interface InputRow {
   readonly body: string
 }
 
+/** A wait, open or over: who answered it must be found without its actor. `body` is the kind's own JSON text. */
 export interface WaitRow {
   readonly id: string
   readonly target: "person" | "client" | "url" | "agent"
+  readonly state: "open" | "resolved" | "expired" | "cancelled"
+  readonly createdAt: number
   readonly body: string
 }
 
@@ -102,7 +105,7 @@ export interface Append {
   /** The actor's birth: its head and attributes are inserted; refused when it exists. */
   readonly birth?: { readonly parent: string | null; readonly attributes: string }
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
-  readonly waits?: { readonly put: ReadonlyArray<WaitRow>; readonly drop: ReadonlyArray<string> }
+  readonly waits?: ReadonlyArray<WaitRow>
   readonly keys?: ReadonlyArray<IdempotencyRow>
   readonly spent?: Spent
   /** The head's runnableAt where this append makes it another moment than before. */
@@ -123,7 +126,6 @@ export interface Loaded {
   readonly facts: ReadonlyArray<StoredFact>
   /** Pending ones, by ord. */
   readonly inputs: ReadonlyArray<InputRow>
-  readonly waits: ReadonlyArray<WaitRow>
   /** Claims from a lapsed lease since the last append with a fact, this one included. */
   readonly fruitless: number
 }

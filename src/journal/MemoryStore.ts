@@ -87,8 +87,7 @@ export class MemoryStore {
     const put = new Set(append.inputs?.put.map((row) => row.id))
     for (const id of append.inputs?.drop ?? []) if (!put.has(id)) actor.inputs.delete(id)
     for (const row of append.inputs?.put ?? []) actor.inputs.set(row.id, row)
-    for (const id of append.waits?.drop ?? []) actor.waits.delete(id)
-    for (const row of append.waits?.put ?? []) actor.waits.set(row.id, row)
+    for (const row of append.waits ?? []) actor.waits.set(row.id, row)
     for (const key of append.keys ?? []) this.keys.set(ref.workspace + key.scope, { ...key, at: now })
     if (append.spent !== undefined) {
       const { amount, subject } = append.spent

@@ -67,11 +67,9 @@ const inputsPut = section("ip", "o:int id:uuid ord:int state:text body:text", `p
   on conflict (workspace, actor, id) do update set ord = excluded.ord, state = excluded.state, body = excluded.body)`)
 const inputsDrop = section("dropped", "o:int id:uuid", `dropped_inputs as (delete from inputs t using dropped join won using (o)
   where t.workspace = won.w and t.actor = won.id and t.id = dropped.id)`)
-const waitsPut = section("wp", "o:int id:uuid target:text body:text", `put_waits as (insert into waits (workspace, actor, id, target, body)
-  select won.w, won.id, wp.id, wp.target, wp.body from wp join won using (o)
-  on conflict (workspace, actor, id) do update set target = excluded.target, body = excluded.body)`)
-const waitsDrop = section("wd", "o:int id:uuid", `dropped_waits as (delete from waits t using wd join won using (o)
-  where t.workspace = won.w and t.actor = won.id and t.id = wd.id)`)
+const waits = section("wp", "o:int id:uuid target:text state:text created_at:timestamptz body:text", `put_waits as (insert into waits (workspace, actor, id, target, state, created_at, body)
+  select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body from wp join won using (o)
+  on conflict (workspace, id) do update set state = excluded.state, body = excluded.body)`)
 
 // A live key that is there already fails the statement (created_at is not null): its effect must not happen.
 const keys = section("k", "o:int scope:text fingerprint:text status:int body:text", `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
@@ -86,7 +84,7 @@ const spend = section("s", "o:int subject:uuid minute:int amount:float8", `booke
 const inbox = section("x", "o:int id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
 
 /** Which sections a batch needs, as bits: the variant's name. */
-const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waitsPut: 32, waitsDrop: 64, keys: 128, spend: 256, inbox: 512, agenda: 1024 } as const
+const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waits: 32, keys: 64, spend: 128, inbox: 256, agenda: 512 } as const
 
 const variants = new Map<number, string>()
 
@@ -97,8 +95,7 @@ const textOf = (mask: number) => {
     ...has("agenda") ? [agenda] : [],
     ...has("inputsPut") ? [inputsPut] : [],
     ...has("inputsDrop") ? [inputsDrop] : [],
-    ...has("waitsPut") ? [waitsPut] : [],
-    ...has("waitsDrop") ? [waitsDrop] : [],
+    ...has("waits") ? [waits] : [],
     ...has("keys") ? [keys] : [],
     ...has("spend") ? [spend] : [],
     ...has("inbox") ? [inbox] : []
@@ -206,15 +203,17 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     values.push(order(inputsDrop), uuids(col(inputsDrop, (id) => id)))
   }
 
-  const waitsPut = numbered(appends, (a) => a.waits?.put)
-  if (waitsPut.length > 0) {
-    mask |= bit.waitsPut
-    values.push(order(waitsPut), uuids(col(waitsPut, (r) => r.id)), texts(col(waitsPut, (r) => r.target)), texts(col(waitsPut, (r) => r.body)))
-  }
-  const waitsDrop = numbered(appends, (a) => a.waits?.drop)
-  if (waitsDrop.length > 0) {
-    mask |= bit.waitsDrop
-    values.push(order(waitsDrop), uuids(col(waitsDrop, (id) => id)))
+  const waiting = numbered(appends, (a) => a.waits)
+  if (waiting.length > 0) {
+    mask |= bit.waits
+    values.push(
+      order(waiting),
+      uuids(col(waiting, (r) => r.id)),
+      texts(col(waiting, (r) => r.target)),
+      texts(col(waiting, (r) => r.state)),
+      moments(col(waiting, (r) => r.createdAt)),
+      texts(col(waiting, (r) => r.body))
+    )
   }
 
   const keys = numbered(appends, (a) => a.keys)

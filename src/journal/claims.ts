@@ -11,7 +11,7 @@ import { batched, type Request } from "../store/batches.ts"
 import { type Database, isUnavailable } from "../store/Database.ts"
 import { claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { ints, uuids } from "../store/parameters.ts"
-import { type ActorRef, type InputRow, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredFact, type WaitRow } from "./Journal.ts"
+import { type ActorRef, type InputRow, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredFact } from "./Journal.ts"
 import { nouns } from "./nouns.ts"
 
 export interface Claim {
@@ -57,13 +57,11 @@ select c.o, 'fact' as what, f.pos, f.seq, f.n, f.turn as id, f.type as state, f.
   from c join facts f on f.workspace = c.w and f.actor = c.id and f.pos >= c.since where c.since is not null
 union all select c.o, 'input', i.ord, null, 0, i.id, i.state, null, i.body, null, 0
   from c join inputs i on i.workspace = c.w and i.actor = c.id where i.state = 'pending'
-union all select c.o, 'wait', 0, null, 0, w.id, w.target, null, w.body, null, 0
-  from c join waits w on w.workspace = c.w and w.actor = c.id
 order by 1, 2, 3, 6`
 
 interface Part {
   o: number
-  what: "fact" | "input" | "wait"
+  what: "fact" | "input"
   pos: number
   seq: number | null
   n: number
@@ -74,8 +72,6 @@ interface Part {
   detail: string | null
   at: number
 }
-
-const targets: Record<string, WaitRow["target"]> = { person: "person", client: "client", url: "url", agent: "agent" }
 
 const isPresent = (taken: Taken) => taken.taken
 
@@ -97,18 +93,13 @@ export const claims = (database: Database["Service"]) => {
     for (const row of taken) {
       const facts: Array<StoredFact> = []
       const inputs: Array<InputRow> = []
-      const waits: Array<WaitRow> = []
       for (const part of byRequest.get(row.o) ?? []) {
         if (part.what === "fact") {
           facts.push({
             pos: part.pos, seq: part.seq, public: part.seq !== null, n: part.n, type: part.state, once: part.once === null ? null : bodyOfUuid(part.once), event: part.body,
             detail: part.detail, at: part.at, turn: part.id === null ? null : fromUuid("turn", part.id)
           })
-        } else if (part.what === "input") {
-          inputs.push({ id: fromUuid("input", part.id!), ord: part.pos, state: "pending", body: part.body })
-        } else {
-          waits.push({ id: fromUuid("wait", part.id!), target: targets[part.state] ?? "person", body: part.body })
-        }
+        } else inputs.push({ id: fromUuid("input", part.id!), ord: part.pos, state: "pending", body: part.body })
       }
       const { actor } = requests[row.o]!.item
       const parent = nouns[actor.kind].parent
@@ -124,7 +115,6 @@ export const claims = (database: Database["Service"]) => {
         },
         facts,
         inputs,
-        waits,
         fruitless: row.fruitless
       }))
     }

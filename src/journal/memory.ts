@@ -74,8 +74,7 @@ export const layerMemory = (store: MemoryStore) =>
           return Effect.succeed({
             actor: ref, parent, attributes, createdAt, epoch, head, fruitless,
             facts: head.since === null ? [] : actor.facts.filter((fact) => fact.pos >= head.since!),
-            inputs: [...actor.inputs.values()].filter((input) => input.state === "pending").sort((a, b) => a.ord - b.ord),
-            waits: [...actor.waits.values()].sort((a, b) => a.id < b.id ? -1 : 1)
+            inputs: [...actor.inputs.values()].filter((input) => input.state === "pending").sort((a, b) => a.ord - b.ord)
           })
         })
       },

@@ -21,7 +21,13 @@ export interface ModelCall {
 
 /** One entry of the conversation, as the log tells it. `turnId` says which turn it belongs to. */
 export type PromptMessage =
-  | { readonly role: "user"; readonly turnId: string; readonly content: MessageContent }
+  | {
+    readonly role: "user"
+    readonly turnId: string
+    /** Number of its event in the turn. */
+    readonly n?: number
+    readonly content: MessageContent
+  }
   | {
     readonly role: "assistant"
     readonly turnId: string

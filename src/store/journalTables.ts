@@ -49,7 +49,7 @@ export interface JournalTables {
     detail: Fixed<string | null>
   }
   inputs: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; ord: number; state: "pending" | "cancelled"; body: string }
-  waits: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; target: string; body: string }
+  waits: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; target: string; state: string; created_at: Date; body: string }
   idempotency: {
     workspace: Fixed<string>
     scope: Fixed<string>

@@ -11,6 +11,10 @@ export interface ThreadCarry {
   readonly model?: string
   /** The last turn, unless it completed. */
   readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
+  /** What a person allowed once for all: a hook's id or a grant's key, and the tool. */
+  readonly approvals?: ReadonlyArray<{ readonly by: string; readonly tool?: string }>
+  /** Tools that results have made callable: families, and `toolsetId/name` of each. */
+  readonly reveals?: { readonly families: ReadonlyArray<string>; readonly tools: ReadonlyArray<string> }
   /** The running turn. */
   readonly turn?: { readonly turnId: string; readonly usage: ModelUsage }
 }

@@ -26,6 +26,8 @@ export interface ThreadAttributes {
   /** Selector for turns whose input brings none. */
   readonly model?: string
   readonly profileVersion?: number
+  /** The thread judges for a hook of another one, at the cost of that one's agent. */
+  readonly reviews?: { readonly agentId: string; readonly threadId: string }
   readonly createdBy: Principal
   /** Absent: whoever made it. */
   readonly updatedBy?: Principal

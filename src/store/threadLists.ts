@@ -36,7 +36,7 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
     ],
     ...agentId === undefined ? [] : [sql`a.parent = ${toUuid(agentId)}::uuid`],
     ...identity === undefined ? [] : [sql`a.kind = 'thread' and readable(a.attributes) ->> 'identity' = ${identity}`],
-    ...waiting ? [sql`exists (select from waits w where w.workspace = h.workspace and w.actor = h.id and w.target in ('person', 'client'))`] : []
+    ...waiting ? [sql`exists (select from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open' and w.target in ('person', 'client'))`] : []
   ], sql` and `)
   const text = sql<ThreadColumns>`select ${sql.raw(threadColumns)}
     from heads h join actors a on a.workspace = h.workspace and a.id = h.id

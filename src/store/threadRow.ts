@@ -12,14 +12,14 @@ export interface StoredThread {
   readonly version: number
   readonly head: Pick<Head, "pos" | "seq" | "status" | "carry" | "updatedAt">
   /** Open ones, oldest first. */
-  readonly waits: ReadonlyArray<WaitRow>
+  readonly waits: ReadonlyArray<Pick<WaitRow, "id" | "body">>
 }
 
 /** From `heads h` and `actors a`. */
 export const threadColumns = `h.id, h.pos, h.seq, h.status, h.carry, (extract(epoch from h.updated_at) * 1000)::float8 as updated,
   a.parent, a.version, a.attributes, (extract(epoch from a.created_at) * 1000)::float8 as created,
-  (select json_agg(json_build_object('id', w.id, 'target', w.target, 'body', w.body) order by w.id)
-    from waits w where w.workspace = h.workspace and w.actor = h.id) as waits`
+  (select json_agg(json_build_object('id', w.id, 'body', w.body) order by w.created_at, w.id)
+    from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open') as waits`
 
 export interface ThreadColumns {
   id: string
@@ -32,7 +32,7 @@ export interface ThreadColumns {
   version: number
   attributes: string
   created: number
-  waits: ReadonlyArray<WaitRow> | null
+  waits: StoredThread["waits"] | null
 }
 
 export const toStoredThread = (row: ThreadColumns): StoredThread => {

@@ -3,6 +3,8 @@
  * when that node dies under a request, it asks the next one again, under the same idempotency key.
  * It keeps the books of what it was told: `test/invariants.ts` holds the journal against them.
  */
+import { openWaits, type OpenWait } from "../../machines/thread/context.ts"
+import type { WaitAnswer } from "../../machines/thread/commands.ts"
 import { assert } from "@effect/vitest"
 import { Effect, Result, Semaphore } from "effect"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
@@ -176,10 +178,14 @@ export class Client {
 
   /** Answers the first open wait, if there is one. */
   answer() {
-    const waitId = this.node.registry.peek(this.ref?.id ?? "")?.context.turn?.calls.find(({ wait }) => wait !== undefined)?.wait?.waitId
-    return waitId === undefined
+    return this.answerWith((wait) => wait.type === "client_tool" ? { type: "tool_result", output: { answer: 42 } } : { type: "decision", decision: "allow" })
+  }
+
+  answerWith(answerOf: (wait: OpenWait) => WaitAnswer) {
+    const [open] = openWaits(this.node.registry.peek(this.ref?.id ?? "")?.context.turn ?? null)
+    return open === undefined
       ? Effect.void
-      : Effect.asVoid(this.request(() => ({ type: "answer", waitId, principal: ann, result: { output: { answer: 42 } } })))
+      : Effect.asVoid(this.request(() => ({ type: "answer", waitId: open.wait.waitId, principal: ann, answer: answerOf(open.wait) })))
   }
 
   /** Time goes on; a node that dies meanwhile is replaced. */
@@ -219,7 +225,8 @@ export class Client {
     const { carry, pos, runnableAt, seq, since } = loaded.head
     assert.deepStrictEqual({ pos, runnableAt, seq, since }, { pos: log.length, runnableAt: null, seq: log.filter((fact) => fact.public).length, since: null })
     assert.deepStrictEqual(carryIn(carry), JSON.parse(JSON.stringify(carryOf(facts.map(factOf)))))
-    assert.deepStrictEqual(loaded.waits, [])
+    const waits = [...this.world.store.actors.get(placeOf(ref))?.waits.values() ?? []]
+    assert.deepStrictEqual(waits.filter(({ state }) => state === "open"), [])
     assert.strictEqual(this.world.store.inbox.size, 0)
     assert.deepStrictEqual(this.world.complaints, [])
     return log

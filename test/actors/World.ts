@@ -18,7 +18,6 @@ import { ThreadRegistry } from "../../actors/thread/layer.ts"
 import { makePerform } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/prompts.ts"
 import type { Request } from "../../actors/thread/requests.ts"
-import { noTools, type Tools } from "../../actors/thread/tools.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
@@ -27,7 +26,9 @@ import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
+import type { Hook } from "../../src/domain/hook.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
+import { admissionIn, evaluateIn, toolsOf } from "./Toolbox.ts"
 
 export const workspace = freshId("workspace")
 export const agentId = freshId("agent")
@@ -42,6 +43,9 @@ export interface World {
   readonly store: MemoryStore
   readonly misfortunes: ReadonlyArray<Misfortune>
   plan: Plan
+  hooks: ReadonlyArray<Hook>
+  /** Evaluations of hooks, by delivery. */
+  readonly evaluations: Map<string, number>
   /** Identities that may not act any more. */
   readonly disabled: Set<string>
   /** Runs of our tools, by call. */
@@ -68,28 +72,8 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
+  return { store, misfortunes, deaths, plan, hooks: [], evaluations: new Map(), disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
 }
-
-/** `once` must not run twice, `often` may; `ask` is the client's to answer. Both tools take two seconds. */
-const toolsOf = (world: World): Tools => ({
-  verdict: (name) =>
-    name === "ask" ? { rerunnable: false, park: { target: "client", toolsetId: "tset_client", timeoutMs: 10_000 } }
-    : name === "once" || name === "often" ? { rerunnable: name === "often" }
-    : noTools.verdict(name),
-  run: (name, input, toolCallId) =>
-    name === "once" || name === "often"
-      ? Effect.suspend(() => {
-        const runs = (world.runs.get(toolCallId) ?? 0) + 1
-        world.runs.set(toolCallId, runs)
-        if (name === "once" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
-        return Effect.delay(Effect.sync(() => {
-          world.finished++
-          return { output: { ran: name } }
-        }), "2 seconds")
-      })
-      : noTools.run(name, input, toolCallId)
-})
 
 /** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */
 const complaintsAbout = ({ messages, turnId }: Prompt): ReadonlyArray<string> => {
@@ -159,13 +143,13 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
     const models = watchedModels(world, yield* Models, ref)
     const kind = makeThreadKind({ tails: new Tails(0),
       bus, journal, prompts, tools,
-      perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, systemPrompt: () => Effect.succeed(undefined) }),
+      perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
-      admissionOf: (_, { model, principal }) =>
+      admissionOf: (_, input) =>
         Effect.sync(() =>
-          principal.identity !== undefined && world.disabled.has(principal.identity)
+          input.principal.identity !== undefined && world.disabled.has(input.principal.identity)
             ? { refused: { code: "identity_disabled", text: "The identity is disabled." } }
-            : { plan: model === undefined ? world.plan : { ...world.plan, models: [model] } })
+            : admissionIn(world, input))
     })
     const registry = yield* makeRegistry(kind, options)
     yield* Layer.buildWithScope(
@@ -205,12 +189,11 @@ export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef
 export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined => {
   const actor = store.actors.get(placeOf(ref))
   if (actor === undefined) return undefined
-  const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent, waits } = actor
+  const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent } = actor
   return {
     actor: ref, attributes, createdAt, epoch, fruitless, head, parent,
     facts: facts.filter(({ pos }) => head.since !== null && pos >= head.since),
-    inputs: [...inputs.values()].filter(({ state }) => state === "pending").sort((a, b) => a.ord - b.ord),
-    waits: [...waits.values()]
+    inputs: [...inputs.values()].filter(({ state }) => state === "pending").sort((a, b) => a.ord - b.ord)
   }
 }
 

@@ -61,26 +61,25 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       const actor = thread()
       const input = { id: freshId("input"), ord: 7, state: "pending" as const, body: `{"a":"\\u0000"}` }
       const cancelled = { ...input, id: freshId("input"), state: "cancelled" as const }
-      const wait = { id: freshId("wait"), target: "client" as const, body: `{"b":1}` }
       const at = Date.now() - 5
+      const wait = { id: freshId("wait"), target: "client" as const, state: "open" as const, createdAt: at, body: `{"b":1}` }
       const facts = [fact({ at, once: body(actor.id) }), fact({ at, public: false, type: "private", n: 1, detail: `{"d":2}` }), fact({ at, n: 2, type: "tool_intent" })]
       yield* journal.append(birth(actor))
       yield* journal.append(next(actor, { rev: 1 }, {
-        facts, inputs: { put: [input, cancelled], drop: [] }, waits: { put: [wait], drop: [] },
+        facts, inputs: { put: [input, cancelled], drop: [] }, waits: [wait],
         of: { status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at }
       }))
       const loaded = yield* journal.claim(actor)
       assert.deepStrictEqual(loaded.head, { pos: 3, seq: 2, rev: 2, status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at })
       assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 1, 0])
       assert.deepStrictEqual(loaded.inputs, [input])
-      assert.deepStrictEqual(loaded.waits, [wait])
       assert.deepStrictEqual(loaded.facts.map(({ pos, seq }) => [pos, seq]), [[2, null], [3, 2]])
       assert.deepStrictEqual(yield* journal.facts(actor, 0), facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! })))
       assert.deepStrictEqual((yield* journal.facts(actor, 2)).map((row) => row.pos), [3])
 
-      yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: { put: [], drop: [wait.id] } }))
+      yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
       const again = yield* journal.claim(actor)
-      assert.deepStrictEqual([again.inputs, again.waits, again.facts, again.head.rev], [[], [], [], 3])
+      assert.deepStrictEqual([again.inputs, again.facts, again.head.rev], [[], [], 3])
     })))
 
     it.live("lets one of ten appends lose without harm to the nine", () => alone((journal) => Effect.gen(function*() {

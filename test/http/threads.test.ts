@@ -396,7 +396,7 @@ describe("listing threads", () => {
       const id = freshId("wait")
       const wait = { turnId, type: "client_tool" as const, state: "open" as const, target, expiresAt: "2030-01-01T00:00:00.000Z", toolName: "t", toolInput: { a: "\u0000" } }
       await server.runtime.runPromise(server.database.run("test.wait", (db) => db.insertInto("waits").values({
-        workspace: toUuid(server.workspaces.alpha), actor: toUuid(threadId), id: toUuid(id), target, body: JSON.stringify(wait)
+        workspace: toUuid(server.workspaces.alpha), actor: toUuid(threadId), id: toUuid(id), target, state: "open", created_at: new Date(), body: JSON.stringify(wait)
       }).execute()))
       return { id, ...wait }
     }

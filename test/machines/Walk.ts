@@ -10,8 +10,11 @@ import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
-import type { Admission, Command, ModelFailed, ModelReplied, Plan, RepliedCall } from "../../machines/thread/commands.ts"
-import type { Call, Turn } from "../../machines/thread/context.ts"
+import { jobOf } from "../../machines/thread/calls.ts"
+import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, Plan, RepliedCall, WaitAnswer } from "../../machines/thread/commands.ts"
+import { type Call, openWaits, type Turn } from "../../machines/thread/context.ts"
+import type { Job } from "../../machines/thread/draft.ts"
+import { judgingJob } from "../../machines/thread/judging.ts"
 import { decide, start, statusOf, type Step } from "../../machines/thread/decide.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
@@ -43,12 +46,24 @@ const nameOf = (id: unknown) => names.get(String(id).slice(-26)) ?? String(id)
 /** As it is after a way through JSON text. */
 const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-export const call = (name = "tool", park?: { readonly timeoutMs: number }): RepliedCall => ({
-  providerToolCallId: `p-${name}`, name, input: { of: name },
-  verdict: { rerunnable: false, ...(park === undefined ? {} : { park: { target: "client", toolsetId: "tset_1", ...park } }) }
+type Runs = Exclude<RepliedCall["verdict"], { readonly refused: Failure }>
+export const call = (name = "tool", verdict: Partial<Runs> = {}): RepliedCall => ({
+  providerToolCallId: `p-${name}`, name, input: { of: name }, verdict: { rerunnable: false, ...verdict }
 })
 /** A call that a client executes. */
-export const clientCall = (name = "ask", timeoutMs = 1_000) => call(name, { timeoutMs })
+export const clientCall = (name = "ask", timeoutMs = 1_000, verdict: Partial<Runs> = {}) =>
+  call(name, { toolsetId: "tset_1", client: { timeoutMs }, ...verdict })
+/** A call that a role refuses. */
+export const refusedCall = (name = "rm"): RepliedCall => ({
+  ...call(name), verdict: { refused: { code: "tool_denied", text: "No role allows it." } }
+})
+
+/** The hooks that a profile of tests has: which processor stands at which index. */
+const hooks = Array.from({ length: 16 }, (_, index) => ({
+  hookId: `hook_${index}`, processor: (["url", "agent", "client"] as const)[index % 3] ?? "url"
+}))
+let deliveries = 0
+const delivery = () => `dlv_01${String(++deliveries).padStart(21, "0")}000`
 
 /** `decide` brings a scope of its own to the chart: XState's `transition` must come to the same. */
 const asXState = (before: Snapshot, command: Command, { facts, jobs, next }: Step) => {
@@ -70,6 +85,8 @@ export class Walk {
   /** The turn that each steer was sent to. */
   readonly joins = new Map<string, string>()
   readonly refusals = new Map<string, Failure>()
+  /** Hooks of before_turn_start that match every message. */
+  openings: ReadonlyArray<number> = []
   at = 1_000_000
   plan: Plan
 
@@ -82,6 +99,7 @@ export class Walk {
     const walk = new Walk(this.plan)
     walk.snapshot = this.snapshot
     walk.at = this.at
+    walk.openings = this.openings
     walk.log.push(...this.log)
     walk.steps.push(...this.steps)
     walk.accepted.push(...this.accepted)
@@ -122,6 +140,7 @@ export class Walk {
     return (this.steps.at(-1)?.jobs ?? []).map(({ params, type }) =>
       type === "sample" ? `sample ${params.step}.${params.attempt} ${params.modelId}`
       : type === "runTool" ? `runTool ${params.name}`
+      : type === "askHook" ? `askHook ${params.index} ${params.data.point}`
       : `abandon ${nameOf(params.turnId)}`
     )
   }
@@ -141,6 +160,8 @@ export class Walk {
           return fact.event.failureCode === undefined ? `result(${turn})` : `result(${turn}: ${fact.event.failureCode})`
         case "wait_resolved":
           return `wait_resolved(${turn}: ${fact.event.waitResult.outcome})`
+        case "hook_decision":
+          return `hook(${turn}: ${fact.event.hook.index} ${fact.event.hook.decision})`
         case "turn_failed":
           return `turn_failed(${turn}: ${fact.event.failureCode})`
         default:
@@ -159,9 +180,10 @@ export class Walk {
 
   /** How every input that might be admitted now would run. */
   admissions(...more: ReadonlyArray<string>): Readonly<Record<string, Admission>> {
+    const hooks = this.openings.length === 0 ? {} : { opening: this.openings, joining: this.openings }
     return Object.fromEntries([...this.context.pending.map(({ inputId }) => inputId), ...more].map((inputId) => {
       const refused = this.refusals.get(inputId)
-      return [inputId, refused === undefined ? { plan: this.plan } : { refused }]
+      return [inputId, refused === undefined ? { plan: this.plan, ...hooks } : { refused }]
     }))
   }
 
@@ -278,7 +300,7 @@ export class Walk {
   }
 
   /** A response to what is being sampled now, or to what `stale` says. */
-  response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt">> = {}): ModelReplied {
+  response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt" | "hooks">> = {}): ModelReplied {
     const { attempt, plan, step, target, turnId } = this.addressed
     return {
       type: "model.replied", at: this.at, admissions: this.admissions(), turnId, step, attempt, text, calls, usage,
@@ -298,25 +320,48 @@ export class Walk {
   fail(more: Partial<ModelFailed> = {}) {
     return this.do(this.failure(more))
   }
-  returned(toolCallId: string, failure?: Failure): Command {
+  returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): Command {
     return {
       type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.addressed.turnId, toolCallId, durationMs: 3,
-      ...(failure === undefined ? { output: { ok: true } } : { failure })
+      ...(failure === undefined ? { output: { ok: true } } : { failure }), ...(hooks === undefined ? {} : { hooks })
     }
   }
   /** The call at that place of the open ones returns. */
-  returns(place = 0, failure?: Failure) {
-    return this.do(this.returned(this.call(place).toolCallId, failure))
+  returns(place = 0, failure?: Failure, hooks?: ReadonlyArray<number>) {
+    return this.do(this.returned(this.call(place).toolCallId, failure, hooks))
   }
-  answering(waitId: string, error = false): Command {
+  /** The hooks that are being asked now. */
+  get asked(): ReadonlyArray<Extract<Job, { type: "askHook" }>["params"]> {
+    const { turn } = this.context
+    if (turn === null) return []
+    return [judgingJob(turn), ...turn.calls.filter(({ phase }) => phase === "running").map((call) => jobOf(turn, call))]
+      .flatMap((job) => job?.type === "askHook" ? [job.params] : [])
+  }
+  decision(decision: HookDecided["decision"], more: Partial<HookDecided> = {}, place = 0): HookDecided {
+    const { data, index, message, step, turnId } = this.asked[place] ?? {
+      turnId: this.addressed.turnId, step: this.addressed.step, index: 0, message: undefined,
+      data: { point: "before_tool_call" as const, toolCallId: "call_never", toolName: "none", toolInput: null }
+    }
     return {
-      type: "answer", at: this.at, admissions: this.admissions(), waitId, principal: key,
-      result: error ? { error: { code: "no_disk", message: "full" } } : { output: { answer: 42 } }
+      type: "hook.decided", at: this.at, admissions: this.admissions(), turnId, step, index, point: data.point,
+      ...(hooks[index] ?? { hookId: "hook_none", processor: "url" }), deliveryId: delivery(), latencyMs: 7, decision,
+      ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}), ...(message === undefined ? {} : { message }),
+      ...(decision === "ask" ? { ask: { target: "person", timeoutMs: 1_000, onTimeout: "deny" } } : {}),
+      ...more
     }
   }
-  answer(place = 0, error = false) {
-    const { wait } = this.call(place)
-    return this.do(this.answering(wait?.waitId ?? derive("wait", this.turn.turnId, 0), error))
+  /** The first hook that is asked decides. */
+  decides(decision: HookDecided["decision"], more: Partial<HookDecided> = {}) {
+    return this.do(this.decision(decision, more))
+  }
+  answering(waitId: string, answer: WaitAnswer = { type: "tool_result", output: { answer: 42 } }, hooks?: ReadonlyArray<number>): Command {
+    return { type: "answer", at: this.at, admissions: this.admissions(), waitId, principal: key, answer, ...(hooks === undefined ? {} : { hooks }) }
+  }
+  /** The wait at that place of the open ones is answered, as fits it. */
+  answer(place = 0, answer?: WaitAnswer, hooks?: ReadonlyArray<number>) {
+    const wait = openWaits(this.context.turn)[place]?.wait
+    const fitting: WaitAnswer = wait?.type === "client_tool" ? { type: "tool_result", output: { answer: 42 } } : { type: "decision", decision: "allow" }
+    return this.do(this.answering(wait?.waitId ?? derive("wait", this.turn.turnId, 0), answer ?? fitting, hooks))
   }
   /** Time goes on, and the thread is told. */
   due(after = 0) {

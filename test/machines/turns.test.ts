@@ -175,7 +175,7 @@ describe("a call that a client executes", () => {
 
   it("goes on with the client's answer, or with its error", () => {
     assert.strictEqual(running().reply("", clientCall()).answer().text, "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A)")
-    const walk = running().reply("", clientCall()).answer(0, true)
+    const walk = running().reply("", clientCall()).answer(0, { type: "tool_result", error: { code: "no_disk", message: "full" } })
     assert.strictEqual(walk.text, "user(A) intent(A) wait_created(A) wait_resolved(A: error) result(A: tool_error)")
     assert.deepStrictEqual(walk.jobs, ["sample 2.1 m/one"])
   })
@@ -195,7 +195,7 @@ describe("a call that a client executes", () => {
     const walk = running().reply("", call(), clientCall())
     assert.strictEqual(walk.status, "running")
     assert.strictEqual(walk.returns().status, "awaiting")
-    const other = running().reply("", call(), clientCall()).answer(1)
+    const other = running().reply("", call(), clientCall()).answer()
     assert.strictEqual(other.status, "running")
     assert.deepStrictEqual(other.returns().jobs, ["sample 2.1 m/one"])
   })

@@ -7,10 +7,13 @@ import fc from "fast-check"
 import { getShortestPaths } from "xstate/graph"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
-import { call, clientCall, inputOf, plan, turnOf, Walk } from "./Walk.ts"
+import type { HookDecided, Rewrite } from "../../machines/thread/commands.ts"
+import { runs } from "../../machines/thread/calls.ts"
+import { openWaits } from "../../machines/thread/context.ts"
+import { call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
 
 /** Random ways; more by environment for a long night. */
-const runs = Number(process.env["TROUPE_WALKS"] ?? 400)
+const many = Number(process.env["TROUPE_WALKS"] ?? 400)
 
 /** One move: what is done, and numbers that choose its object among what there is. */
 interface Move {
@@ -29,7 +32,18 @@ const failures: ReadonlyArray<Partial<ModelFailed>> = [
 ]
 
 const callsOf = (n: number) =>
-  [[], [call("a")], [call("a"), call("b"), call("c")], [clientCall("x", 500)], [clientCall("x"), call("a"), clientCall("y", 20_000)], [call("a"), clientCall("x")]][n % 6] ?? []
+  [
+    [], [call("a")], [call("a"), call("b"), call("c")], [clientCall("x", 500)], [clientCall("x"), call("a"), clientCall("y", 20_000)], [call("a"), clientCall("x")],
+    [call("a", { hooks: [0] }), refusedCall(), call("b", { hooks: [1, 2] })], [call("a", { approval: "role_1/0" }), call("b")],
+    [clientCall("x", 2_000, { hooks: [2], approval: "role_1/0" }), refusedCall()], [refusedCall()], [call("a", { hooks: [0, 1, 2], approval: "role_2/1" }), call("c"), call("d")]
+  ][n % 11] ?? []
+
+const onTimeouts = ["deny", "allow", "fail"] as const
+const decisions = ["allow", "deny", "ask", "defer"] as const
+const rewrites: ReadonlyArray<Rewrite | undefined> = [undefined, undefined, { toolInput: { of: "rewritten" } }, { toolOutput: "redacted" }, { content: [{ type: "text", text: "rewritten" }] }]
+const fits = (rewrite: Rewrite | undefined, point: HookDecided["point"]) =>
+  rewrite !== undefined && ("toolInput" in rewrite ? point === "before_tool_call" : "toolOutput" in rewrite ? point === "after_tool_result" : point === "before_turn_start" || point === "after_model_response")
+const after = (n: number) => [undefined, undefined, undefined, [3], [4, 5]][n % 5]
 
 /** A turn of this thread, or of none: mostly stale. */
 const someTurn = (walk: Walk, n: number) => pick([...walk.log.map(({ turnId }) => turnId), turnOf("none")], n) ?? turnOf("none")
@@ -57,7 +71,8 @@ const moves = {
   }),
   reply: (walk: Walk, a: number, b: number): Command => {
     const calls = callsOf(a)
-    return walk.response(calls.length > 0 && b % 2 === 0 ? "" : `text ${b}`, calls)
+    const hooks = b % 4 === 0 ? after(a) : undefined
+    return walk.response(calls.length > 0 && b % 2 === 0 ? "" : `text ${b}`, calls, hooks === undefined ? {} : { hooks })
   },
   staleReply: (walk: Walk, a: number, b: number): Command =>
     walk.response("stale", callsOf(a), pick([{ turnId: someTurn(walk, b), step: 1, attempt: 1 }, { step: b % 5 }, { attempt: b % 4 }], b) ?? {}),
@@ -68,12 +83,38 @@ const moves = {
     const old = walk.log.flatMap((fact) => fact.type === "tool_intent" ? [fact.event.toolCallId] : []).slice(-1)
     return walk.returned(
       pick([...known, ...known, ...old, "call_never"], a) ?? "call_never",
-      b % 3 === 0 ? { code: "tool_error", text: "no" } : undefined
+      b % 3 === 0 ? { code: "tool_error", text: "no" } : undefined,
+      after(b)
     )
   },
+  hookDecides: (walk: Walk, a: number, b: number): Command => {
+    const rewrite = pick(rewrites, b)
+    const asked = walk.decision(pick(decisions, a) ?? "allow", {}, a % 3)
+    return {
+      ...asked,
+      ...(fits(rewrite, asked.point) && rewrite !== undefined ? { rewrite, ...(b % 2 === 0 ? { hooks: [6] } : {}) } : {}),
+      ...(asked.ask === undefined ? {} : { ask: { ...asked.ask, onTimeout: pick(onTimeouts, b) ?? "deny" } }),
+      ...(b % 11 === 0 ? { failed: true, reason: "It broke." } : {}),
+      ...(b % 13 === 0 ? { turnId: someTurn(walk, b), index: b % 5 } : {})
+    }
+  },
+  hooksOfMessages: (walk: Walk, a: number): Command => {
+    walk.openings = [[], [0], [0, 1]][a % 3] ?? []
+    return { type: "due", at: walk.at, admissions: walk.admissions() }
+  },
   answer: (walk: Walk, a: number, b: number): Command => {
-    const open = (walk.context.turn?.calls ?? []).flatMap(({ wait }) => wait === undefined ? [] : [wait.waitId])
-    return walk.answering(pick([...open, ...open, "wait_never"], a) ?? "wait_never", b % 3 === 0)
+    const open = openWaits(walk.context.turn)
+    const found = pick(open, a)
+    if (found === undefined) return walk.answering("wait_never")
+    const { type, hook } = found.wait
+    if (type === "client_tool" && b % 17 !== 0) {
+      return walk.answering(found.wait.waitId, b % 3 === 0 ? { type: "tool_result", error: { code: "no", message: "no" } } : { type: "tool_result", output: b }, after(b))
+    }
+    const rewrite = pick(rewrites, b)
+    return walk.answering(found.wait.waitId, {
+      type: "decision", decision: b % 3 === 0 ? "deny" : "allow", scope: b % 5 === 0 ? "thread" : "once", ...(b % 2 === 0 ? { reason: "so" } : {}),
+      ...(rewrite !== undefined && fits(rewrite, hook?.point ?? "before_tool_call") ? { rewrite } : {})
+    }, fits(rewrite, hook?.point ?? "before_tool_call") && b % 2 === 0 ? [7] : undefined)
   },
   due: (walk: Walk): Command => ({ type: "due", at: walk.at, admissions: walk.admissions() }),
   poison: (walk: Walk): Command => ({ type: "poison", at: walk.at, admissions: walk.admissions() })
@@ -81,7 +122,7 @@ const moves = {
 
 const weights: Readonly<Record<Move["what"], number>> = {
   submit: 10, submitRefused: 1, submitWithModel: 2, retry: 2, edit: 2, remove: 2, promote: 4, cancel: 2, reply: 14, staleReply: 3,
-  fail: 6, staleFail: 2, toolReturns: 10, answer: 6, due: 6, poison: 1
+  fail: 6, staleFail: 2, toolReturns: 10, hookDecides: 14, hooksOfMessages: 2, answer: 8, due: 6, poison: 1
 }
 
 const number = fc.nat({ max: 1_000 })
@@ -113,7 +154,7 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
         }
         for (const { type } of walk.log) seen.add(type)
       }),
-      { numRuns: runs }
+      { numRuns: many }
     )
   }, 120_000)
 
@@ -121,7 +162,8 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
     assert.includeMembers([...seen], [
       "\"idle\"", "\"failed\"", "\"cancelled\"", "\"awaiting\"", "{\"running\":\"sampling\"}", "{\"running\":\"pausing\"}", "{\"running\":\"acting\"}",
       "user_message", "assistant_message", "tool_intent", "tool_result", "wait_created", "wait_resolved", "turn_completed", "turn_cancelled",
-      "turn_failed", "attempt_failed", "attempt_started", "call_started"
+      "turn_failed", "attempt_failed", "attempt_started", "call_started", "hook_decision", "response_received", "result_received",
+      "{\"running\":\"opening\"}", "{\"running\":\"reviewing\"}"
     ])
   })
 
@@ -135,16 +177,17 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
         }
         for (let i = 0; i < 500 && walk.context.turn !== null; i++) {
           const { calls, retryAt } = walk.turn
-          const running = calls.findIndex(({ phase }) => phase === "running")
-          if (running >= 0) walk.returns(running)
-          else if (calls.length > 0) walk.answer()
+          const running = calls.findIndex((call) => runs(call))
+          if (walk.asked.length > 0) walk.decides("allow")
+          else if (running >= 0) walk.returns(running)
+          else if (openWaits(walk.turn).length > 0) walk.answer()
           else if (retryAt !== undefined) walk.due(Math.max(0, retryAt - walk.at))
           else walk.reply()
         }
         assert.isNull(walk.context.turn)
         assert.deepStrictEqual(walk.context.pending, [])
       }),
-      { numRuns: Math.ceil(runs / 4) }
+      { numRuns: Math.ceil(many / 4) }
     )
   }, 120_000)
 })
@@ -166,12 +209,14 @@ describe("every short walk", () => {
     walk.snapshot = snapshot
     const turn = snapshot.context.turn
     const name = `w${++count}`
-    const later = Math.max(walk.at, ...turn === null ? [] : [turn.retryAt ?? 0, ...turn.calls.map(({ wait }) => wait?.expiresAt ?? 0)])
+    const later = Math.max(walk.at, ...turn === null ? [] : [turn.retryAt ?? 0, ...openWaits(turn).map(({ wait }) => wait.expiresAt)])
     const commands: Array<Command> = [
       ...modes.map((mode) => walk.submission(name, mode)),
       { type: "cancel", at: walk.at, admissions: walk.admissions(), principal: { type: "user", id: "bob" }, clearQueue: false },
       { type: "cancel", at: walk.at, admissions: walk.admissions(), principal: { type: "user", id: "bob" }, clearQueue: true }
     ]
+    walk.openings = [0]
+    commands.push(walk.submission(name), walk.submission(name, "steer"))
     const first = snapshot.context.pending[0]
     if (first !== undefined) {
       commands.push({ type: "promote", at: walk.at, admissions: walk.admissions(), inputId: first.inputId, mode: "steer", principal: first.principal })
@@ -181,22 +226,25 @@ describe("every short walk", () => {
     if (turn === null) return commands
     commands.push(
       walk.response("text"), walk.response("", [call("a")]), walk.response("", [clientCall("x"), call("a")]), walk.response("", [clientCall("x")]),
+      walk.response("", [call("a", { hooks: [0] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }),
       walk.failure(), walk.failure({ transient: true }), walk.failure({ unavailable: true }),
       { type: "poison", at: walk.at, admissions: walk.admissions() },
       { type: "due", at: later, admissions: walk.admissions() },
       { type: "due", at: turn.deadlineAt, admissions: walk.admissions() }
     )
-    for (const { toolCallId, wait } of turn.calls) {
-      commands.push(walk.returned(toolCallId))
-      if (wait !== undefined) commands.push(walk.answering(wait.waitId))
+    for (const { toolCallId } of turn.calls) commands.push(walk.returned(toolCallId), walk.returned(toolCallId, undefined, [3]))
+    for (const { wait: { type, waitId } } of openWaits(turn)) {
+      commands.push(...type === "client_tool" ? [walk.answering(waitId)] : (["allow", "deny"] as const).map((decision) => walk.answering(waitId, { type: "decision", decision })))
     }
+    for (const place of walk.asked.keys()) commands.push(...decisions.map((decision) => walk.decision(decision, {}, place)))
     return commands
   }
 
   /** Which differences count: where the turn stands, what its calls do, who waits for what. */
   const shape = ({ context: { carry, pending, turn }, value }: Snapshot) =>
     JSON.stringify([
-      value, turn?.step, turn?.attempt, turn?.target, turn?.calls.map(({ phase }) => phase),
+      value, turn?.step, turn?.attempt, turn?.target, turn?.calls.map(({ approval, hooks, phase, returned, wait }) => [phase, hooks, returned === undefined, approval, wait?.type]),
+      turn?.opening?.messages.map(({ hooks }) => hooks), turn?.opening?.wait?.type, turn?.reviewing?.hooks, turn?.reviewing?.wait?.type, carry.approvals?.length,
       pending.map(({ forTurnId, mode }) => [mode, forTurnId === undefined ? 0 : forTurnId === turn?.turnId ? 1 : 2]), carry.last?.outcome
     ])
 
@@ -208,7 +256,7 @@ describe("every short walk", () => {
 
   it("to every state, and every command from there, keeps the invariants", () => {
     const states = new Set(paths.map(({ state }) => JSON.stringify(state.value)))
-    assert.strictEqual(states.size, 7)
+    assert.strictEqual(states.size, 9)
     let commands = 0
     for (const { state, steps } of paths) {
       const take = (walk: Walk, place: number) => {

@@ -4,7 +4,7 @@ import { ThreadEvent } from "../../src/domain/event.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import { admissionOf, endOf } from "../../src/domain/once.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { type ActorRef, type FactRow, Journal } from "../../src/journal/Journal.ts"
+import { type ActorRef, type FactRow, Journal, type WaitRow } from "../../src/journal/Journal.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { freshId } from "../../src/seed.ts"
@@ -48,7 +48,7 @@ describe("what the API reads of threads", () => {
             head: { pos: facts.length, seq, rev: 1, status: over.status ?? "idle", runnableAt: null, since: null, carry: "{}", updatedAt: over.updatedAt ?? Date.now() },
             birth: { parent: over.agent ?? agent, attributes: JSON.stringify(over.attributes ?? {}) },
             ...over.inputs === undefined ? {} : { inputs: { put: over.inputs, drop: [] } },
-            ...over.waits === undefined ? {} : { waits: { put: over.waits, drop: [] } },
+            ...over.waits === undefined ? {} : { waits: over.waits },
             ...over.spent === undefined ? {} : { spent: { subject: over.agent ?? agent, amount: over.spent } }
           })
           return actor.id
@@ -63,7 +63,7 @@ describe("what the API reads of threads", () => {
     readonly updatedAt?: number
     readonly attributes?: unknown
     readonly inputs?: ReadonlyArray<{ readonly id: string; readonly ord: number; readonly state: "pending" | "cancelled"; readonly body: string }>
-    readonly waits?: ReadonlyArray<{ readonly id: string; readonly target: "person" | "client" | "url"; readonly body: string }>
+    readonly waits?: ReadonlyArray<WaitRow>
     readonly spent?: number
   }) => Effect.Effect<string>
 
@@ -145,12 +145,12 @@ describe("what the API reads of threads", () => {
   it.live("gives a thread's detail, queue and inputs to its own workspace only", () => world((reads, write) => Effect.gen(function*() {
     const row = (ord: number, state: "pending" | "cancelled" = "pending") => ({ id: freshId("input"), ord, state, body: `{"o":${ord},"t":"\\u0000"}` })
     const inputs = [row(3), row(1), row(2, "cancelled")] as const
-    const waits = [{ id: freshId("wait"), target: "client" as const, body: `{"w":1}` }]
+    const waits = [{ id: freshId("wait"), target: "client" as const, state: "open" as const, createdAt: Date.now(), body: `{"w":1}` }]
     const spender = freshId("agent")
     const threadId = yield* write(log, { inputs, waits, spent: 0.5, agent: spender, attributes: { title: "t" }, status: "awaiting" })
     const detail = yield* reads.detail(workspace, threadId)
     assert.deepStrictEqual([detail?.id, detail?.agentId, detail?.attributes, detail?.version], [threadId, spender, `{"title":"t"}`, 1])
-    assert.deepStrictEqual([detail?.head.seq, detail?.head.status, detail?.waits, detail?.spend], [6, "awaiting", waits, { window: "24h", spent: 0.5 }])
+    assert.deepStrictEqual([detail?.head.seq, detail?.head.status, detail?.waits, detail?.spend], [6, "awaiting", waits.map(({ body, id }) => ({ body, id })), { window: "24h", spent: 0.5 }])
     assert.deepStrictEqual(detail?.inputs, [inputs[1], inputs[0]])
     assert.deepStrictEqual(yield* reads.queue(workspace, threadId), [inputs[1], inputs[0]])
     assert.deepStrictEqual((yield* reads.head(workspace, threadId))?.seq, 6)
@@ -180,7 +180,7 @@ describe("what the API reads of threads", () => {
   it.live("lists by last change, filtered, without losing or repeating a thread between pages", () => world((reads, write) => Effect.gen(function*() {
     const home = freshId("workspace")
     const [x, y] = [freshId("agent"), freshId("agent")]
-    const wait = (target: "person" | "url") => [{ id: freshId("wait"), target, body: "{}" }]
+    const wait = (target: "person" | "url") => [{ id: freshId("wait"), target, state: "open" as const, createdAt: 0, body: "{}" }]
     const base = Date.now() - 600_000
     const expected: Array<string> = []
     for (let i = 0; i < 12; i++) {

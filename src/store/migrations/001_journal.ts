@@ -94,9 +94,14 @@ const statements = [
     actor uuid not null,
     id uuid not null,
     target text not null,
+    state text not null check (state in ('open', 'resolved', 'expired', 'cancelled')),
+    created_at timestamptz(3) not null,
     body text not null,
-    primary key (workspace, actor, id)
+    primary key (workspace, id)
   )`,
+  sql`create index waits_open on waits (workspace, actor) where state = 'open'`,
+  // Calls that clients have to execute, oldest first.
+  sql`create index waits_of_clients on waits (workspace, created_at, id) where state = 'open' and target = 'client'`,
 
   sql`create table idempotency (
     workspace uuid not null,

@@ -1,0 +1,257 @@
+/**
+ * Completes what reaches a thread's mailbox with what the chart needs and does not hold: the time, how
+ * waiting inputs would run, what stands behind calls, and which hooks are asked about what. Mostly from
+ * memory: a turn without tools and hooks asks for nothing.
+ */
+import { Effect } from "effect"
+import type { HookData } from "../../src/domain/hook.ts"
+import type { Input } from "../../src/domain/input.ts"
+import { admissionOf as onceAdmitted } from "../../src/domain/once.ts"
+import type { Journal } from "../../src/journal/Journal.ts"
+import type { Spend } from "../../src/store/threadDetail.ts"
+import { cutOutput } from "../../src/tools/output.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
+import type { Admission, Command, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
+import { type Call, openWaits, type Turn } from "../../machines/thread/context.ts"
+import type { UserMessage } from "../../machines/thread/facts.ts"
+import { Refused, Unreachable } from "../Actor.ts"
+import type { Being } from "../Kind.ts"
+import { goOn } from "../now.ts"
+import type { AdmissionOf, Wanting } from "./admission.ts"
+import { explain, refusedAdmission } from "./refusals.ts"
+import type { Request } from "./requests.ts"
+import { factOf } from "./rows.ts"
+import { callBy, settingsOf } from "./settings.ts"
+import { hooksAbout, type Kit, type Tools } from "./tools.ts"
+
+/** A command with what its answer needs. `command` is absent of a birth without a message. */
+export interface Prepared {
+  readonly at: number
+  readonly command?: Command
+  /** The thread begins with this command: it answers with Thread detail. */
+  readonly creating?: true
+  /** For answers that are a Thread detail. */
+  readonly spend?: Spend
+}
+
+export interface Preparing {
+  readonly admissionOf: AdmissionOf
+  readonly journal: Pick<Journal["Service"], "facts">
+  readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
+  readonly tools: Tools
+}
+
+type Of<T extends Request["type"]> = Extract<Request, { readonly type: T }>
+type Admissions = Readonly<Record<string, Admission>>
+const none = Effect.succeed<Admissions>({})
+
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+/** The tool, or whatever stood in its place, has been reached: hooks see what it said. */
+const told: ReadonlySet<string> = new Set(["tool_error", "tool_timeout", "toolset_unreachable", "toolset_unauthorized"])
+
+const withHooks = (hooks: ReadonlyArray<number>) => hooks.length === 0 ? {} : { hooks }
+
+const about = ({ input, name, toolCallId, toolsetId }: Call) =>
+  ({ toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input })
+
+/** What a hook would be told of a call's result. */
+const resultData = (call: Call, output: unknown, failureCode: string | undefined): HookData =>
+  ({ point: "after_tool_result", ...about(call), toolOutput: output ?? null, ...(failureCode === undefined ? {} : { failureCode }) })
+
+/** What is under judgment, with the rewrite in its place. */
+const judged = (turn: Turn, toolCallId: string | undefined, rewrite: Rewrite | undefined): HookData | undefined => {
+  if (toolCallId !== undefined) {
+    const call = turn.calls.find((other) => other.toolCallId === toolCallId)
+    if (call === undefined) return undefined
+    if (call.returned !== undefined) {
+      return resultData(call, rewrite !== undefined && "toolOutput" in rewrite ? rewrite.toolOutput : call.returned.output, call.returned.failure?.code)
+    }
+    return { point: "before_tool_call", ...about(call), ...(rewrite !== undefined && "toolInput" in rewrite ? { toolInput: rewrite.toolInput } : {}) }
+  }
+  const message = turn.opening?.messages[0]
+  if (message !== undefined) return { point: "before_turn_start", content: rewrite?.content ?? message.content, submitMode: message.submitMode }
+  if (turn.reviewing === undefined) return undefined
+  const { modelId, text, usage } = turn.reviewing.reply
+  return { point: "after_model_response", content: rewrite?.content ?? (/\S/u.test(text) ? [{ type: "text", text }] : []), modelId, usage }
+}
+
+const fields = { before_turn_start: "content", after_model_response: "content", before_tool_call: "toolInput", after_tool_result: "toolOutput" } as const
+
+const invalid = (message: string) => new Refused({ reason: "invalid_request", message })
+
+/** A person may rewrite what is judged, and nothing else. */
+const misfit = (rewrite: Rewrite, data: HookData, kit: Kit) => {
+  const field = fields[data.point]
+  const other = Object.keys(rewrite).find((key) => key !== field)
+  if (other !== undefined || !(field in rewrite)) return invalid(`rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`)
+  if (data.point !== "before_tool_call") return undefined
+  const problem = kit.problem(data.toolName, "input", rewrite.toolInput)
+  return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
+}
+
+export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing) => {
+  const spend = (being: Being<Snapshot>) => spendOf(being.ref.workspace, being.parent ?? "")
+  const kitOf = (being: Being<Snapshot>, turn: Turn) => tools.kit(being.ref.workspace, turn.plan)
+
+  /** Hooks of the running turn that its steers have to pass. */
+  const joining = (being: Being<Snapshot>, admissions: Admissions): Effect.Effect<Admissions, Unreachable> => {
+    const { pending, turn } = being.snapshot.context
+    if (turn?.plan.hooked !== true) return Effect.succeed(admissions)
+    const steers = pending.filter((input) => input.forTurnId === turn.turnId)
+    if (steers.length === 0) return Effect.succeed(admissions)
+    return goOn(kitOf(being, turn), ({ hooks }) => {
+      const settings = settingsOf(being)
+      const joined = steers.flatMap(({ content, inputId, mode }) => {
+        const admission = admissions[inputId]
+        const found = hooksAbout(hooks, { point: "before_turn_start", content, submitMode: mode }, settings)
+        return admission === undefined || found.length === 0 ? [] : [[inputId, { ...admission, joining: found }] as const]
+      })
+      return Effect.succeed({ ...admissions, ...Object.fromEntries(joined) })
+    })
+  }
+
+  const admissionsOf = (being: Being<Snapshot>, fresh?: Wanting & Pick<Input, "inputId">): Effect.Effect<Admissions, Unreachable> => {
+    const { pending } = being.snapshot.context
+    if (pending.length === 0 && fresh === undefined) return none
+    const settings = settingsOf(being)
+    if (fresh !== undefined && pending.length === 0) {
+      return goOn(admissionOf(settings, fresh), (admission) => Effect.succeed({ [fresh.inputId]: admission }))
+    }
+    const inputs = fresh === undefined ? pending : [...pending, fresh]
+    return Effect.flatMap(
+      Effect.forEach(inputs, (input) => admissionOf(settings, input)),
+      (admissions) => joining(being, Object.fromEntries(inputs.map((input, i) => [input.inputId, admissions[i]!])))
+    )
+  }
+
+  const submitting = (being: Being<Snapshot>, request: Of<"submit">, at: number) =>
+    goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
+      const admission = admissions[request.input.inputId]
+      // Refused to its sender at once, rather than as a turn that fails.
+      if (admission !== undefined && "refused" in admission) return Effect.fail(refusedAdmission(admission.refused))
+      const { creating, ...submit } = request
+      const command = { ...submit, at, admissions }
+      return creating === true
+        ? goOn(spend(being), (spend) => Effect.succeed({ at, command, creating, spend }))
+        : Effect.succeed({ at, command })
+    })
+
+  /** The first message of the turn that ended last. */
+  const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
+    const rows = yield* Effect.mapError(journal.facts(being.ref, 0), unreachable)
+    const first = rows.find((row) => row.once === onceAdmitted(turnId))
+    const fact = first === undefined ? undefined : factOf(first)
+    return fact?.type === "user_message" ? fact : undefined
+  })
+
+  const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, { inputId, principal }: Of<"retry">, at: number) {
+    const { carry: { last }, turn } = being.snapshot.context
+    const nothing = explain({ error: "nothing_to_retry" })
+    if (turn !== null || last === undefined) return yield* nothing
+    const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
+    if (first === undefined) return yield* nothing
+    const model = first.detail?.model
+    return yield* submitting(being, {
+      type: "submit",
+      input: { inputId, principal, mode: "queue", content: first.event.content, retryOf: last.turnId, ...(model === undefined ? {} : { model }) }
+    }, at)
+  })
+
+  /** Plain: no calls to look up, and nobody to ask. */
+  const isPlain = (turn: Turn, calls: ReadonlyArray<unknown>) => calls.length === 0 && turn.plan.hooked !== true
+
+  const replied = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"model.replied">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    const kit = yield* kitOf(being, turn)
+    const settings = settingsOf(being)
+    const verdicts = yield* kit.verdicts(callBy(being), request.calls)
+    const calls = request.calls.map((call, i) => {
+      const verdict = verdicts[i]!
+      if ("refused" in verdict) return { ...call, verdict }
+      const { toolsetId } = verdict
+      const data: HookData = { point: "before_tool_call", toolCallId: "", toolName: call.name, toolInput: call.input, ...(toolsetId === undefined ? {} : { toolsetId }) }
+      return { ...call, verdict: { ...verdict, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+    })
+    const { modelId, text, usage } = request
+    const data: HookData = { point: "after_model_response", content: /\S/u.test(text) ? [{ type: "text", text }] : [], modelId, usage }
+    return { at, command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+  })
+
+  const decided = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"hook.decided">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    const data = request.rewrite === undefined || request.decision !== "allow" ? undefined : judged(turn, request.toolCallId, request.rewrite)
+    if (data === undefined) return { at, command: { ...request, at, admissions } }
+    const { hooks } = yield* kitOf(being, turn)
+    return { at, command: { ...request, at, admissions, hooks: hooksAbout(hooks, data, settingsOf(being), request.index + 1) } }
+  })
+
+  const returned = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"tool.returned">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    const { failure, output, toolCallId } = request
+    const call = turn.calls.find((other) => other.toolCallId === toolCallId)
+    if (call === undefined || (failure !== undefined && !told.has(failure.code))) return { at, command: { ...request, at, admissions } }
+    const { hooks } = yield* kitOf(being, turn)
+    return { at, command: { ...request, at, admissions, ...withHooks(hooksAbout(hooks, resultData(call, output, failure?.code), settingsOf(being))) } }
+  })
+
+  const answering = Effect.fnUntraced(function*(being: Being<Snapshot>, { answer, from, principal, waitId }: Of<"answer">, at: number) {
+    const { turn } = being.snapshot.context
+    const found = openWaits(turn).find(({ wait }) => wait.waitId === waitId)
+    const command = { type: "answer" as const, at, admissions: yield* admissionsOf(being), waitId, principal }
+    // Nothing waits, or for something else: the chart says so.
+    if (found === undefined || turn === null || (found.wait.type === "client_tool") !== (answer.type === "tool_result")) return { at, command: { ...command, answer } }
+    if (principal.type === "agent" && (principal.id === being.parent || from === being.ref.id)) {
+      return yield* new Refused({ reason: "permission_denied", message: "An agent does not resolve the waits of its own thread." })
+    }
+    const kit = yield* kitOf(being, turn)
+    const { call, wait } = found
+    const settings = settingsOf(being)
+    if (answer.type === "tool_result") {
+      if (call === undefined) return { at, command: { ...command, answer } }
+      if (!("output" in answer)) return { at, command: { ...command, answer, ...withHooks(hooksAbout(kit.hooks, resultData(call, null, "tool_error"), settings)) } }
+      const problem = kit.problem(call.name, "output", answer.output)
+      if (problem !== undefined) return yield* invalid(`output: ${problem}`)
+      const output = cutOutput(answer.output)
+      const kept: WaitAnswer = { type: "tool_result", output }
+      return { at, command: { ...command, answer: kept, ...withHooks(hooksAbout(kit.hooks, resultData(call, output, undefined), settings)) } }
+    }
+    const data = judged(turn, call?.toolCallId, answer.rewrite)
+    if (answer.decision === "deny" || data === undefined) return { at, command: { ...command, answer } }
+    const wrong = answer.rewrite === undefined ? undefined : misfit(answer.rewrite, data, kit)
+    if (wrong !== undefined) return yield* wrong
+    return { at, command: { ...command, answer, hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1) } }
+  })
+
+  return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
+    const { turn } = being.snapshot.context
+    switch (request.type) {
+      case "be born":
+        return goOn(spend(being), (spend) => Effect.succeed({ at, creating: true, spend }))
+      case "submit":
+        return submitting(being, request, at)
+      case "retry":
+        return retrying(being, request, at)
+      case "edit":
+      case "remove":
+        return Effect.succeed({ at, command: { ...request, at } })
+      case "cancel":
+        return goOn(admissionsOf(being), (admissions) =>
+          goOn(spend(being), (spend) => Effect.succeed({ at, command: { ...request, at, admissions }, spend })))
+      case "answer":
+        return answering(being, request, at)
+      case "model.replied": {
+        if (turn !== null && !isPlain(turn, request.calls)) return replied(being, turn, request, at)
+        const calls = request.calls.map((call) => ({ ...call, verdict: { refused: { code: "turn_interrupted" as const, text: "The turn is over." } } }))
+        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, calls, at, admissions } }))
+      }
+      case "hook.decided":
+        if (turn !== null) return decided(being, turn, request, at)
+        break
+      case "tool.returned":
+        if (turn?.plan.hooked === true) return returned(being, turn, request, at)
+        break
+    }
+    return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions } }))
+  }
+}

@@ -1,0 +1,103 @@
+/** The tools of real turns: catalogues of toolsets and the built-in families, under the profile's roles. */
+import { Effect } from "effect"
+import type { Failure } from "../../src/domain/failure.ts"
+import { evaluateRoles, mayEver, type CompiledRole } from "../../src/roles/evaluate.ts"
+import { Roles } from "../../src/roles/Roles.ts"
+import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
+import { validate } from "../../src/tools/jsonSchema.ts"
+import { mayRunAgain, type Tool } from "../../src/tools/Tool.ts"
+import { Toolsets } from "../../src/tools/Toolsets.ts"
+import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
+import { type Carry, isApproved } from "../../machines/thread/context.ts"
+import { Unreachable } from "../Actor.ts"
+import { type CallBy, emptyKit, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "./tools.ts"
+
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+const isReadOnly = ({ annotations }: Tool) => annotations?.readOnlyHint === true
+
+const isRevealed = ({ exposure, name, namespace, toolsetId }: Tool, { reveals }: Carry) =>
+  exposure === "always" || reveals?.tools.includes(`${toolsetId}/${name.slice(namespace.length + 1)}`) === true
+
+const definitionOf = ({ description, inputSchema, name }: Tool) => ({ name, ...(description === undefined ? {} : { description }), inputSchema })
+
+const denied = (text: string): Failure => ({ code: "tool_denied", text })
+
+export const makeTools = Effect.gen(function*() {
+  const directory = yield* Directory
+  const roles = yield* Roles
+  const toolsets = yield* Toolsets
+
+  const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
+    const { hooks, roleIds, systemPrompt } = profile
+    const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
+    if (tools.length === 0) return { ...emptyKit, ...known }
+    const named = new Map(tools.map((tool) => [tool.name, tool]))
+    const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
+
+    const find = (name: string, carry: Carry) => {
+      const tool = named.get(name)
+      return tool !== undefined && isRevealed(tool, carry) ? tool : undefined
+    }
+
+    const verdictOf = (asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">): Verdict => {
+      const tool = find(name, carry)
+      if (tool === undefined) return { refused: unknownTool(name) }
+      const verdict = evaluateRoles(asked, { name, input, readOnly: isReadOnly(tool) })
+      if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
+      const problem = validate(tool.inputSchema, input)
+      if (problem !== undefined) return { refused: { code: "tool_input_invalid", text: problem } }
+      return {
+        rerunnable: mayRunAgain(tool), toolsetId: tool.toolsetId,
+        ...(verdict.approval === undefined ? {} : { approval: verdict.approval }),
+        ...(tool.kind === "client" ? { client: { timeoutMs: tool.timeoutMs } } : {})
+      }
+    }
+
+    const run = Effect.fnUntraced(function*({ carry }: CallBy, { approved, input, name, toolCallId }: ToolRun) {
+      const tool = find(name, carry)
+      if (tool === undefined) return { failure: unknownTool(name) }
+      // An approval may be a day old, and a hook may have put another input in place.
+      const verdict = evaluateRoles(yield* rolesNow, { name, input, readOnly: isReadOnly(tool) })
+      if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
+      const grant = verdict.approval
+      if (grant !== undefined && grant !== approved && !isApproved(carry, grant, name)) return { failure: denied(`the grant ${grant} wants an approval of this input`) }
+      const problem = validate(tool.inputSchema, input)
+      if (problem !== undefined) return { failure: { code: "tool_input_invalid" as const, text: problem } }
+      return yield* toolsets.call(workspace, tool, input, toolCallId)
+    })
+
+    return {
+      ...known,
+      definitions: ({ carry }) => Effect.map(rolesNow, (asked) =>
+        tools.filter((tool) => isRevealed(tool, carry) && mayEver(asked, { name: tool.name, readOnly: isReadOnly(tool) })).map(definitionOf)),
+      verdicts: (by, calls) => Effect.map(rolesNow, (asked) => calls.map((call) => verdictOf(asked, by, call))),
+      problem: (name, what, value) => {
+        const tool = named.get(name)
+        const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema
+        return schema === undefined ? undefined : validate(schema, value)
+      },
+      run: (by, asked) => Effect.catch(run(by, asked), () =>
+        Effect.succeed<ToolOutcome>({ failure: { code: "internal", text: "The roles of the turn could not be read." } }))
+    }
+  }
+
+  /** Made once for a plan as long as its turn lives here. */
+  const kits = new WeakMap<Plan, Kit>()
+
+  const make = Effect.fnUntraced(function*(workspace: string, plan: Plan) {
+    const profile = yield* directory.profile(workspace, plan.profileId, plan.profileVersion)
+    const tools = plan.catalogues === undefined ? [] : yield* toolsets.tools(workspace, plan.catalogues)
+    const kit = profile === undefined ? emptyKit : kitOf(workspace, profile, tools)
+    kits.set(plan, kit)
+    return kit
+  }, Effect.mapError(unreachable))
+
+  const tools: Tools = {
+    kit: (workspace, plan) => {
+      const kit = kits.get(plan)
+      return kit === undefined ? make(workspace, plan) : Effect.succeed(kit)
+    }
+  }
+  return tools
+})

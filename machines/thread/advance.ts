@@ -1,0 +1,197 @@
+/**
+ * What each fact makes of a turn and of what outlives it. The live thread and a fold go through the same
+ * lines (F1), so that a fact that does not say enough shows at once.
+ */
+import type { ToolReveal } from "../../src/domain/event.ts"
+import { addUsage, noUsage } from "../../src/domain/usage.ts"
+import type { Rewrite } from "./commands.ts"
+import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, type Revealed, type Turn } from "./context.ts"
+import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
+
+const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn =>
+  ({ ...turn, calls: turn.calls.map((call) => call.toolCallId === toolCallId ? change(call) : call) })
+
+/** A response that was under judgment has been counted when it came. */
+const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | undefined): Turn =>
+  response === undefined
+    ? turn
+    : { ...turn, step: response.step, attempt: 1, usage: reviewing === undefined ? addUsage(turn.usage, response.usage) : turn.usage }
+
+/** The hook that was asked first has let it pass: the next ones, and what is judged, as it is now. */
+const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Call => ({
+  ...call,
+  hooks: hooks ?? call.hooks.slice(1),
+  ...(call.returned === undefined
+    ? rewrite !== undefined && "toolInput" in rewrite ? { input: rewrite.toolInput } : {}
+    : rewrite !== undefined && "toolOutput" in rewrite ? { returned: { ...call.returned, output: rewrite.toolOutput } } : {})
+})
+
+const passedMessage = ({ opening, ...turn }: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {
+  const [message, ...others] = opening?.messages ?? []
+  if (message === undefined) return turn
+  const rest = hooks ?? message.hooks.slice(1)
+  const messages = rest.length === 0 ? others : [{ ...message, content: rewrite?.content ?? message.content, hooks: rest }, ...others]
+  return messages.length === 0 ? turn : { ...turn, opening: { messages } }
+}
+
+/** Text of a rewritten response; its calls stay. */
+const passedReply = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {
+  const { reviewing } = turn
+  if (reviewing === undefined) return turn
+  const text = rewrite?.content?.map((block) => block.type === "text" ? block.text : "").join("")
+  return {
+    ...turn,
+    reviewing: {
+      reply: text === undefined ? reviewing.reply : { ...reviewing.reply, text },
+      hooks: hooks ?? reviewing.hooks.slice(1)
+    }
+  }
+}
+
+const passedTurn = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn =>
+  turn.opening !== undefined ? passedMessage(turn, rewrite, hooks) : passedReply(turn, rewrite, hooks)
+
+const judged = (turn: Turn, { detail, event: { hook, toolCallId } }: HookDecision): Turn => {
+  // An ask brings its rewrite along as what is asked about; a deny ends it; defer is no opinion.
+  const rewrite = hook.decision === "allow" || hook.decision === "ask" ? detail?.rewrite : undefined
+  if (hook.decision === "deny") return turn
+  if (toolCallId === undefined) {
+    const hooks = hook.decision === "ask" ? turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks : detail?.hooks
+    return passedTurn(turn, rewrite, hooks)
+  }
+  return changeCall(turn, toolCallId, (call) => passedCall(call, rewrite, hook.decision === "ask" ? call.hooks : detail?.hooks))
+}
+
+const parkedOn = (turn: Turn, wait: OpenWait, toolCallId: string | undefined): Turn => {
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => ({ ...call, phase: "parked", wait }))
+  const { opening, reviewing } = turn
+  if (opening !== undefined) return { ...turn, opening: { ...opening, wait } }
+  return reviewing === undefined ? turn : { ...turn, reviewing: { ...reviewing, wait } }
+}
+
+/** Without the wait; where the fact has a detail, what waited goes on. */
+const answered = (turn: Turn, { detail, event: { toolCallId } }: WaitResolved): Turn => {
+  if (toolCallId !== undefined) {
+    return changeCall(turn, toolCallId, ({ wait, ...call }) => {
+      const free: Call = { ...call, phase: detail?.started === true ? "running" : "ready" }
+      if (detail === undefined || wait === undefined || wait.type === "client_tool") return free
+      if (wait.type === "hook_ask") return passedCall(free, detail.rewrite, detail.hooks)
+      const { approval, ...rest } = free
+      const approved = approval === undefined ? rest : { ...rest, approved: approval }
+      return detail.rewrite !== undefined && "toolInput" in detail.rewrite
+        ? { ...approved, input: detail.rewrite.toolInput, hooks: detail.hooks ?? approved.hooks }
+        : approved
+    })
+  }
+  const { opening, reviewing } = turn
+  const { wait: _, ...open } = opening ?? { messages: [] }
+  const free: Turn = opening !== undefined
+    ? { ...turn, opening: open }
+    : reviewing === undefined ? turn : { ...turn, reviewing: { reply: reviewing.reply, hooks: reviewing.hooks } }
+  return detail === undefined ? free : passedTurn(free, detail.rewrite, detail.hooks)
+}
+
+const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
+  switch (fact.type) {
+    case "user_message": {
+      const hooks = fact.detail?.hooks
+      const spoken = { ...turn, repliesTo: seq }
+      if (hooks === undefined) return spoken
+      const { content, submitMode } = fact.event
+      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
+    }
+    case "assistant_message":
+      return responded(turn, fact.detail)
+    case "tool_intent": {
+      const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event
+      const { hooks = [], response, started, ...rest } = fact.detail
+      const call: Call = { toolCallId, providerToolCallId, name, input, ...rest, hooks, phase: started ? "running" : "ready" }
+      return responded({ ...turn, calls: [...turn.calls, call] }, response)
+    }
+    case "hook_decision":
+      return judged(turn, fact)
+    case "wait_created": {
+      const { toolCallId, toolsetId, waitId } = fact.event
+      return parkedOn(turn, { waitId, createdAt: fact.at, ...(toolsetId === undefined ? {} : { toolsetId }), ...fact.detail }, toolCallId)
+    }
+    case "wait_resolved":
+      return answered(turn, fact)
+    case "call_started":
+      return changeCall(turn, fact.detail.toolCallId, (call) => ({ ...call, phase: "running" }))
+    case "result_received": {
+      const { hooks, returned, started, toolCallId } = fact.detail
+      return changeCall(turn, toolCallId, (call) => ({ ...call, returned, hooks, phase: started ? "running" : "ready" }))
+    }
+    case "tool_result": {
+      const { toolCallId, usage } = fact.event
+      return {
+        ...turn,
+        calls: turn.calls.filter((call) => call.toolCallId !== toolCallId),
+        ...(usage === undefined ? {} : { usage: addUsage(turn.usage, usage) })
+      }
+    }
+    case "response_received": {
+      const { hooks, reply } = fact.detail
+      return { ...turn, step: reply.step, attempt: 1, usage: addUsage(turn.usage, reply.usage), reviewing: { reply, hooks } }
+    }
+    case "attempt_failed": {
+      const { attempt, retryAt, step, target } = fact.detail
+      const { retryAt: _, ...rest } = turn
+      return { ...rest, step, target, attempt, ...(retryAt === undefined ? {} : { retryAt }) }
+    }
+    case "attempt_started": {
+      const { retryAt: _, ...rest } = turn
+      return rest
+    }
+    default:
+      return null
+  }
+}
+
+/** A turn after one more of its facts; null when it is over. `pos` and `seq` are the fact's own. */
+export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number): Turn | null => {
+  if (turn !== null && turn.turnId === fact.turnId) {
+    const next = within({ ...turn, events: turn.events + 1 }, fact, seq)
+    // The running time starts anew when the turn leaves awaiting.
+    return next !== null && parked(turn) && !parked(next) ? { ...next, deadlineAt: fact.at + next.plan.maxTurnMs } : next
+  }
+  if (fact.type !== "user_message" || fact.detail?.plan === undefined) return turn
+  const { plan } = fact.detail
+  const opened: Turn = {
+    turnId: fact.turnId, plan, principal: fact.event.principal, openedPos: pos, deadlineAt: fact.at + plan.maxTurnMs,
+    events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, repliesTo: seq, calls: []
+  }
+  return within({ ...opened, events: 1 }, fact, seq)
+}
+
+const revealed = (known: Revealed | undefined, { families = [], tools = [] }: ToolReveal): Revealed => ({
+  families: [...new Set([...known?.families ?? [], ...families])],
+  tools: [...new Set([...known?.tools ?? [], ...tools.map(({ name, toolsetId }) => `${toolsetId}/${name}`)])]
+})
+
+const allowed = (carry: Carry, approval: Approval): Carry =>
+  isApproved(carry, approval.by, approval.tool) ? carry : { ...carry, approvals: [...carry.approvals ?? [], approval] }
+
+/** What outlives the turn, after one more fact. */
+export const remember = (carry: Carry, fact: Fact): Carry => {
+  switch (fact.type) {
+    case "user_message": {
+      const model = fact.detail?.plan?.models[0]
+      return model === undefined ? carry : { ...carry, model }
+    }
+    case "tool_result":
+      return fact.event.reveal === undefined ? carry : { ...carry, reveals: revealed(carry.reveals, fact.event.reveal) }
+    case "wait_resolved":
+      return fact.detail?.approval === undefined ? carry : allowed(carry, fact.detail.approval)
+    case "turn_completed":
+    case "turn_cancelled":
+    case "turn_failed": {
+      const { last: _, ...rest } = carry
+      const usage = addUsage(carry.usage, fact.event.usage)
+      if (fact.type === "turn_completed") return { ...rest, usage }
+      return { ...rest, usage, last: { turnId: fact.turnId, outcome: fact.type === "turn_failed" ? "failed" : "cancelled" } }
+    }
+    default:
+      return carry
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * One call's way: a role's approval, the hooks before, the run, the hooks after, the result.
+ *
+ * C1. A call takes a place among those that run from its first job to its result, and gives it back
+ *     while it waits for somebody's answer. `maxParallelTools` is the number of places.
+ */
+import { derive } from "../../src/domain/ids.ts"
+import { limits } from "../../src/domain/limits.ts"
+import type { Failure } from "../../src/domain/failure.ts"
+import type { Answer, HookDecided, RepliedCall } from "./commands.ts"
+import { type Call, isApproved, type OpenWait, type Returned, type Turn } from "./context.ts"
+import type { Draft } from "./draft.ts"
+import type { ResponseDetail } from "./facts.ts"
+import { askOf, deniedBy, park, resolve, sayDecision } from "./judging.ts"
+
+/** What a call needs next. */
+const nextOf = ({ approval, client, hooks, returned }: Call): "approval" | "hook" | "client" | "run" | "settle" => {
+  if (hooks.length > 0 && (approval === undefined || returned !== undefined)) return "hook"
+  if (returned !== undefined) return "settle"
+  if (approval !== undefined) return "approval"
+  return client === undefined ? "run" : "client"
+}
+
+/** Whether what the call needs is a job, which takes a place. */
+const needsPlace = (call: Call) => ["hook", "run"].includes(nextOf(call))
+
+const placesLeft = ({ calls, plan }: Turn) => plan.maxParallelTools - calls.filter((call) => call.phase === "running").length
+
+/** The tool itself runs, or may have run. */
+export const runs = (call: Call) => call.phase === "running" && nextOf(call) === "run"
+
+/** The job of a call that has a place. */
+export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number] => {
+  const { approved, hooks: [index], input, name, returned, toolCallId, toolsetId } = call
+  if (index === undefined || nextOf(call) !== "hook") {
+    return { type: "runTool", params: { turnId, toolCallId, name, input, ...(approved === undefined ? {} : { approved }) } }
+  }
+  const about = { toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input }
+  return {
+    type: "askHook",
+    params: {
+      turnId, step, index,
+      data: returned === undefined
+        ? { point: "before_tool_call", ...about }
+        : {
+          point: "after_tool_result", ...about, toolOutput: returned.output ?? null,
+          ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
+        }
+    }
+  }
+}
+
+/** Hands free places to the calls that want one, in order. */
+const fill = (d: Draft, at: number) => {
+  const { turnId } = d.turn
+  const wanting = d.turn.calls.filter((call) => call.phase === "ready" && needsPlace(call))
+  for (const call of wanting.slice(0, Math.max(0, placesLeft(d.turn)))) {
+    d.say({ type: "call_started", turnId, n: d.turn.events, at, event: {}, detail: { toolCallId: call.toolCallId } })
+    d.ask(jobOf(d.turn, call))
+  }
+}
+
+export const sayResult = (d: Draft, toolCallId: string, at: number, { durationMs, failure, output, reveal, usage }: Returned) => {
+  d.say({
+    type: "tool_result", turnId: d.turn.turnId, n: d.turn.events, at,
+    event: {
+      toolCallId,
+      toolOutput: output ?? null,
+      ...(reveal === undefined ? {} : { reveal }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(durationMs === undefined ? {} : { timing: { durationMs } }),
+      ...(failure === undefined ? {} : { failureCode: failure.code, failureText: failure.text })
+    }
+  })
+}
+
+/** Gives a call its result, and its place to the next. */
+const settle = (d: Draft, toolCallId: string, at: number, result: Returned) => {
+  sayResult(d, toolCallId, at, result)
+  fill(d, at)
+}
+
+const parkOn = (d: Draft, call: Call, at: number, wait: Pick<OpenWait, "type" | "target" | "grant"> & { readonly timeoutMs: number }) => {
+  const { timeoutMs, ...rest } = wait
+  park(d, {
+    ...rest, waitId: derive("wait", d.turn.turnId, d.turn.events), expiresAt: at + timeoutMs, onTimeout: "deny",
+    ...(call.toolsetId === undefined ? {} : { toolsetId: call.toolsetId })
+  }, at, call)
+}
+
+/** Takes a call on, as far as it goes without anybody's answer. The fact before this one has given it its place, or not. */
+const proceed = (d: Draft, toolCallId: string, at: number) => {
+  const call = d.call(toolCallId)
+  switch (nextOf(call)) {
+    case "approval":
+      parkOn(d, call, at, { type: "role_approval", target: "person", timeoutMs: limits.roleApprovalMs, ...(call.approval === undefined ? {} : { grant: call.approval }) })
+      break
+    case "client":
+      parkOn(d, call, at, { type: "client_tool", target: "client", timeoutMs: call.client?.timeoutMs ?? 0 })
+      break
+    case "settle":
+      settle(d, toolCallId, at, call.returned ?? {})
+      return
+    default:
+      if (call.phase === "running") d.ask(jobOf(d.turn, call))
+      return
+  }
+  fill(d, at)
+}
+
+/** Writes the intents of a response down, in order; then settles what was refused, parks what waits, starts what may start. */
+export const intend = (d: Draft, replied: ReadonlyArray<RepliedCall>, modelId: string, at: number, response: ResponseDetail | undefined) => {
+  const { turnId } = d.turn
+  const open: Array<string> = []
+  const refusals: Array<readonly [toolCallId: string, failure: Failure]> = []
+  for (const { input, name, providerToolCallId, verdict } of replied) {
+    const n = d.turn.events
+    const toolCallId = derive("call", turnId, n)
+    const refused = "refused" in verdict
+    const { approval, hooks = [], ...rest } = refused ? { rerunnable: true } : verdict
+    const wanted = approval === undefined || isApproved(d.context.carry, approval, name) ? {} : { approval }
+    const waits = "approval" in wanted || (hooks.length === 0 && "client" in rest)
+    d.say({
+      type: "tool_intent", turnId, n, at,
+      event: { toolName: name, toolInput: input, toolCallId, providerToolCallId, modelId },
+      detail: {
+        ...rest, ...wanted, ...(hooks.length === 0 ? {} : { hooks }), started: !refused && !waits && placesLeft(d.turn) > 0,
+        ...(response === undefined ? {} : { response })
+      }
+    })
+    response = undefined
+    if (refused) refusals.push([toolCallId, verdict.refused])
+    else open.push(toolCallId)
+  }
+  for (const [toolCallId, failure] of refusals) sayResult(d, toolCallId, at, { failure })
+  for (const toolCallId of open) proceed(d, toolCallId, at)
+}
+
+/** What a call returned goes to the hooks that match, else into its result. */
+const receive = (d: Draft, toolCallId: string, at: number, returned: Returned, hooks: ReadonlyArray<number> | undefined) => {
+  if (hooks === undefined || hooks.length === 0) return settle(d, toolCallId, at, returned)
+  const started = d.call(toolCallId).phase === "running" || placesLeft(d.turn) > 0
+  d.say({ type: "result_received", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: { toolCallId, returned, hooks, started } })
+  proceed(d, toolCallId, at)
+}
+
+export const returnCall = (d: Draft, returned: Returned & { readonly toolCallId: string; readonly at: number; readonly hooks?: ReadonlyArray<number> }) => {
+  const { durationMs, failure, output, reveal, usage } = returned
+  receive(d, returned.toolCallId, returned.at, {
+    ...(output === undefined ? {} : { output }), ...(failure === undefined ? {} : { failure }),
+    ...(durationMs === undefined ? {} : { durationMs }), ...(reveal === undefined ? {} : { reveal }), ...(usage === undefined ? {} : { usage })
+  }, returned.hooks)
+}
+
+/** A hook has judged a call, or what it returned. */
+export const decideCall = (d: Draft, decided: HookDecided, toolCallId: string) => {
+  const { at } = decided
+  const call = d.call(toolCallId)
+  const ask = askOf(d, decided, call.name)
+  sayDecision(d, decided, ask)
+  if (decided.decision === "deny") settle(d, toolCallId, at, { failure: deniedBy(decided), ...durationOf(call) })
+  else if (ask !== undefined) {
+    park(d, { ...ask, ...(call.toolsetId === undefined ? {} : { toolsetId: call.toolsetId }) }, at, call)
+    fill(d, at)
+  } else proceed(d, toolCallId, at)
+}
+
+const durationOf = ({ returned }: Call) => returned?.durationMs === undefined ? {} : { durationMs: returned.durationMs }
+
+/** Takes a call on that waited, as if it had been allowed: by somebody, or by its wait's end. */
+const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Parameters<typeof resolve>[3]) => {
+  // Whether it needs a place now is seen once it has been released.
+  const { hooks: [, ...later] } = call
+  const left = why.hooks ?? (wait.type === "hook_ask" ? later : call.hooks)
+  const { approval: _, ...rest } = call
+  const started = needsPlace({ ...rest, hooks: left }) && placesLeft(d.turn) > 0
+  resolve(d, wait, at, { ...why, goesOn: true, started }, call)
+  proceed(d, call.toolCallId, at)
+}
+
+/** Somebody has answered what a call waits for. */
+export const answerCall = (d: Draft, { answer, at, hooks, principal }: Answer, wait: OpenWait, { toolCallId }: Call) => {
+  const call = d.call(toolCallId)
+  if (answer.type === "tool_result") {
+    if ("output" in answer) {
+      resolve(d, wait, at, { outcome: "result", by: principal, output: answer.output }, call)
+      return receive(d, toolCallId, at, { output: answer.output }, hooks)
+    }
+    resolve(d, wait, at, { outcome: "error", by: principal }, call)
+    return receive(d, toolCallId, at, { failure: { code: "tool_error", text: `${answer.error.code}: ${answer.error.message}` } }, hooks)
+  }
+  const { decision, reason, rewrite, scope } = answer
+  const said = { outcome: decision, by: principal, ...(reason === undefined ? {} : { reason }) }
+  if (decision === "allow") {
+    return release(d, call, wait, at, {
+      ...said, ...(rewrite === undefined ? {} : { rewrite }), ...(hooks === undefined ? {} : { hooks }), ...(scope === "thread" ? { forAll: true } : {})
+    })
+  }
+  resolve(d, wait, at, said, call)
+  const code = wait.type === "role_approval" ? "tool_denied" : "hook_denied"
+  settle(d, toolCallId, at, { failure: { code, text: reason ?? "The call was not approved." }, ...durationOf(call) })
+}
+
+/** Nobody has answered in time. */
+export const expireCall = (d: Draft, wait: OpenWait, { toolCallId }: Call, at: number) => {
+  const call = d.call(toolCallId)
+  if (wait.type !== "client_tool" && wait.onTimeout === "allow") return release(d, call, wait, at, { outcome: "expired" })
+  resolve(d, wait, at, { outcome: "expired" }, call)
+  settle(d, toolCallId, at, {
+    failure: wait.type === "client_tool"
+      ? { code: "tool_timeout", text: "The client did not answer in time." }
+      : { code: "wait_expired", text: "Nobody approved the call in time." },
+    ...durationOf(call)
+  })
+}

@@ -1,0 +1,79 @@
+/**
+ * Tools and hooks of test worlds: `once` must not run twice, `often` may, `ask` is the client's to
+ * answer, `risky` wants a person's approval, `forbidden` is denied. Tools take two seconds, hooks one.
+ */
+import { Effect } from "effect"
+import { emptyKit, hooksAbout, type Kit, type ToolOutcome, type Tools, unknownTool } from "../../actors/thread/tools.ts"
+import type { Verdict } from "../../machines/thread/commands.ts"
+import { asyncTimeoutOf, type Hook, onTimeoutOf } from "../../src/domain/hook.ts"
+import type { Input } from "../../src/domain/input.ts"
+import type { HookOutcome, HookQuestion } from "../../src/hooks/Hooks.ts"
+import type { World } from "./World.ts"
+
+const verdicts: Readonly<Record<string, Verdict>> = {
+  once: { rerunnable: false },
+  often: { rerunnable: true },
+  ask: { rerunnable: false, client: { timeoutMs: 10_000 }, toolsetId: "tset_client" },
+  risky: { rerunnable: false, approval: "role_r/0" },
+  forbidden: { refused: { code: "tool_denied", text: "No role allows it." } }
+}
+
+const ran = (world: World, name: string, toolCallId: string) => Effect.suspend(() => {
+  const runs = (world.runs.get(toolCallId) ?? 0) + 1
+  world.runs.set(toolCallId, runs)
+  if (name !== "often" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
+  return Effect.delay(Effect.sync((): ToolOutcome => {
+    world.finished++
+    return { output: { ran: name } }
+  }), "2 seconds")
+})
+
+export const toolsOf = (world: World): Tools => {
+  const kit: Kit = {
+    ...emptyKit,
+    hooks: world.hooks,
+    verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => verdicts[name] ?? { refused: unknownTool(name) })),
+    run: (_, { name, toolCallId }) => {
+      if (["once", "often", "risky"].includes(name)) return ran(world, name, toolCallId)
+      world.complaints.push(`${name} ran`)
+      return emptyKit.run({ workspace: "", agentId: "", threadId: "", carry: { usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } } }, { turnId: "", toolCallId, name, input: null })
+    }
+  }
+  return { kit: () => Effect.succeed(kit) }
+}
+
+/** A hook that answers what its name says: `allow`, `deny`, `ask`, `defer`, or `rewrite`. */
+export const hook = (name: string, point: Hook["point"], more: Partial<Hook> = {}): Hook =>
+  ({ id: `hook_${point}_${name}`, name, point, processor: { type: "url", url: "https://hooks.example/" }, enabled: true, ...more })
+
+const rewrites = {
+  before_turn_start: { content: [{ type: "text" as const, text: "/say rewritten" }] },
+  before_tool_call: { toolInput: { rewritten: true } },
+  after_tool_result: { toolOutput: "redacted" },
+  after_model_response: { content: [{ type: "text" as const, text: "redacted" }] }
+}
+
+const decisions = ["allow", "deny", "ask", "defer"] as const
+
+export const evaluateIn = (world: World) => (question: HookQuestion): Effect.Effect<HookOutcome> => {
+  const { deliveryId, hook } = question
+  const decision = decisions.find((one) => hook.name.startsWith(one)) ?? "allow"
+  return Effect.delay(Effect.sync((): HookOutcome => {
+    world.evaluations.set(deliveryId, (world.evaluations.get(deliveryId) ?? 0) + 1)
+    return {
+      decision, latencyMs: 1_000, deliveryId,
+      ...(hook.name.includes("rewrite") ? { rewrite: rewrites[hook.point] } : {}),
+      ...(hook.name.includes("failed") ? { failed: true as const } : {}),
+      ...(decision === "ask" ? { ask: { target: hook.processor.type === "client" ? "client" as const : "person" as const, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } } : {})
+    }
+  }), hook.processor.type === "client" ? 0 : 1_000)
+}
+
+/** How an input would run in this world. */
+export const admissionIn = (world: World, { content, mode, model }: Pick<Input, "content" | "mode" | "model">) => {
+  const opening = hooksAbout(world.hooks, { point: "before_turn_start", content, submitMode: mode }, {})
+  return {
+    plan: { ...world.plan, ...(model === undefined ? {} : { models: [model] }), ...(world.hooks.length === 0 ? {} : { hooked: true as const }) },
+    ...(opening.length === 0 ? {} : { opening })
+  }
+}
