@@ -6,6 +6,7 @@ import type { MessageInput } from "../src/domain/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../src/domain/role.ts"
 import type { ThreadInput, ThreadPatch } from "../src/domain/threadInput.ts"
+import type { ToolsetInput, ToolsetPatch } from "../src/domain/toolset.ts"
 import type { HookSample } from "./hooks/api.ts"
 
 const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
@@ -36,6 +37,14 @@ const roleInput: RoleInput = {
 const rolePatch: RolePatch = { description: "What the support desk may do" }
 const threadInput: ThreadInput = { agentId: "agt_01m7y1svs7e0087pe32vr71000", title: "First steps", message: { content } }
 const threadPatch: ThreadPatch = { title: "Next steps" }
+const toolsetInput: ToolsetInput = {
+  kind: "client",
+  namespace: "desk",
+  tools: [{
+    name: "print", description: "Prints a document at the front desk", inputSchema: { type: "object", properties: { document: { type: "string" } }, required: ["document"] }
+  }]
+}
+const toolsetPatch: ToolsetPatch = { description: "What the front desk does", exposure: "search" }
 
 /** By the name of the body's schema. */
 export const examples: { readonly [schema: string]: unknown } = {
@@ -57,5 +66,7 @@ export const examples: { readonly [schema: string]: unknown } = {
   RolePatch: rolePatch,
   RoleQuestion: { roleIds: [readOnly.id], tool: "tickets.search", input: { text: "refund" }, readOnly: true },
   ThreadInput: threadInput,
-  ThreadPatch: threadPatch
+  ThreadPatch: threadPatch,
+  ToolsetInput: toolsetInput,
+  ToolsetPatch: toolsetPatch
 }

@@ -22,6 +22,7 @@ const operations = Object.entries(paths).flatMap(([path, found]) => methods.flat
 
 type Ids = Readonly<Record<string, string>>
 
+let furnished = 0
 /** One of everything that has an id, alive. */
 const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
   const agentId = await makeAgent(client, undefined, { identity: "worker@example.com" })
@@ -32,7 +33,9 @@ const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
   const connectionId = (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id
   const keyId = (await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })).body.key.id
   const roleId = (await client.post("/v1/roles", { name: "R" })).body.role.id
-  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, version: "1" }
+  const tools = [{ name: "ask", inputSchema: { type: "object" } }]
+  const toolsetId = (await client.post("/v1/toolsets", { kind: "client", namespace: `desk${++furnished}`, tools })).body.toolset.id
+  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, toolsetId, version: "1" }
 }
 
 let server: TestServer
@@ -112,16 +115,17 @@ describe("the id of another workspace", () => {
       await beta.post(`/v1/threads/${ours["threadId"]}/messages`, { content: text("x"), expectedTurnId: theirs["turnId"] }),
       await beta.post(`/v1/threads/${ours["threadId"]}/cancel`, { turnId: theirs["turnId"] }),
       await beta.post("/v1/roles/evaluate", { roleIds: [theirs["roleId"]], tool: "a.b" }),
-      await beta.post("/v1/roles/evaluate", { profileId: theirs["profileId"], tool: "a.b" })
+      await beta.post("/v1/roles/evaluate", { profileId: theirs["profileId"], tool: "a.b" }),
+      await beta.post("/v1/toolsets", { kind: "mcp", namespace: "books", url: "https://tools.example.com/mcp", connectionId: theirs["connectionId"] })
     ]
     assert.deepStrictEqual(refused.map(({ body, status }) => [status, body.error]), [
       [422, "agent_not_found"], [422, "profile_not_found"], [422, "profile_not_found"], [409, "turn_conflict"], [409, "turn_conflict"],
-      [422, "role_not_found"], [422, "profile_not_found"]
+      [422, "role_not_found"], [422, "profile_not_found"], [422, "connection_not_found"]
     ])
     assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs["agentId"]}`)).body, { threads: [] })
     assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs["agentId"]}`)).body, { operations: [] })
     assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, { events: [] })
-    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "connections", "auth/keys"]) {
+    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "connections", "toolsets", "auth/keys"]) {
       const { text } = await beta.get(`/v1/${list}`)
       for (const [name, id] of Object.entries(theirs)) if (name !== "version") assert.notInclude(text, id, `${list} ${name}`)
     }
