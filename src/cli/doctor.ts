@@ -5,11 +5,16 @@ import { access, constants, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { dirname } from "node:path"
 import pg from "pg"
-import { Settings } from "../config.ts"
+import { type EncryptionKey, Settings } from "../config.ts"
+import { placeOf } from "../connections/Connections.ts"
+import { makeEnvelope } from "../crypto/envelope.ts"
 import { runningUrl } from "../postgres/Embedded.ts"
+import { sampleSealed } from "../store/connections.ts"
 import { checkMigrated } from "../store/migrate.ts"
 import { explainStart, failure } from "./failure.ts"
+import { onDatabase } from "./node.ts"
 import { output, print } from "./output.ts"
+import { findEncryptionKey } from "./secrets.ts"
 
 interface Finding {
   readonly check: string
@@ -60,7 +65,26 @@ const version = (url: Redacted.Redacted<string>) =>
     catch: (cause) => cause
   })
 
-const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.Redacted<string>) {
+/** Whether what is sealed in the database opens with the keys that are set: a key that is gone is noticed here, not at the first tool call. */
+const checkSecrets = Effect.fn("cli.doctor.secrets")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
+  const samples = yield* onDatabase(url, sampleSealed)
+  const envelope = keys.length === 0 ? undefined : makeEnvelope(keys)
+  const lost = samples.filter(({ id, sealed, workspace }) => {
+    try {
+      if (envelope === undefined) return true
+      envelope.open(placeOf(workspace, id), sealed)
+      return false
+    } catch {
+      // Why is of no use here: the key is another one, or none.
+      return true
+    }
+  })
+  if (lost.length === 0) return [ok("secrets", samples.length === 0 ? "none are kept" : "can be opened")]
+  return lost.map(({ count, key }) =>
+    bad("secrets", `connections sealed with ${key} cannot be opened (${count}): put that key back into TROUPE_ENCRYPTION_KEYS, or replace their secrets`))
+}, Effect.catch((error) => Effect.succeed([bad("secrets", explainStart(error, 0).userMessage ?? "")])))
+
+const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
   const reached = yield* Effect.result(version(url))
   if (Result.isFailure(reached)) return [bad("database", explainStart(reached.failure, 0).userMessage ?? "")]
   const { version: number, fsync } = reached.success
@@ -70,8 +94,20 @@ const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.R
   return [
     found,
     ...durable,
-    Result.isSuccess(migrated) ? ok("migrations", "up to date") : note("migrations", "some are missing: troupe migrate, or the next start, runs them")
+    Result.isSuccess(migrated) ? ok("migrations", "up to date") : note("migrations", "some are missing: troupe migrate, or the next start, runs them"),
+    ...Result.isSuccess(migrated) ? yield* checkSecrets(url, keys) : []
   ]
+})
+
+/** The keys that a start would use, and what there is to say of them. */
+const checkKeys = Effect.fn("cli.doctor.keys")(function*({ dataFolder, encryptionKeys }: Settings["Service"]) {
+  const [first] = encryptionKeys
+  if (first !== undefined) return { keys: encryptionKeys, finding: ok("encryption", `${first.id} encrypts; ${encryptionKeys.map(({ id }) => id).join(", ")} decrypt`) }
+  const kept = yield* Effect.result(findEncryptionKey(dataFolder))
+  if (Result.isFailure(kept)) return { keys: [], finding: bad("encryption", kept.failure.userMessage ?? "") }
+  return kept.success === undefined
+    ? { keys: [], finding: note("encryption", "the first start makes a key and keeps it in the data folder") }
+    : { keys: [kept.success], finding: ok("encryption", "the key of the data folder") }
 })
 
 const flags = { output, mode: Flag.Literals("mode", ["dev", "serve"]).pipe(Flag.optional, Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")) }
@@ -89,8 +125,10 @@ export const doctor = Command.make("doctor", flags, Effect.fn("cli.doctor")(func
     if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
     else findings.push(yield* checkPort(settings.host, settings.port))
     if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
+    const { finding, keys } = yield* checkKeys(settings)
+    findings.push(finding)
     const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
-    if (url !== undefined) findings.push(...yield* checkDatabase(url))
+    if (url !== undefined) findings.push(...yield* checkDatabase(url, keys))
     else findings.push(note("database", "embedded: it starts with npm start"))
   }
   yield* print(output, { findings }, ["", "check", "detail"], findings.map((f) => [f.state, f.check, f.detail]))

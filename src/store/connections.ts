@@ -131,6 +131,15 @@ const toolsetNames = async (tx: Connection, workspace: string, id: string) => {
   return found !== undefined
 }
 
+/** For an operator's check: one sealed secret of each encryption key that is in use, and how many there are of it. */
+export const sampleSealed = async (db: Connection) => {
+  const keyId = sql<string>`split_part(sealed, '.', 2)`
+  const rows = await db.selectFrom("connections").distinctOn(keyId)
+    .select(["workspace", "id", "sealed", keyId.as("key"), sql<string>`count(*) over (partition by split_part(sealed, '.', 2))`.as("count")])
+    .orderBy(keyId).execute()
+  return rows.map((row) => ({ ...row, workspace: fromUuid("workspace", row.workspace), id: fromUuid("connection", row.id), count: Number(row.count) }))
+}
+
 /** Deletes it for good, its secret with it (C2). */
 export const deleteConnection = async (
   tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
