@@ -2,7 +2,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { limits } from "../../src/domain/limits.ts"
-import { allTools } from "../../src/domain/role.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { compileRole, deniesAll } from "../../src/roles/evaluate.ts"
 import { explain } from "../../src/roles/explain.ts"
@@ -40,8 +39,7 @@ const notChangeable = ({ refused }: NotChangeable) => refused === "not_found" ? 
 const askedRoles = async (db: Connection, workspace: string, question: { readonly roleIds?: ReadonlyArray<string>; readonly profileId?: string }) => {
   const profile = question.profileId === undefined ? undefined : await readProfile(db, workspace, question.profileId)
   if (question.profileId !== undefined && profile === undefined) return noProfile
-  const listed = question.roleIds ?? profile?.roleIds ?? []
-  const ids = listed.length === 0 ? [allTools.id] : listed
+  const ids = question.roleIds ?? profile?.roleIds ?? []
   const found = new Map((await readRoles(db, workspace, ids)).map((role) => [role.id, role]))
   const missing = question.roleIds?.findIndex((id) => !found.has(id)) ?? -1
   if (missing !== -1) return new Refused({ error: "role_not_found", message: `roleIds[${missing}]: no such role` })

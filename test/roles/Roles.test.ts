@@ -1,0 +1,100 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { allTools, noTools, readOnly } from "../../src/domain/role.ts"
+import { evaluateRoles } from "../../src/roles/evaluate.ts"
+import { Roles } from "../../src/roles/Roles.ts"
+import { deleteRole, patchRole } from "../../src/store/roles.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { absent } from "../http/refused.ts"
+
+let server: TestServer
+let roles: Roles["Service"]
+let alpha: string
+beforeAll(async () => {
+  server = await startServer({ leaseTtlMs: 1_000 })
+  roles = await server.runtime.runPromise(Roles)
+  alpha = server.workspaces.alpha
+})
+afterAll(() => server.stop())
+
+const create = async (fields: object): Promise<string> => (await server.alpha.post("/v1/roles", { name: "R", ...fields })).body.role.id
+const of = (ids: ReadonlyArray<string>, workspace = alpha) => server.runtime.runPromise(roles.of(workspace, ids))
+const decide = async (ids: ReadonlyArray<string>, name = "a.b", workspace = alpha) =>
+  evaluateRoles(await of(ids, workspace), { name, input: {}, readOnly: false }).decision
+const until = async (holds: () => Promise<boolean>) => {
+  for (let i = 0; i < 200; i++) {
+    if (await holds()) return
+    await Effect.runPromise(Effect.sleep("25 millis"))
+  }
+  assert.fail("it never held")
+}
+
+describe("the roles of a turn", () => {
+  it("are those of the ids in their order, built-in ones among them", async () => {
+    const [first, second] = [await create({ allow: [{ tools: "a.*" }] }), await create({ deny: [{ tools: "a.c" }] })]
+    assert.deepStrictEqual((await of([second, readOnly.id, first, noTools.id])).map(({ id }) => id), [second, readOnly.id, first, noTools.id])
+    assert.deepStrictEqual([await decide([first, second]), await decide([first, second], "a.c"), await decide([second])], ["allow", "deny", "deny"])
+  })
+
+  it("are all_tools when there are none", async () => {
+    assert.deepStrictEqual((await of([])).map(({ id }) => id), [allTools.id])
+  })
+
+  it("are read in one statement, and then come from memory", async () => {
+    const ids = await Promise.all([1, 2, 3].map(() => create({ allow: [{ tools: "*" }] })))
+    const before = server.database.counts.api
+    const found = await of(ids)
+    assert.strictEqual(server.database.counts.api - before, 1)
+    assert.deepStrictEqual(await of(ids), found)
+    assert.strictEqual((await of([ids[1]!]))[0], found[1])
+    await of([allTools.id, noTools.id, readOnly.id])
+    assert.strictEqual(server.database.counts.api - before, 1)
+  })
+
+  it("deny everything where there is no role with that id, or only in another workspace", async () => {
+    const id = await create({ allow: [{ tools: "*" }] })
+    assert.strictEqual(await decide([id]), "allow")
+    assert.strictEqual(await decide([id], "a.b", server.workspaces.beta), "deny")
+    assert.strictEqual(await decide([allTools.id, absent("role_")]), "deny")
+    assert.strictEqual((await of([absent("role_")]))[0]?.id, absent("role_"))
+  })
+
+  it("follow a change and a delete by this node at once", async () => {
+    const id = await create({ allow: [{ tools: "*" }] })
+    assert.strictEqual(await decide([id]), "allow")
+    await server.alpha.patch(`/v1/roles/${id}`, { deny: [{ tools: "a.b" }] })
+    assert.strictEqual(await decide([id]), "deny")
+    await server.alpha.patch(`/v1/roles/${id}`, { deny: null })
+    assert.strictEqual(await decide([id]), "allow")
+    assert.strictEqual((await server.alpha.delete(`/v1/roles/${id}`)).status, 204)
+    assert.strictEqual(await decide([id]), "deny")
+  })
+
+  it("follow a change and a delete by another node within a beat", async () => {
+    const id = await create({ allow: [{ tools: "*" }] })
+    assert.strictEqual(await decide([id]), "allow")
+    // Behind the node's back, as another one would: nothing is forgotten here.
+    const elsewhere = <A>(write: Parameters<typeof server.database.atomically<A>>[1]) => server.runtime.runPromise(server.database.atomically("test.elsewhere", write))
+    await elsewhere((tx) => patchRole(tx, alpha, id, { deny: [{ tools: "*" }] }, () => true, Date.now()))
+    await until(async () => await decide([id]) === "deny")
+    await elsewhere((tx) => patchRole(tx, alpha, id, { deny: null }, () => true, Date.now()))
+    await until(async () => await decide([id]) === "allow")
+    await elsewhere((tx) => deleteRole(tx, alpha, id, () => true))
+    await until(async () => await decide([id]) === "deny")
+  })
+
+  it("are not kept from a read that began before a change", async () => {
+    const id = await create({ allow: [{ tools: "*" }] })
+    const before = server.database.counts.api
+    await server.runtime.runPromise(Effect.gen(function*() {
+      const early = yield* Effect.forkChild(roles.of(alpha, [id]), { startImmediately: true })
+      assert.strictEqual(server.database.counts.api - before, 1, "the read is under way")
+      roles.forget()
+      yield* Fiber.join(early)
+    }))
+    await of([id])
+    assert.strictEqual(server.database.counts.api - before, 2)
+    await of([id])
+    assert.strictEqual(server.database.counts.api - before, 2)
+  })
+})
