@@ -65,7 +65,7 @@ const learn = (operation: Operation, sent: Sent, text: string) => {
   if (cursor !== undefined) cursors.set(operation.path, [...(cursors.get(operation.path) ?? []).slice(-5), cursor])
 }
 
-const learned = /"((?:agt_|prof_|thr_|inp_|trn_|op_)[0-7][0-9a-hjkmnp-tv-z]{25})"/g
+const learned = /"((?:agt_|prof_|thr_|inp_|trn_|op_|conn_)[0-7][0-9a-hjkmnp-tv-z]{25})"/g
 
 let server: TestServer
 let reader: TestServer["alpha"]
@@ -85,6 +85,7 @@ const furnish = async (client: TestServer["alpha"], pool: Map<string, Array<stri
   await inhabit(client, pool, ["troupe/scripted-paid"])
   for (const profile of (await client.get("/v1/profiles")).body.profiles) remember(pool, profile.id)
   remember(pool, (await client.post("/v1/identities/disable", { identity: "nobody" })).body.operation.id)
+  remember(pool, (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id)
   remember(pool, (await client.post("/v1/auth/keys", { name: "lost", scopes: ["read"] })).body.key.id)
 }
 beforeAll(async () => {
@@ -111,6 +112,11 @@ const textOf = (pattern: string) => {
   if (pattern.startsWith("^(?:@")) return fc.constantFrom("troupe/scripted", "troupe/scripted-paid", "troupe/*", "@fast", "nobody/none")
   if (pattern === "^[1-9]\\d{0,8}$") return fc.constantFrom("1", "2", "999999999")
   if (pattern.startsWith("^[a-z_]{1,32}\\.")) return fc.constantFrom("identity.disable", "identity.enable", "no.such")
+  if (pattern.startsWith("^[a-z0-9][a-z0-9._-]")) return fc.constantFrom("example", "a.b-c_d")
+  if (pattern === "^[!-~]+$") return fc.constantFrom("token", "sk-0123456789", "!~")
+  if (pattern.startsWith("^whsec_")) return fc.integer({ min: 24, max: 64 }).map((bytes) => `whsec_${Buffer.alloc(bytes, bytes).toString("base64")}`)
+  if (pattern.startsWith("^[Hh][Tt][Tt][Pp]")) return fc.constantFrom("https://a.example", "http://127.0.0.1:9/x", "HTTPS://B.example:8443/c/d")
+  if (pattern.startsWith("^(?:\\*\\.)?")) return fc.constantFrom("a.example", "*.example.com", "localhost")
   if (pattern === "\\S") return fc.constantFrom("Someone", "/fail model_error on purpose", "/wait 2ms\nhello", "/call nope {}\n/then\n/call nope {}", "\ta\u0000b\ud800", "x".repeat(100))
   return undefined
 }

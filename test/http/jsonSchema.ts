@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 const known = new Set([
   "type", "properties", "required", "format", "items", "$ref", "additionalProperties", "maxLength", "minLength", "pattern", "minimum", "maximum",
-  "exclusiveMinimum", "description", "maxItems", "minItems", "uniqueItems", "anyOf", "enum", "propertyNames", "contentMediaType", "contentSchema"
+  "exclusiveMinimum", "description", "maxItems", "minItems", "uniqueItems", "anyOf", "oneOf", "not", "enum", "propertyNames", "contentMediaType", "contentSchema"
 ])
 
 export const resolve = (schema: Schema, schemas: Schemas): Schema => {
@@ -56,6 +56,10 @@ export const faults = (schema: Schema, value: unknown, schemas: Schemas, exact =
   }
   if (found["type"] !== undefined && !isType(value, found["type"])) return [`${path}: is no ${found["type"]}`]
   const wrong: Array<string> = []
+  const choices = listAt(found, "oneOf").filter(isObject)
+  if (choices.length > 0 && choices.filter((choice) => faults(choice, value, schemas).length === 0).length !== 1) wrong.push(`${path}: is not one of its choices`)
+  const excluded = schemaAt(found, "not")
+  if (excluded !== undefined && faults(excluded, value, schemas).length === 0) wrong.push(`${path}: is not to be there`)
   const hold = (rule: boolean, what: string) => { if (!rule) wrong.push(`${path}: ${what}`) }
   if (Array.isArray(found["enum"])) hold(found["enum"].includes(value), `is none of ${found["enum"].join(", ")}`)
   if (typeof value === "string") {
@@ -129,7 +133,16 @@ export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Ar
       return found["uniqueItems"] === true ? fc.uniqueArray(items, length) : fc.array(items, length)
     }
     case "object": {
-      const properties = Object.entries(schemaAt(found, "properties") ?? {}).filter((entry): entry is [string, Schema] => isObject(entry[1]))
+      const choices = listAt(found, "oneOf").filter(isObject).map((choice) => listAt(choice, "required").map(String))
+      const { oneOf: _, ...rest } = found
+      // One choice, without what the others ask for.
+      if (choices.length > 0) {
+        return fc.oneof(...choices.map((chosen) => {
+          const kept = Object.entries(schemaAt(found, "properties") ?? {}).filter(([name]) => chosen.includes(name) || !choices.some((choice) => choice.includes(name)))
+          return fitting({ ...rest, properties: Object.fromEntries(kept), required: [...listAt(found, "required"), ...chosen] }, schemas, textOf)
+        }))
+      }
+      const properties = Object.entries(schemaAt(found, "properties") ?? {}).filter((entry): entry is [string, Schema] => isObject(entry[1]) && !("not" in entry[1]))
       const required = listAt(found, "required").map(String)
       const others = schemaAt(found, "additionalProperties")
       if (properties.length === 0 && others !== undefined) {
