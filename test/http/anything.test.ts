@@ -59,13 +59,20 @@ const content = [{ type: "text", text: "hello" }, { type: "image", imageId: `img
 const origin = { provider: "slack", tenantId: "T", senderId: "S", channelId: "C" }
 const turnId = `trn_${"0".repeat(26)}`
 
+const hook = {
+  name: "h", point: "before_tool_call", match: { tools: ["a.*"], conditions: [{ path: "/a/0", op: "in", value: [1, "x", null] }] },
+  processor: { type: "url", url: "https://hooks.example.com/?a=b" }, onError: "ask", onTimeout: "allow", asyncTimeoutMs: 1_000, enabled: true
+}
+
 const bodies: ReadonlyArray<readonly [string, () => string, object]> = [
   ["POST", () => "/v1/threads", { agentId: "agt_x", identity: "ann", maxCost: 1, title: "t", metadata: { a: "b" }, model: "a/b", profileVersion: 1, message: { content, origin } }],
   ["PATCH", () => `/v1/threads/${threadId}`, { title: "t", metadata: { a: "b", c: null }, maxCost: 1 }],
   ["POST", () => `/v1/threads/${threadId}/cancel`, { turnId, clearQueue: false }],
   ["POST", () => `/v1/threads/${threadId}/messages`, { content, mode: "queue", model: "a/b", expectedTurnId: turnId, origin }],
   ["PATCH", () => `/v1/threads/${threadId}/queue/${inputId}`, { content }],
-  ["POST", () => `/v1/threads/${threadId}/queue/${inputId}/promote`, { mode: "steer", expectedTurnId: turnId }]
+  ["POST", () => `/v1/threads/${threadId}/queue/${inputId}/promote`, { mode: "steer", expectedTurnId: turnId }],
+  ["POST", () => "/v1/profiles", { name: "P", models: ["@a"], families: ["thread"], roleIds: [`role_${"0".repeat(25)}1`], toolsetIds: [], hooks: [hook, { ...hook, processor: { type: "client" } }] }],
+  ["POST", () => "/v1/hooks/test", { hook: { ...hook, processor: { type: "client" } }, data: { point: hook.point, toolCallId: "c", toolName: "a.b", toolInput: { a: [1, null] } } }]
 ]
 
 describe("a body that is anything", () => {

@@ -23,13 +23,14 @@ const value = fc.oneof(
 )
 const key = fc.constantFrom(
   "name", "profileId", "profileVersion", "description", "avatar", "identity", "tags", "budget", "models", "systemPrompt", "limits", "roleIds",
+  "toolsetIds", "families", "hooks", "hook", "data", "point", "processor", "match",
   "scopes", "expiresAt", "provider", "secret", "baseUrl", "allowedHosts", "reason", "__proto__", "constructor", "extra"
 )
 const requests = fc.record({
   route: fc.constantFrom(
     "POST /v1/agents", "PATCH /v1/agents/:agent", "POST /v1/profiles", "PATCH /v1/profiles/:profile", "POST /v1/auth/keys",
     "POST /v1/connections", "PATCH /v1/connections/:connection",
-    "POST /v1/identities/disable", "POST /v1/identities/enable"
+    "POST /v1/hooks/test", "POST /v1/identities/disable", "POST /v1/identities/enable"
   ),
   valid: fc.boolean(),
   changes: fc.array(fc.tuple(key, value), { maxLength: 3 }),
@@ -41,6 +42,7 @@ const valid = (route: string): Record<string, unknown> =>
     : route.includes("agents") ? { name: "A", profileId: ids.profile }
     : route.includes("profiles") ? { name: "P", models: ["troupe/scripted"] }
     : route.includes("connections") ? { provider: "p", name: "C", secret: { token: "t" } }
+    : route.includes("hooks") ? { hook: { name: "H", point: "before_turn_start", processor: { type: "client" } }, data: { point: "before_turn_start", content: [{ type: "text", text: "t" }], submitMode: "queue" } }
     : route.includes("keys") ? { name: "K", scopes: ["read"] }
     : { identity: "someone" }
 
@@ -65,8 +67,8 @@ describe(`configuration endpoints under random bodies (seed ${seed})`, () => {
 
   it("never answer 500 to random query strings and paths", { timeout: 60_000 }, async () => {
     await fc.assert(fc.asyncProperty(
-      fc.constantFrom("agents", "profiles", "models", "auth/keys", "connections", "identities", "operations"),
-      fc.array(fc.tuple(fc.constantFrom("limit", "cursor", "state", "action", "agentId", "includeArchived", "waitSeconds", "x"), nasty.map((text) => text.slice(0, 500))), { maxLength: 3 }),
+      fc.constantFrom("agents", "profiles", "models", "auth/keys", "connections", "identities", "operations", "hooks/decisions"),
+      fc.array(fc.tuple(fc.constantFrom("limit", "cursor", "state", "action", "agentId", "includeArchived", "waitSeconds", "hookId", "from", "point", "x"), nasty.map((text) => text.slice(0, 500))), { maxLength: 3 }),
       fc.option(nasty.map((text) => text.slice(0, 500)), { nil: undefined }),
       async (list, query, id) => {
         const sent = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join("&")

@@ -7,7 +7,9 @@ import { IdentityPage } from "../../http/identities/api.ts"
 import { ModelPage } from "../../http/models/api.ts"
 import { OperationPage } from "../../http/operations/api.ts"
 import { ProfileAnswer, ProfilePage, ProfileVersionPage } from "../../http/profiles/api.ts"
+import { readOnly } from "../../src/domain/role.ts"
 import { OperationHandle } from "../../src/domain/operation.ts"
+import { newSecret } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
@@ -25,9 +27,21 @@ describe("answers of the configuration endpoints", () => {
     const { alpha } = server
     const many = { name: "P", description: "d", models: ["troupe/scripted"], systemPrompt: "s", limits: { maxSteps: 1 } }
     const rich = await alpha.post("/v1/profiles", many)
+    const agentId = (await alpha.post("/v1/agents", { name: "R", profileId: rich.body.profile.id })).body.agent.id
+    const signing = await alpha.post("/v1/connections", { provider: "p", name: "C", secret: { signingSecret: newSecret() } })
+    const asking = await alpha.post("/v1/profiles", {
+      name: "P", models: ["@a"], families: ["thread"], roleIds: [readOnly.id], hooks: [
+        { name: "h", point: "before_turn_start", processor: { type: "client" } },
+        {
+          name: "h", point: "before_tool_call", match: { tools: ["*"], conditions: [{ path: "", op: "exists" }] }, timeoutMs: 1_000, asyncTimeoutMs: 1_000, onError: "ask",
+          onTimeout: "fail", enabled: false, processor: { type: "url", url: "https://hooks.example.com", connectionId: signing.body.connection.id }
+        },
+        { name: "h", point: "after_model_response", processor: { type: "agent", agentId, instructions: "i" } }
+      ]
+    })
     const poor = await alpha.post("/v1/profiles", { name: "P", models: ["@a"] })
     const profileId = rich.body.profile.id
-    for (const answer of [rich, poor, await alpha.patch(`/v1/profiles/${profileId}`, { name: "Q" }), await alpha.get(`/v1/profiles/${profileId}/versions/1`)]) {
+    for (const answer of [rich, poor, asking, await alpha.patch(`/v1/profiles/${profileId}`, { name: "Q" }), await alpha.get(`/v1/profiles/${profileId}/versions/1`)]) {
       assertShape(ProfileAnswer, answer.body)
     }
     assertShape(ProfilePage, (await alpha.get("/v1/profiles?limit=1")).body)
