@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { Schema } from "effect"
+import { sql } from "kysely"
 import { RoleAnswer, RoleDecision, RolePage } from "../../http/roles/api.ts"
 import { allTools, builtInRoles, noTools, readOnly } from "../../src/domain/role.ts"
 import { missingRole } from "../../src/store/roles.ts"
@@ -319,16 +320,15 @@ describe("deleting a role", () => {
   it("waits for whoever holds it to write a profile", async () => {
     const { id } = await made(client)
     const { workspaceId } = (await client.get("/v1/auth")).body
-    let deleted: ReturnType<Client["delete"]> | undefined
-    const missing = await server.runtime.runPromise(server.database.atomically("test.holds", async (tx) => {
+    const { deleted, missing } = await server.runtime.runPromise(server.database.atomically("test.holds", async (tx) => {
       const missing = await missingRole(tx, workspaceId, [allTools.id, id, absent("role_")])
-      deleted = client.delete(`/v1/roles/${id}`)
-      await tx.selectFrom("roles").select((eb) => eb.fn.countAll().as("count")).execute()
-      assert.strictEqual((await client.get(`/v1/roles/${id}`)).status, 200)
-      return missing
+      const deleted = client.delete(`/v1/roles/${id}`)
+      const blocked = sql<{ readonly count: number }>`select count(*)::int as count from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`
+      for (let tries = 0; (await blocked.execute(tx)).rows[0]?.count === 0; tries++) assert.isBelow(tries, 1_000, "nobody waits")
+      return { missing, deleted: deleted.then(({ status }) => status) }
     }))
     assert.strictEqual(missing, absent("role_"))
-    assert.strictEqual((await deleted)?.status, 204)
+    assert.strictEqual(await deleted, 204)
   })
 })
 
