@@ -85,13 +85,18 @@ export const startYardstick = async (database: string, url: string): Promise<Sys
 }
 
 /** A production node with everything on: authentication, claims, idempotency, metrics, logs. */
-export const startTroupe = async (database: string, url: string, options: { readonly agents: number; readonly flags?: ReadonlyArray<string> }): Promise<System> => {
+export const startTroupe = async (database: string, url: string, options: {
+  readonly agents: number
+  readonly flags?: ReadonlyArray<string>
+  readonly environment?: Readonly<Record<string, string>>
+}): Promise<System> => {
   const port = await freePort()
   const environment = {
     TROUPE_DATABASE_URL: url, TROUPE_PORT: String(port), TROUPE_HOST: "127.0.0.1", TROUPE_NATS_URL: "", TROUPE_MODELS: "",
     // Limits of rate and streams would measure themselves.
     TROUPE_RATE_LIMIT: "0", TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
-    TROUPE_NODE_ID: "bench", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", OTEL_EXPORTER_OTLP_ENDPOINT: "", NODE_ENV: "production"
+    TROUPE_NODE_ID: "bench", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", OTEL_EXPORTER_OTLP_ENDPOINT: "", NODE_ENV: "production",
+    ...options.environment
   }
   const { stdout } = await run(process.execPath, ["src/cli.ts", "keys", "create", "--name", "bench", "-o", "json"], {
     cwd: root, env: { ...process.env, ...environment }
