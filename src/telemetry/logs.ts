@@ -17,7 +17,7 @@ const fields: ReadonlySet<string> = new Set([
   "migration", "url", "port", "pid", "folder", "version", "signal", "bus", "operation", "subject", "shard"
 ])
 
-const secrets = /\b(trp_[0-9A-Za-z]{8}|trl)_[0-9A-Za-z]+|(bearer\s+)[\w.~+/=-]+|\bwhsec_[\w+/=-]+|\bsk-[\w-]{8,}|(\/\/[^\s:/@]+:)[^\s@/]+@/gi
+const secrets = /\b(trp_[0-9A-Za-z]{8}|trl)_[0-9A-Za-z]+|(bearer\s+)[\w.~+/=-]+|\bwhsec_[\w+/=-]+|\btrd_[\w-]+|\bsk-[\w-]{8,}|(\/\/[^\s:/@]+:)[^\s@/]+@/gi
 
 /** T1: a key keeps its public part, a URL its user name. */
 export const mask = (text: string) =>

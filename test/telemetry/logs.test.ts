@@ -32,6 +32,7 @@ describe("logs", () => {
     assert.match(text, /trp_abcdEFGH_\*\*\*/)
     assert.notMatch(text, /0123456789|abc\.def|:pw@/)
     assert.strictEqual(mask("sk-proj-abcdefghij whsec_aGVsbG8="), "*** ***")
+    assert.strictEqual(mask(`token trd_${"0".repeat(52)}-_abc`), "token ***")
   }))
 
   it.effect("say the cause of what went wrong, at once", () => Effect.gen(function*() {
