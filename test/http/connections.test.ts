@@ -228,35 +228,34 @@ describe("deleting a connection", () => {
 
   it("is refused while a toolset uses it", async () => {
     const { id } = await create()
-    const toolset = toUuid(absent("tset_"))
-    await database.query(
-      `insert into toolsets (workspace, id, namespace, connection, body, checked, catalogue, rev, created_at, updated_at)
-       values ($1, $2, 'n', $3, '{}', '{}', 1, 1, now(), now())`, [toUuid(server.workspaces.alpha), toolset, toUuid(id)])
+    const toolset = (await server.alpha.post("/v1/toolsets", { namespace: "held", kind: "mcp", url: "http://127.0.0.1:9/mcp", connectionId: id })).body.toolset.id
     refused(await server.alpha.delete(`/v1/connections/${id}`), 409, "connection_in_use")
     assert.deepStrictEqual(await secretOf(id), { token })
-    await database.query("delete from toolsets where id = $1", [toolset])
+    assert.strictEqual((await server.alpha.delete(`/v1/toolsets/${toolset}`)).status, 204)
     assert.strictEqual((await server.alpha.delete(`/v1/connections/${id}`)).status, 204)
   })
 
-  it("is refused while a hook of a profile's latest version names it, not for what a text says", async () => {
-    const { id } = await create()
-    const names = { processor: { type: "url", url: "https://a.example", connectionId: id } }
-    // The text of a prompt holds what a hook would: quotes in it are escaped, and \u0000 is legal in it.
-    const profile = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], systemPrompt: `\u0000 "connectionId":"${id}"` })).body.profile
-    const second = await create()
-    const body = (hooks: ReadonlyArray<unknown>) => JSON.stringify({ name: "P", models: ["troupe/scripted"], limits: {}, hooks })
-    const write = (version: number, hooks: ReadonlyArray<unknown>) => database.query(
-      "insert into profile_versions (workspace, profile, version, body, created_at) values ($1, $2, $3, $4, now())",
-      [toUuid(server.workspaces.alpha), toUuid(profile.id), version, body(hooks)])
-    const latest = (version: number) => database.query("update profiles set version = $2 where id = $1", [toUuid(profile.id), version])
+  const signing = { secret: { signingSecret: whsec(24) } }
+  const hookOf = (connectionId: string) => ({ name: "h", point: "before_tool_call", processor: { type: "url", url: "https://hooks.example.com", connectionId } })
+  const profile = (fields: Record<string, unknown>) => server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
 
-    await write(2, [{ ...names, processor: { ...names.processor, connectionId: second.id } }])
-    await latest(2)
-    refused(await server.alpha.delete(`/v1/connections/${second.id}`), 409, "connection_in_use")
-    assert.strictEqual((await server.alpha.delete(`/v1/connections/${id}`)).status, 204, "only a text names it")
-    await write(3, [])
-    await latest(3)
-    assert.strictEqual((await server.alpha.delete(`/v1/connections/${second.id}`)).status, 204, "only an older version names it")
+  it("is refused while a hook of a profile's latest version names it, not for what a text says", async () => {
+    const [told, named] = [await create(signing), await create(signing)]
+    // The text of a prompt holds what a hook would: quotes in it are escaped, and \u0000 is legal in it.
+    const made = await profile({ systemPrompt: `\u0000 "connectionId":"${told.id}"`, hooks: [hookOf(named.id)] })
+    assert.strictEqual(made.status, 201, made.text)
+    assert.strictEqual((await server.alpha.delete(`/v1/connections/${told.id}`)).status, 204, "only a text names it")
+    refused(await server.alpha.delete(`/v1/connections/${named.id}`), 409, "connection_in_use")
+    assert.strictEqual((await server.alpha.patch(`/v1/profiles/${made.body.profile.id}`, { hooks: [] })).body.profile.version, 2)
+    assert.strictEqual((await server.alpha.delete(`/v1/connections/${named.id}`)).status, 204, "only an older version names it")
+  })
+
+  it("never comes between a profile and the connection that it names, at whatever moment", async () => {
+    for (let i = 0; i < 20; i++) {
+      const { id } = await create(signing)
+      const [gone, made] = await Promise.all([server.alpha.delete(`/v1/connections/${id}`), profile({ hooks: [hookOf(id)] })])
+      assert.include([[204, 422], [409, 201]].map(String), String([gone.status, made.status]), gone.text + made.text)
+    }
   })
 })
 
