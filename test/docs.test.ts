@@ -125,6 +125,8 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/decisions.md", "at most five seconds old", "src/store/Spending.ts", "freshMs = 5000"],
   ["README.md", "at most 20 a second", "src/telemetry/requests.ts", "perSecond = 20"],
   ["docs/decisions.md", "three for prepared reads, three for the rest", "src/store/Database.ts", "options.connections ?? 6"],
+  ["docs/architecture.md", "at most 16 KiB", "src/outbound/Outbound.ts", "maxHeaderSize: 16 * 1024"],
+  ["docs/architecture.md", "At most 256\nconnections a host, kept 10 s", "src/outbound/Outbound.ts", "connections: 256"],
   ["README.md", "PostgreSQL 15 or later", "src/cli/doctor.ts", ">= 15"],
   ["README.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"]
 ]

@@ -57,6 +57,6 @@ export const ConnectionsApi = HttpApiGroup.make("connections").add(
     error: refuses("connection_in_use", "precondition_failed")
   }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
     summary: "Delete a connection",
-    description: "For good, with its secret. Refused while a toolset, or a hook of a profile's latest version, uses it."
+    description: "For good, with its secret. Refused while a toolset uses it, or a hook of a profile's latest version or of one that an agent is pinned to."
   }))
 ).annotateMerge(OpenApi.annotations({ description: "Write-only provider credentials, with safe connection metadata readable." }))

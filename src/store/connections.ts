@@ -2,8 +2,8 @@
  * Connections as rows: what may be shown, and beside it the sealed secret.
  *
  * C1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
- * C2. A connection that a toolset or a hook of a profile's latest version names is not deleted. Whoever makes such a
- *     reference holds the row first (`holdConnection`), so that no delete comes between.
+ * C2. A connection that a toolset names, or a hook of a version by which a turn could begin, is not deleted. Whoever makes
+ *     such a reference holds the row first (`holdConnection`), so that no delete comes between.
  * C3. A secret is only ever replaced by one of the same kind: what was checked of it when it was referred to stays true.
  */
 import { Schema } from "effect"
@@ -18,6 +18,8 @@ import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import type { Connection } from "./Connection.ts"
 import { behind, type Position } from "./newestFirst.ts"
+import { readContent } from "./profiles.ts"
+import { versionsNaming } from "./profileUses.ts"
 
 export interface StoredConnection {
   readonly connection: Shown
@@ -114,16 +116,10 @@ export const patchConnection = async (
   return storedOf({ ...row, ...next, body: content })
 }
 
-/** Whether a hook of a profile's latest version names it. A quote inside of a text is escaped: what matches is a property. */
-const hookNames = async (tx: Connection, workspace: string, id: string) => {
-  const found = await tx.selectFrom("profiles as p")
-    .innerJoin("profile_versions as v", (join) =>
-      join.onRef("v.workspace", "=", "p.workspace").onRef("v.profile", "=", "p.id").onRef("v.version", "=", "p.version"))
-    .where("p.workspace", "=", toUuid(workspace))
-    .where(sql<boolean>`strpos(v.body::text, ${`"connectionId":"${id}"`}) > 0`)
-    .select("p.id").limit(1).executeTakeFirst()
-  return found !== undefined
-}
+/** Whether a hook of a version by which a turn could begin now names it. */
+const hookNames = async (tx: Connection, workspace: string, id: string) =>
+  (await versionsNaming(tx, workspace, id)).some((body) =>
+    readContent(body).hooks.some(({ processor }) => processor.type === "url" && processor.connectionId === id))
 
 const toolsetNames = async (tx: Connection, workspace: string, id: string) => {
   const found = await tx.selectFrom("toolsets").select("id")

@@ -239,14 +239,18 @@ describe("deleting a connection", () => {
   const hookOf = (connectionId: string) => ({ name: "h", point: "before_tool_call", processor: { type: "url", url: "https://hooks.example.com", connectionId } })
   const profile = (fields: Record<string, unknown>) => server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
 
-  it("is refused while a hook of a profile's latest version names it, not for what a text says", async () => {
+  it("is refused while a hook of a profile's latest version, or of one that an agent is pinned to, names it; not for what a text says", async () => {
     const [told, named] = [await create(signing), await create(signing)]
     // The text of a prompt holds what a hook would: quotes in it are escaped, and \u0000 is legal in it.
     const made = await profile({ systemPrompt: `\u0000 "connectionId":"${told.id}"`, hooks: [hookOf(named.id)] })
     assert.strictEqual(made.status, 201, made.text)
     assert.strictEqual((await server.alpha.delete(`/v1/connections/${told.id}`)).status, 204, "only a text names it")
     refused(await server.alpha.delete(`/v1/connections/${named.id}`), 409, "connection_in_use")
-    assert.strictEqual((await server.alpha.patch(`/v1/profiles/${made.body.profile.id}`, { hooks: [] })).body.profile.version, 2)
+    const profileId = made.body.profile.id
+    assert.strictEqual((await server.alpha.patch(`/v1/profiles/${profileId}`, { hooks: [] })).body.profile.version, 2)
+    const agent = (await server.alpha.post("/v1/agents", { name: "pinned", profileId, profileVersion: 1 })).body.agent.id
+    refused(await server.alpha.delete(`/v1/connections/${named.id}`), 409, "connection_in_use")
+    assert.strictEqual((await server.alpha.delete(`/v1/agents/${agent}`)).status, 204)
     assert.strictEqual((await server.alpha.delete(`/v1/connections/${named.id}`)).status, 204, "only an older version names it")
   })
 
