@@ -59,6 +59,8 @@ export interface WaitRow {
   readonly state: "open" | "resolved" | "expired" | "cancelled"
   readonly createdAt: number
   readonly body: string
+  /** The call whose result a client owes, and its toolset: found by the one, listed by the other. */
+  readonly call?: { readonly id: string; readonly toolset?: string }
 }
 
 export interface IdempotencyRow {

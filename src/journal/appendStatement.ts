@@ -67,8 +67,9 @@ const inputsPut = section("ip", "o:int id:uuid ord:int state:text body:text", `p
   on conflict (workspace, actor, id) do update set ord = excluded.ord, state = excluded.state, body = excluded.body)`)
 const inputsDrop = section("dropped", "o:int id:uuid", `dropped_inputs as (delete from inputs t using dropped join won using (o)
   where t.workspace = won.w and t.actor = won.id and t.id = dropped.id)`)
-const waits = section("wp", "o:int id:uuid target:text state:text created_at:timestamptz body:text", `put_waits as (insert into waits (workspace, actor, id, target, state, created_at, body)
-  select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body from wp join won using (o)
+const waits = section("wp", "o:int id:uuid target:text state:text created_at:timestamptz body:text call:uuid toolset:uuid", `put_waits as (insert into waits
+    (workspace, actor, id, target, state, created_at, body, call, toolset)
+  select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body, wp.call, wp.toolset from wp join won using (o)
   on conflict (workspace, id) do update set state = excluded.state, body = excluded.body)`)
 
 // A live key that is there already fails the statement (created_at is not null): its effect must not happen.
@@ -212,7 +213,9 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       texts(col(waiting, (r) => r.target)),
       texts(col(waiting, (r) => r.state)),
       moments(col(waiting, (r) => r.createdAt)),
-      texts(col(waiting, (r) => r.body))
+      texts(col(waiting, (r) => r.body)),
+      uuids(col(waiting, (r) => r.call?.id ?? null)),
+      uuids(col(waiting, (r) => r.call?.toolset ?? null))
     )
   }
 

@@ -49,7 +49,18 @@ export interface JournalTables {
     detail: Fixed<string | null>
   }
   inputs: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; ord: number; state: "pending" | "cancelled"; body: string }
-  waits: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; target: string; state: string; created_at: Date; body: string }
+  waits: {
+    workspace: Fixed<string>
+    actor: Fixed<string>
+    id: Fixed<string>
+    target: string
+    state: string
+    created_at: Date
+    body: string
+    /** Of a client's: the call that it owes the result of, and its toolset. */
+    call: Fixed<string | null>
+    toolset: Fixed<string | null>
+  }
   idempotency: {
     workspace: Fixed<string>
     scope: Fixed<string>

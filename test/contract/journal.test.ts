@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
-import type { ActorRef, Append, FactRow, Head, IdempotencyRow } from "../../src/journal/Journal.ts"
+import type { ActorRef, Append, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
 import { body } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
@@ -80,6 +80,19 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
       const again = yield* journal.claim(actor)
       assert.deepStrictEqual([again.inputs, again.facts, again.head.rev], [[], [], 3])
+    })))
+
+    it.live("keeps waits when they are over, with the call that a client owed the result of", () => alone((journal) => Effect.gen(function*() {
+      const actor = thread()
+      const at = Date.now()
+      const open = (call?: WaitRow["call"]) => ({
+        id: freshId("wait"), target: "client" as const, state: "open" as const, createdAt: at, body: `{"b":1}`, ...call !== undefined && { call }
+      })
+      const waits = [open(), open({ id: freshId("call") }), open({ id: freshId("call"), toolset: freshId("toolset") })].sort((a, b) => a.id < b.id ? -1 : 1)
+      yield* journal.append(birth(actor, { waits }))
+      yield* journal.append(next(actor, { rev: 1 }, { waits: waits.map((wait) => ({ ...wait, state: "resolved", body: `{"b":"\\u0000"}` })) }))
+      const kept = yield* Effect.promise(() => world.waits(actor))
+      assert.deepStrictEqual(kept, waits.map(({ call, id }) => ({ id, state: "resolved", body: `{"b":"\\u0000"}`, ...call !== undefined && { call } })))
     })))
 
     it.live("lets one of ten appends lose without harm to the nine", () => alone((journal) => Effect.gen(function*() {

@@ -1,12 +1,12 @@
 /** Both journals behind one face: what the contract suite opens owners of, and how it harms them. */
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import pg from "pg"
-import { toUuid } from "../../src/domain/ids.ts"
-import { Journal } from "../../src/journal/Journal.ts"
+import { fromUuid, toUuid } from "../../src/domain/ids.ts"
+import { type ActorRef, Journal, type WaitRow } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import type { LeaseRefused } from "../../src/journal/leaseKeeper.ts"
 import { layerMemory, layerMemoryLease } from "../../src/journal/memory.ts"
-import { MemoryStore } from "../../src/journal/MemoryStore.ts"
+import { MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { Database } from "../../src/store/Database.ts"
@@ -27,6 +27,8 @@ export interface World {
   readonly lose: (when: "before" | "after") => void
   /** USD booked to a subject. */
   readonly spent: (workspace: string, subject: string) => Promise<number>
+  /** An actor's waits, oldest first. */
+  readonly waits: (actor: ActorRef) => Promise<ReadonlyArray<Pick<WaitRow, "id" | "state" | "body" | "call">>>
   readonly raiseAuthRevision: () => Promise<void>
   /** Makes a kept key two days old. */
   readonly age: (workspace: string, scope: string) => Promise<void>
@@ -49,6 +51,8 @@ export const memoryWorld = async (): Promise<World> => {
     },
     spent: async (workspace, subject) =>
       [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
+    waits: async (actor) =>
+      [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
     raiseAuthRevision: async () => { store.authRevision++ },
     age: async (workspace, scope) => {
       const key = store.keys.get(workspace + scope)
@@ -84,6 +88,14 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
     lose: (when) => proxy.cut("append ", when),
     spent: async (workspace, subject) =>
       Number((await sql("select coalesce(sum(amount), 0) as sum from spend where workspace = $1 and subject = $2", [toUuid(workspace), toUuid(subject)]))[0]?.["sum"]),
+    waits: async ({ id, workspace }) => {
+      const { rows } = await client.query<{ id: string; state: WaitRow["state"]; body: string; call: string | null; toolset: string | null }>(
+        "select id, state, body, call, toolset from waits where workspace = $1 and actor = $2 order by created_at, id", [toUuid(workspace), toUuid(id)])
+      return rows.map(({ body, call, id, state, toolset }) => ({
+        id: fromUuid("wait", id), state, body,
+        ...call !== null && { call: { id: fromUuid("call", call), ...toolset !== null && { toolset: fromUuid("toolset", toolset) } } }
+      }))
+    },
     raiseAuthRevision: async () => { await sql("update auth_revision set revision = revision + 1") },
     age: async (workspace, scope) => {
       await sql("update idempotency set created_at = created_at - interval '2 days' where workspace = $1 and scope = $2", [toUuid(workspace), scope])

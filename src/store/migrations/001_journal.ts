@@ -97,11 +97,14 @@ const statements = [
     state text not null check (state in ('open', 'resolved', 'expired', 'cancelled')),
     created_at timestamptz(3) not null,
     body text not null,
+    call uuid,
+    toolset uuid,
     primary key (workspace, id)
   )`,
   sql`create index waits_open on waits (workspace, actor) where state = 'open'`,
-  // Calls that clients have to execute, oldest first.
-  sql`create index waits_of_clients on waits (workspace, created_at, id) where state = 'open' and target = 'client'`,
+  // Calls that clients have to execute: by their ids, and oldest first.
+  sql`create unique index waits_of_calls on waits (workspace, call) where call is not null`,
+  sql`create index waits_of_clients on waits (workspace, created_at, id) where state = 'open' and call is not null`,
 
   sql`create table idempotency (
     workspace uuid not null,
