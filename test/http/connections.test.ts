@@ -323,3 +323,26 @@ describe("who may do what with connections", () => {
     refused(await writer.delete(`/v1/connections/${id}`), 403, "permission_denied")
   })
 })
+
+describe("a server that allows no private networks", () => {
+  it("refuses base URLs that it would never ask, and says which rule they break", async () => {
+    const strict = await startServer({ outbound: { allowPrivateNetwork: false } })
+    try {
+      const made = await strict.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, baseUrl: "https://a.example" })
+      assert.strictEqual(made.status, 201, made.text)
+      for (const [baseUrl, code] of [
+        ["http://a.example", "forbidden_url"], ["https://127.0.0.1", "forbidden_address"], ["https://0x7f.1", "forbidden_address"], ["https://[::ffff:a00:1]", "forbidden_address"]
+      ] as const) {
+        for (const answer of [
+          await strict.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, baseUrl }),
+          await strict.alpha.patch(`/v1/connections/${made.body.connection.id}`, { baseUrl })
+        ]) {
+          refused(answer, 400, "invalid_request", "baseUrl")
+          assert.strictEqual(answer.body.code, code)
+        }
+      }
+    } finally {
+      await strict.stop()
+    }
+  })
+})
