@@ -79,14 +79,21 @@ const typeText = (ast: SchemaAST.AST): string | undefined => {
   return isArticle(ast._tag) ? article[ast._tag] : undefined
 }
 
+const discriminators = ["type", "kind"]
+
 /** The values of a property by which the members of a union differ, such as `type`. */
 const discriminator = (union: SchemaAST.Union): string | undefined => {
-  const names = union.types.map((type) => {
-    if (type._tag !== "Objects") return undefined
-    const tag = type.propertySignatures.find((property) => property.name === "type")
-    return tag?.type._tag === "Literal" ? JSON.stringify(tag.type.literal) : undefined
-  })
-  return names.length > 0 && names.every((name) => name !== undefined) ? `an object whose type is ${names.join(" or ")}` : undefined
+  const [only] = union.types
+  if (union.types.length === 1 && only?._tag === "Union") return discriminator(only)
+  for (const by of discriminators) {
+    const names = union.types.map((type) => {
+      if (type._tag !== "Objects") return undefined
+      const tag = type.propertySignatures.find((property) => property.name === by)
+      return tag?.type._tag === "Literal" ? JSON.stringify(tag.type.literal) : undefined
+    })
+    if (names.length > 0 && names.every((name) => name !== undefined)) return `an object whose ${by} is ${names.join(" or ")}`
+  }
+  return undefined
 }
 
 const walk = (issue: SchemaIssue.Issue, path: string): Problem => {

@@ -15,6 +15,15 @@ describe("the name of a tool at a provider", () => {
     expect(new Set(names).size).toBe(odd.length)
   })
 
+  it("of a toolset's tool says of which toolset it is, and stays apart from those that look alike", () => {
+    const names = ["files.read", "files.read-all", "files_read.all", "files.read_all", "files.read.all", `${"n".repeat(32)}.${"t".repeat(128)}`, `${"n".repeat(32)}.${"t".repeat(127)}u`, "0.0", "a-b.c"]
+    const safe = names.map(toProviderName)
+    expect(safe[0]).toMatch(/^files_read_[0-9a-f]{8}$/)
+    expect(new Set(safe).size).toBe(names.length)
+    const exact = fromProviderName(promptOf([], { tools: names.map((name) => ({ name, inputSchema: {} })) }))
+    expect(safe.map(exact)).toEqual(names)
+  })
+
   it("comes back exactly, from the prompt's tools and from its history", () => {
     const exact = fromProviderName(promptOf([called(["1", "old:name"])], { tools: odd.map((name) => ({ name, inputSchema: {} })) }))
     for (const name of [...odd, "old:name"]) expect(exact(toProviderName(name))).toBe(name)
