@@ -226,7 +226,7 @@ describe("every short walk", () => {
     if (turn === null) return commands
     commands.push(
       walk.response("text"), walk.response("", [call("a")]), walk.response("", [clientCall("x"), call("a")]), walk.response("", [clientCall("x")]),
-      walk.response("", [call("a", { hooks: [0] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }),
+      walk.response("", [call("a", { hooks: [0, 1] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }),
       walk.failure(), walk.failure({ transient: true }), walk.failure({ unavailable: true }),
       { type: "poison", at: walk.at, admissions: walk.admissions() },
       { type: "due", at: later, admissions: walk.admissions() },
@@ -240,13 +240,20 @@ describe("every short walk", () => {
     return commands
   }
 
-  /** Which differences count: where the turn stands, what its calls do, who waits for what. */
-  const shape = ({ context: { carry, pending, turn }, value }: Snapshot) =>
-    JSON.stringify([
-      value, turn?.step, turn?.attempt, turn?.target, turn?.calls.map(({ approval, hooks, phase, returned, wait }) => [phase, hooks, returned === undefined, approval, wait?.type]),
-      turn?.opening?.messages.map(({ hooks }) => hooks), turn?.opening?.wait?.type, turn?.reviewing?.hooks, turn?.reviewing?.wait?.type, carry.approvals?.length,
-      pending.map(({ forTurnId, mode }) => [mode, forTurnId === undefined ? 0 : forTurnId === turn?.turnId ? 1 : 2]), carry.last?.outcome
+  /**
+   * Which differences count: where the turn stands, what its calls do, who waits for what, what kinds of
+   * inputs wait. A model's number counts while it is asked, how the last turn ended counts at rest: all of
+   * them times each other would be ten times as many states, and random walks go there.
+   */
+  const shape = ({ context: { carry, pending, turn }, value }: Snapshot) => {
+    const kinds = pending.map(({ forTurnId }) => forTurnId === undefined ? "queued" : forTurnId === turn?.turnId ? "steers" : "late")
+    const asked = typeof value === "object" && (value.running === "sampling" || value.running === "pausing")
+    return JSON.stringify([
+      value, turn?.step, asked ? [turn?.attempt, turn?.target] : [], [...new Set(kinds)].sort(), turn === null ? [carry.last?.outcome] : [],
+      turn?.calls.map(({ approval, hooks, phase, returned, wait }) => [phase, hooks, returned === undefined, approval, wait?.type]),
+      turn?.opening?.messages.map(({ hooks }) => hooks), turn?.opening?.wait?.type, turn?.reviewing?.hooks, turn?.reviewing?.wait?.type, carry.approvals?.length
     ])
+  }
 
   const paths = getShortestPaths(chart, {
     events: possible,
@@ -254,23 +261,34 @@ describe("every short walk", () => {
     stopWhen: ({ context: { pending, pos, turn } }) => pending.length > 1 || pos > 12 || (turn?.attempt ?? 0) > 2
   })
 
+  const take = (walk: Walk, place: number) => {
+    const command = listed(walk.snapshot)[place] ?? assert.fail("states of one shape offer different commands")
+    walk.at = Math.max(walk.at, command.at)
+    walk.tell({ ...command, at: walk.at })
+    return walk
+  }
+
+  /** Paths begin as others do: every step is walked once. */
+  const known = new Map<string, Walk>()
+  const walked = (way: ReadonlyArray<number>): Walk => {
+    const key = way.join()
+    const walk = known.get(key) ?? (way.length === 0 ? new Walk({ ...plan, maxSteps: 2 }) : take(walked(way.slice(0, -1)).fork(), way.at(-1) ?? 0))
+    known.set(key, walk)
+    return walk
+  }
+
   it("to every state, and every command from there, keeps the invariants", () => {
     const states = new Set(paths.map(({ state }) => JSON.stringify(state.value)))
     assert.strictEqual(states.size, 9)
     let commands = 0
     for (const { state, steps } of paths) {
-      const take = (walk: Walk, place: number) => {
-        const command = listed(walk.snapshot)[place] ?? assert.fail("states of one shape offer different commands")
-        walk.at = Math.max(walk.at, command.at)
-        walk.tell({ ...command, at: walk.at })
-      }
-      const there = new Walk({ ...plan, maxSteps: 2 })
-      for (const { event } of steps.slice(1)) take(there, places.get(event as Command) ?? assert.fail("a step that was not offered"))
+      const there = walked(steps.slice(1).map(({ event }) => places.get(event as Command) ?? assert.fail("a step that was not offered")))
       for (let next = 0; next < listed(state).length; next++) {
         take(there.fork(), next)
         commands++
       }
     }
+    console.log(`short walks: ${paths.length} states, ${commands} commands`)
     assert.isAbove(paths.length, 100)
     assert.isAbove(commands, 1_000)
   }, 120_000)
