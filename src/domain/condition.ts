@@ -73,8 +73,9 @@ export type Condition = typeof Condition.Type
 
 export const Conditions = Schema.Array(Condition).check(Schema.isMaxLength(limits.conditions))
 
-/** N1. */
-export type Holds = (subject: unknown) => boolean | undefined
+export type Find = (subject: unknown) => unknown
+/** N1, of what was found. */
+export type Holds = (held: unknown) => boolean | undefined
 
 const index = /^(?:0|[1-9]\d{0,9})$/
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
@@ -159,24 +160,26 @@ const compare: { readonly [Op in Exclude<ConditionOp, "exists">]: (value: unknow
   gte: ordered((difference) => difference >= 0)
 }
 
-/** Taken apart once, for those who ask often. */
-export const compileCondition = ({ op, path, value }: Condition): Holds => {
+/** What stands at a path; undefined for nothing. Taken apart once, for those who look often. */
+export const compilePath = (path: string): Find => {
   const tokens = tokensOf(path)
-  const find = (subject: unknown) => {
+  return (subject) => {
     let held = subject
     for (let i = 0; held !== undefined && i < tokens.length; i++) held = step(held, tokens[i]!)
-    return held
-  }
-  if (op === "exists") {
-    const wanted = value !== false
-    return (subject) => isThere(find(subject)) === wanted
-  }
-  const ask = compare[op](value)
-  return (subject) => {
-    const held = find(subject)
-    return isThere(held) ? ask(held) : undefined
+    return isThere(held) ? held : undefined
   }
 }
 
+/** What a condition says of that which stands at its path. */
+export const compileCondition = ({ op, value }: Condition): Holds => {
+  if (op === "exists") {
+    const wanted = value !== false
+    return (held) => (held !== undefined) === wanted
+  }
+  const ask = compare[op](value)
+  return (held) => held === undefined ? undefined : ask(held)
+}
+
 /** N1. */
-export const holds = (condition: Condition, subject: unknown): boolean | undefined => compileCondition(condition)(subject)
+export const holds = (condition: Condition, subject: unknown): boolean | undefined =>
+  compileCondition(condition)(compilePath(condition.path)(subject))

@@ -7,7 +7,7 @@
  * V3. Else the call is denied: no roles at all allow nothing.
  * V4. A condition that cannot be asked of the input makes a grant fail and a denial match.
  */
-import { compileCondition, type Holds } from "../domain/condition.ts"
+import { compileCondition, compilePath, type Condition, type Find, type Holds } from "../domain/condition.ts"
 import type { Denial, Grant } from "../domain/role.ts"
 import { compileSelector, type Matches } from "../domain/selector.ts"
 
@@ -19,9 +19,15 @@ export interface ToolAsked {
   readonly readOnly: boolean
 }
 
+interface CompiledCondition {
+  /** Its place in the paths of the role. */
+  readonly path: number
+  readonly holds: Holds
+}
+
 interface CompiledEntry {
   readonly selects: Matches
-  readonly conditions: ReadonlyArray<Holds>
+  readonly conditions: ReadonlyArray<CompiledCondition>
 }
 
 interface CompiledGrant extends CompiledEntry {
@@ -31,6 +37,8 @@ interface CompiledGrant extends CompiledEntry {
 
 export interface CompiledRole {
   readonly id: string
+  /** Of all its conditions, each once: entries of a role mostly ask about the same few. */
+  readonly paths: ReadonlyArray<Find>
   readonly allow: ReadonlyArray<CompiledGrant>
   readonly deny: ReadonlyArray<CompiledEntry>
 }
@@ -41,51 +49,77 @@ export type RoleVerdict =
   /** `approval` is `roleId/index` of the first matching grant that requires it. */
   | { readonly decision: "allow"; readonly approval?: string }
 
-const compileEntry = ({ conditions = [], tools }: Denial): CompiledEntry => ({
-  selects: compileSelector(tools),
-  conditions: conditions.map(compileCondition)
-})
-
 export const compileRole = ({ allow, deny, id }: {
   readonly id: string
   readonly allow: ReadonlyArray<Grant>
   readonly deny: ReadonlyArray<Denial>
-}): CompiledRole => ({
-  id,
-  allow: allow.map((grant) => ({ ...compileEntry(grant), approval: grant.approval === "required", readOnly: grant.readOnly === true })),
-  deny: deny.map(compileEntry)
-})
+}): CompiledRole => {
+  const places = new Map<string, number>()
+  const condition = (said: Condition): CompiledCondition => {
+    const path = places.get(said.path) ?? places.size
+    places.set(said.path, path)
+    return { path, holds: compileCondition(said) }
+  }
+  const entry = ({ conditions = [], tools }: Denial): CompiledEntry => ({ selects: compileSelector(tools), conditions: conditions.map(condition) })
+  return {
+    id,
+    allow: allow.map((grant) => ({ ...entry(grant), approval: grant.approval === "required", readOnly: grant.readOnly === true })),
+    deny: deny.map(entry),
+    // Last: by now every path has its place.
+    paths: Array.from(places.keys(), compilePath)
+  }
+}
 
 /** Stands for a role that is not there (any more): fails closed. */
 export const deniesAll = (id: string): CompiledRole => compileRole({ id, allow: [], deny: [{ tools: "*" }] })
 
+const notLookedUp = Symbol("not looked up")
+
+/** A role that is asked about one call: each of its paths is followed when it is first needed, and once. */
+export interface Considered {
+  readonly role: CompiledRole
+  readonly asked: ToolAsked
+  readonly found: Array<unknown>
+}
+
+export const consider = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): ReadonlyArray<Considered> =>
+  roles.map((role) => ({ role, asked, found: new Array<unknown>(role.paths.length).fill(notLookedUp) }))
+
 /** Whether all hold; `unasked` is what one counts for that cannot be asked (V4). */
-const hold = (conditions: ReadonlyArray<Holds>, input: unknown, unasked: boolean) => {
-  for (const holds of conditions) if (!(holds(input) ?? unasked)) return false
+const hold = ({ asked, found, role }: Considered, conditions: ReadonlyArray<CompiledCondition>, unasked: boolean) => {
+  for (const { holds, path } of conditions) {
+    let held = found[path]
+    if (held === notLookedUp) held = found[path] = role.paths[path]!(asked.input)
+    if (!(holds(held) ?? unasked)) return false
+  }
   return true
 }
 
 /** Whether the grant is about the call. */
-export const allows = (grant: CompiledGrant, { input, name, readOnly }: ToolAsked) =>
-  (readOnly || !grant.readOnly) && grant.selects(name) && hold(grant.conditions, input, false)
+export const allows = (considered: Considered, grant: CompiledGrant) =>
+  (considered.asked.readOnly || !grant.readOnly) && grant.selects(considered.asked.name) && hold(considered, grant.conditions, false)
 
 /** Whether the denial is about the call. */
-export const denies = (denial: CompiledEntry, { input, name }: ToolAsked) => denial.selects(name) && hold(denial.conditions, input, true)
+export const denies = (considered: Considered, denial: CompiledEntry) =>
+  denial.selects(considered.asked.name) && hold(considered, denial.conditions, true)
 
 const nothingAllows: RoleVerdict = { decision: "deny", reason: "no role allows this tool with this input" }
 const plainlyAllowed: RoleVerdict = { decision: "allow" }
 
 export const evaluateRoles = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): RoleVerdict => {
-  for (const role of roles) {
-    const index = role.deny.findIndex((denial) => denies(denial, asked))
-    if (index !== -1) return { decision: "deny", by: role.id, reason: `denied by the role ${role.id}, deny[${index}]` }
+  const all = consider(roles, asked)
+  for (const considered of all) {
+    const { deny, id } = considered.role
+    const index = deny.findIndex((denial) => denies(considered, denial))
+    if (index !== -1) return { decision: "deny", by: id, reason: `denied by the role ${id}, deny[${index}]` }
   }
   let allowed = false
-  for (const role of roles) {
-    for (const [index, grant] of role.allow.entries()) {
+  for (const considered of all) {
+    const { allow, id } = considered.role
+    for (const [index, grant] of allow.entries()) {
       // Once allowed, only a grant that asks for approval adds anything.
-      if ((allowed && !grant.approval) || !allows(grant, asked)) continue
-      if (grant.approval) return { decision: "allow", approval: `${role.id}/${index}` }
+      if ((allowed && !grant.approval) || !allows(considered, grant)) continue
+      if (grant.approval) return { decision: "allow", approval: `${id}/${index}` }
       allowed = true
     }
   }

@@ -1,5 +1,5 @@
 /** Why roles allow or deny a call: the verdict, with every grant and denial that is about it. */
-import { allows, type CompiledRole, denies, evaluateRoles, type ToolAsked } from "./evaluate.ts"
+import { allows, type CompiledRole, consider, denies, evaluateRoles, type ToolAsked } from "./evaluate.ts"
 
 /** `index` is the place in that list of the role. */
 export interface RoleMatch {
@@ -22,11 +22,11 @@ export interface Explanation {
 const place = ({ index, list, roleId }: RoleMatch) => `the role ${roleId}, ${list}[${index}]`
 
 export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): Explanation => {
-  const denying = roles.flatMap(({ deny, id }) =>
-    deny.flatMap((denial, index): ReadonlyArray<RoleMatch> => denies(denial, asked) ? [{ roleId: id, list: "deny", index }] : []))
-  const allowing = roles.flatMap(({ allow, id }) =>
-    allow.flatMap((grant, index): ReadonlyArray<RoleMatch> =>
-      allows(grant, asked) ? [{ roleId: id, list: "allow", index, ...grant.approval && { approval: "required" } }] : []))
+  const all = consider(roles, asked)
+  const denying = all.flatMap((considered) => considered.role.deny.flatMap((denial, index): ReadonlyArray<RoleMatch> =>
+    denies(considered, denial) ? [{ roleId: considered.role.id, list: "deny", index }] : []))
+  const allowing = all.flatMap((considered) => considered.role.allow.flatMap((grant, index): ReadonlyArray<RoleMatch> =>
+    allows(considered, grant) ? [{ roleId: considered.role.id, list: "allow", index, ...grant.approval && { approval: "required" } }] : []))
   const matched = [...denying, ...allowing]
   const verdict = evaluateRoles(roles, asked)
   if (verdict.decision === "deny") return { ...verdict, matched }
