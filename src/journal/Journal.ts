@@ -5,8 +5,8 @@
  *     revision it last saw. Appends of many actors share one statement; one that loses does not
  *     delay the others.
  * J2. `pos` numbers an actor's facts without gaps, `seq` the public ones among them.
- * J3. `once` is refused a second time within an actor: one admission per input, one end per turn,
- *     one result per call, one resolution per wait. Only a bug runs into it: a defect, not an error.
+ * J3. `once` is refused a second time: one admission per input, one end per turn, one result per
+ *     call, one resolution per wait. Only a bug runs into it: a defect, not an error.
  * J4. An append whose outcome is unknown is resolved by reading the head: a head at my epoch and my
  *     next revision is my success, since nobody else can write under my epoch.
  * J5. A claim raises the epoch. It succeeds when the actor has no owner, when its owner's lease has

@@ -16,7 +16,6 @@ export interface MemoryActor {
   head: Head
   fruitless: number
   readonly facts: Array<StoredFact>
-  readonly once: Set<string>
   readonly inputs: Map<string, InputRow>
   readonly waits: Map<string, WaitRow>
 }
@@ -34,6 +33,8 @@ export class Violation extends Error {}
 
 export class MemoryStore {
   readonly actors = new Map<string, MemoryActor>()
+  /** What must not happen twice, and has happened. */
+  readonly once = new Set<string>()
   readonly keys = new Map<string, IdempotencyRow & { readonly at: number }>()
   readonly inbox = new Map<string, InboxRow>()
   /** USD by workspace, subject and minute. */
@@ -74,12 +75,12 @@ export class MemoryStore {
     }
     const actor: MemoryActor = found ?? {
       ref, parent: birth?.parent ?? null, attributes: birth?.attributes ?? "", createdAt: head.updatedAt, owner, epoch, head, fruitless: 0,
-      facts: [], once: new Set(), inputs: new Map(), waits: new Map()
+      facts: [], inputs: new Map(), waits: new Map()
     }
     const rows = this.number(actor, append, found === undefined)
     for (const row of rows) {
       actor.facts.push(row)
-      if (row.once !== null) actor.once.add(row.once)
+      if (row.once !== null) this.once.add(row.once)
     }
     actor.head = { ...head, rev: rev + 1 }
     if (facts.length > 0) actor.fruitless = 0
@@ -109,11 +110,11 @@ export class MemoryStore {
   private number(actor: MemoryActor, { facts, head }: Append, fresh: boolean): ReadonlyArray<StoredFact> {
     let pos = fresh ? 0 : actor.head.pos
     let seq = fresh ? 0 : actor.head.seq
-    const seen = new Set(actor.once)
+    const seen = new Set<string>()
     let at = actor.facts.at(-1)?.at ?? 0
     const rows = facts.map((fact): StoredFact => {
       if (fact.once !== null) {
-        if (seen.has(fact.once)) throw new Violation(`${fact.once} happened already`)
+        if (this.once.has(fact.once) || seen.has(fact.once)) throw new Violation(`${fact.once} happened already`)
         seen.add(fact.once)
       }
       if (fact.at < at) throw new Violation(`time falls from ${at} to ${fact.at}`)

@@ -8,6 +8,8 @@ import type { Statement } from "../store/Database.ts"
 import { booleans, floats, ints, moments, texts, uuids } from "../store/parameters.ts"
 import type { Append } from "./Journal.ts"
 import { shardOf } from "./shard.ts"
+import { short } from "./shorthand.ts"
+import { storedDetail, storedEvent } from "./storedFact.ts"
 
 /** An append with the incarnation that owned the actor when it was asked for. */
 export interface OwnedAppend extends Append {
@@ -39,28 +41,29 @@ const heads = section("h", "o:int w:uuid id:uuid me:uuid epoch:int rev:int pos:i
 const moved = section("m", "", `moved as (update heads t
   set pos = h.pos, seq = h.seq, rev = h.rev + 1, touched = h.touched, updated_at = h.updated_at, since = h.since,
     runnable_at = h.runnable_at, status = h.status, carry = h.carry, fruitless = case when h.moved then 0 else t.fruitless end
-  from h where h.rev > 0 and t.workspace = h.w and t.id = h.id and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
+  from h where h.rev > 0 and t.id = h.id and t.workspace = h.w and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
   returning h.o, h.w, h.id)`)
 
 // A birth loses to one that came before, and to a live key of its own. Two at the same instant meet in the
 // primary key instead (W2): `on conflict` would log every row twice.
 const born = (keyed: boolean) => section("b", "o:int kind:text shard:int parent:uuid attributes:text", `inserted as (insert into heads
-    (workspace, id, kind, shard, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
-  select h.w, h.id, b.kind, b.shard, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
-  from b join h using (o) where not exists (select from heads t where t.workspace = h.w and t.id = h.id)${keyed ? `
+    (workspace, id, parent, created_at, shard, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
+  select h.w, h.id, b.parent, h.updated_at, b.shard, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
+  from b join h using (o) where not exists (select from heads t where t.id = h.id)${keyed ? `
     and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and i.created_at > now() - ${keptFor})` : ""}
-  returning workspace, id),
-born as (select h.o, h.w, h.id from inserted i join h on h.w = i.workspace and h.id = i.id),
-certified as (insert into actors (workspace, id, kind, parent, created_at, attributes)
-  select h.w, h.id, b.kind, b.parent, h.updated_at, b.attributes from b join born using (o) join h using (o))`)
+  returning id),
+born as (select h.o, h.w, h.id from inserted i join h on h.id = i.id)`)
 
-const facts = section("f", "o:int pos:int seq:int n:int turn:uuid at:timestamptz type:text once:uuid event:text detail:text", `written as (
-  insert into facts (workspace, actor, pos, seq, n, turn, at, type, once, event, detail)
-  select won.w, won.id, f.pos, f.seq, f.n, f.turn, f.at, f.type, f.once, f.event, f.detail from f join won using (o))`)
+/** Facts that are looked for across a workspace's actors: their rows name it. */
+const listed: ReadonlySet<string> = new Set(["hook_decision"])
 
-/** Heads that have a new moment to be looked at. */
-const agenda = section("g", "o:int at:timestamptz", `noted as (insert into agenda (workspace, actor, at)
-  select won.w, won.id, g.at from g join won using (o))`)
+const facts = section("f", "o:int pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text", `written as (
+  insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail)
+  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f join won using (o))`)
+
+// Who has a new moment to be looked at: those of one second share a row, and its last moment.
+const agenda = section("g", "o:int at:timestamptz", `noted as (insert into agenda (at, actors)
+  select max(g.at), array_agg(won.id) from g join won using (o) group by date_trunc('second', g.at))`)
 
 const inputsPut = section("ip", "o:int id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
   select won.w, won.id, ip.id, ip.ord, ip.state, ip.body from ip join won using (o)
@@ -147,7 +150,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     ints(appends.map((a) => a.head.since)),
     moments(appends.map((a) => a.head.runnableAt)),
     texts(appends.map((a) => a.head.status)),
-    texts(appends.map((a) => a.head.carry)),
+    texts(appends.map((a) => short(a.head.carry))),
     booleans(appends.map((a) => a.facts.length > 0))
   ]
   if (appends.some((a) => a.birth === undefined)) mask |= bit.moved
@@ -160,7 +163,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       texts(col(births, (b) => b.actor.kind)),
       ints(col(births, (b) => shardOf(b.actor.id))),
       uuids(col(births, (b) => b.parent)),
-      texts(col(births, (b) => b.attributes))
+      texts(col(births, (b) => short(b.attributes)))
     )
   }
 
@@ -174,10 +177,10 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       ints(col(written, (f) => f.fact.n)),
       uuids(col(written, (f) => f.fact.turn)),
       moments(col(written, (f) => f.fact.at)),
-      texts(col(written, (f) => f.fact.type)),
       uuids(col(written, (f) => f.fact.once)),
-      texts(col(written, (f) => f.fact.event)),
-      texts(col(written, (f) => f.fact.detail))
+      booleans(col(written, (f) => listed.has(f.fact.type))),
+      texts(col(written, (f) => storedEvent(f.fact))),
+      texts(col(written, (f) => storedDetail(f.fact)))
     )
   }
 
@@ -252,7 +255,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
 export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
   name: "append confirm",
   text: `select h.o from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::int[]) as h(o, w, id, me, epoch, rev)
-    join heads t on t.workspace = h.w and t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
+    join heads t on t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
   values: [
     ints(appends.map((_, o) => o)),
     uuids(appends.map((a) => a.actor.workspace)),

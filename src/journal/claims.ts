@@ -6,13 +6,15 @@
  * K3. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
  */
 import { Effect } from "effect"
-import { bodyOfUuid, fromUuid } from "../domain/ids.ts"
+import { fromUuid } from "../domain/ids.ts"
 import { batched, type Request } from "../store/batches.ts"
 import { type Database, isUnavailable } from "../store/Database.ts"
 import { claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { ints, uuids } from "../store/parameters.ts"
 import { type ActorRef, type InputRow, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredFact } from "./Journal.ts"
 import { nouns } from "./nouns.ts"
+import { long } from "./shorthand.ts"
+import { storedFact } from "./storedFact.ts"
 
 export interface Claim {
   readonly actor: ActorRef
@@ -23,13 +25,13 @@ const taking = `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[
 taken as (update heads t set owner = c.me,
     epoch = case when t.owner = c.me then t.epoch else t.epoch + 1 end,
     fruitless = case when t.owner is null or t.owner = c.me or t.since is null then t.fruitless else t.fruitless + 1 end
-  from c where t.workspace = c.w and t.id = c.id
+  from c where t.id = c.id and t.workspace = c.w
     and (t.owner is null or t.owner = c.me or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))
   returning c.o, t.epoch, t.pos, t.seq, t.rev, t.since, t.status, t.carry, t.fruitless,
     (extract(epoch from t.runnable_at) * 1000)::float8 as runnable, (extract(epoch from t.updated_at) * 1000)::float8 as updated)
 select c.o, taken.epoch is not null as taken, h.owner, taken.epoch, taken.pos, taken.seq, taken.rev, taken.since, taken.status, taken.carry,
-  taken.fruitless, taken.runnable, taken.updated, a.parent, a.attributes, (extract(epoch from a.created_at) * 1000)::float8 as created, h.id is not null as known
-from c left join taken using (o) left join heads h on h.workspace = c.w and h.id = c.id left join actors a on a.workspace = c.w and a.id = c.id`
+  taken.fruitless, taken.runnable, taken.updated, h.parent, h.attributes, (extract(epoch from h.created_at) * 1000)::float8 as created, h.id is not null as known
+from c left join taken using (o) left join heads h on h.id = c.id and h.workspace = c.w`
 
 interface Taken {
   o: number
@@ -53,8 +55,8 @@ interface Taken {
 }
 
 const loading = `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[]) as c(o, w, id, since))
-select c.o, 'fact' as what, f.pos, f.seq, f.n, f.turn as id, f.type as state, f.once, f.event as body, f.detail, (extract(epoch from f.at) * 1000)::float8 as at
-  from c join facts f on f.workspace = c.w and f.actor = c.id and f.pos >= c.since where c.since is not null
+select c.o, 'fact' as what, f.pos, f.seq, f.n, f.turn as id, null as state, f.once, f.event as body, f.detail, (extract(epoch from f.at) * 1000)::float8 as at
+  from c join facts f on f.actor = c.id and f.pos >= c.since where c.since is not null
 union all select c.o, 'input', i.ord, null, 0, i.id, i.state, null, i.body, null, 0
   from c join inputs i on i.workspace = c.w and i.actor = c.id where i.state = 'pending'
 order by 1, 2, 3, 6`
@@ -66,7 +68,7 @@ interface Part {
   seq: number | null
   n: number
   id: string | null
-  state: string
+  state: string | null
   once: string | null
   body: string
   detail: string | null
@@ -95,10 +97,7 @@ export const claims = (database: Database["Service"]) => {
       const inputs: Array<InputRow> = []
       for (const part of byRequest.get(row.o) ?? []) {
         if (part.what === "fact") {
-          facts.push({
-            pos: part.pos, seq: part.seq, public: part.seq !== null, n: part.n, type: part.state, once: part.once === null ? null : bodyOfUuid(part.once), event: part.body,
-            detail: part.detail, at: part.at, turn: part.id === null ? null : fromUuid("turn", part.id)
-          })
+          facts.push(storedFact({ ...part, turn: part.id, event: part.body }))
         } else inputs.push({ id: fromUuid("input", part.id!), ord: part.pos, state: "pending", body: part.body })
       }
       const { actor } = requests[row.o]!.item
@@ -106,11 +105,11 @@ export const claims = (database: Database["Service"]) => {
       requests[row.o]!.answer(Effect.succeed({
         actor,
         parent: row.parent === null || parent === null ? null : fromUuid(parent, row.parent),
-        attributes: row.attributes,
+        attributes: long(row.attributes),
         createdAt: row.created,
         epoch: row.epoch,
         head: {
-          pos: row.pos, seq: row.seq, rev: row.rev, status: row.status, runnableAt: row.runnable, since: row.since, carry: row.carry,
+          pos: row.pos, seq: row.seq, rev: row.rev, status: row.status, runnableAt: row.runnable, since: row.since, carry: long(row.carry),
           updatedAt: row.updated
         },
         facts,

@@ -5,53 +5,44 @@
  * what is due, the inbox, whole logs, idempotency keys.
  */
 import { Effect, Layer } from "effect"
-import { bodyOfUuid, fromUuid, toUuid } from "../domain/ids.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { ints, uuids } from "../store/parameters.ts"
 import { appends } from "./appends.ts"
 import { claims } from "./claims.ts"
-import { type ActorRef, type InboxRow, Journal, JournalUnavailable, type StoredFact } from "./Journal.ts"
+import { type ActorRef, type InboxRow, Journal, JournalUnavailable } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
 import { isActorKind, nouns } from "./nouns.ts"
+import { type FactColumns, factColumns, storedFact } from "./storedFact.ts"
 
 const releasing = `update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
-where t.workspace = g.w and t.id = g.id and t.epoch = g.epoch and t.owner = g.me`
+where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me`
 
 const alive = "select n.incarnation from nodes n where n.deadline > clock_timestamp()"
 
-// Entries whose head has nothing to do by now go; the others are looked at.
-// The lateral joins look each head up by its key: a join that the planner may turn around reads them all.
-const due = `with noted as materialized (select a.ctid as place, a.workspace, a.actor, h.kind, h.owner, h.runnable_at from agenda a
-  cross join lateral (select h.kind, h.owner, h.runnable_at from heads h where h.workspace = a.workspace and h.id = a.actor offset 0) h
+// Entries none of whose actors has anything to do by now go; one that lost half of them keeps the rest.
+// The lateral join looks each head up by its key: a join that the planner may turn around reads them all.
+const due = `with noted as materialized (select a.ctid as place, a.actors, h.* from agenda a cross join unnest(a.actors) as n(id)
+  cross join lateral (select h.workspace, h.id, h.kind, h.owner, h.runnable_at from heads h where h.id = n.id offset 0) h
   where a.at <= clock_timestamp()),
-settled as (delete from agenda where ctid = any (array(select place from noted where runnable_at is null or runnable_at > clock_timestamp())))
-select distinct on (runnable_at, actor) workspace, actor as id, kind from noted
+open as (select place, cardinality(actors) as size, array_agg(id) filter (where runnable_at <= clock_timestamp()) as rest from noted group by place, actors),
+settled as (delete from agenda where ctid = any (array(select place from open where rest is null))),
+shrunk as (update agenda a set actors = open.rest from open where a.ctid = open.place and cardinality(open.rest) * 2 <= open.size)
+select distinct on (runnable_at, id) workspace, id, kind from noted
 where runnable_at <= clock_timestamp() and (owner is null or owner not in (${alive}))
-order by runnable_at, actor limit $1`
+order by runnable_at, id limit $1`
 
 const waiting = `select i.id, i.workspace, i.actor, i.kind, i.command from inbox i
-cross join lateral (select h.owner from heads h where h.workspace = i.workspace and h.id = i.actor offset 0) h
+cross join lateral (select h.owner from heads h where h.id = i.actor and h.workspace = i.workspace offset 0) h
 where h.owner is null or h.owner = $1 or h.owner not in (${alive})
 order by i.created_at, i.id limit $2`
 
-const reading = `select pos, seq, n, turn, type, once, event, detail, (extract(epoch from at) * 1000)::float8 as at
-from facts where workspace = $1 and actor = $2 and pos > $3 order by pos`
+const reading = `select ${factColumns} from facts f
+where f.actor = $2 and f.pos > $3 and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos`
 
 const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do nothing`
 
 const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and created_at > now() - interval '24 hours'`
-
-interface FactColumns {
-  pos: number
-  seq: number | null
-  n: number
-  turn: string | null
-  type: string
-  once: string | null
-  event: string
-  detail: string | null
-  at: number
-}
 
 interface ActorColumns {
   workspace: string
@@ -62,8 +53,6 @@ interface ActorColumns {
 const refOf = ({ workspace, id, kind }: ActorColumns): ReadonlyArray<ActorRef> =>
   // A kind that this version does not know is left to nodes that do.
   isActorKind(kind) ? [{ workspace: fromUuid("workspace", workspace), kind, id: fromUuid(nouns[kind].id, id) }] : []
-
-const toFact = (row: FactColumns): StoredFact => ({ ...row, public: row.seq !== null, turn: row.turn === null ? null : fromUuid("turn", row.turn), once: row.once === null ? null : bodyOfUuid(row.once) })
 
 const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) => Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
 
@@ -103,7 +92,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         ),
       facts: (actor, afterPos) =>
         unavailable(database.read<FactColumns>({ name: "facts", text: reading, values: [toUuid(actor.workspace), toUuid(actor.id), afterPos] })).pipe(
-          Effect.map((rows) => rows.map(toFact))
+          Effect.map((rows) => rows.map(storedFact))
         ),
       key: (workspace, scope) =>
         unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({

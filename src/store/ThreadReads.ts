@@ -3,10 +3,12 @@
  * its workspace; another workspace's thread is as unknown as one that never was (undefined).
  */
 import { Context, Data, Effect, Layer } from "effect"
-import { bodyOfUuid, fromUuid, toUuid } from "../domain/ids.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
 import { admissionOf } from "../domain/once.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import type { InputRow, StoredFact } from "../journal/Journal.ts"
+import { long, short } from "../journal/shorthand.ts"
+import { type FactColumns, factColumns, storedFact } from "../journal/storedFact.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
 import { type EventQuery, type EventTexts, threadEvents } from "./threadEvents.ts"
 import { listThreads, type ThreadQuery, type ThreadRows } from "./threadLists.ts"
@@ -66,46 +68,40 @@ const thread = `h.workspace = $1 and h.id = $2 and h.kind = 'thread'`
 const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 1000)::float8 as "updatedAt" from heads h where ${thread}`
 
 const detailText = `select ${threadColumns}, ${pending} as inputs, b.budget_window as "window",
-    coalesce((select sum(s.amount) from spend s where s.workspace = h.workspace and s.subject = a.parent and s.minute >
+    coalesce((select sum(s.amount) from spend s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
       case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when '7d' then 10080 else 1440 end end), 0) as spent
-  from heads h join actors a on a.workspace = h.workspace and a.id = h.id
-  left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = a.parent) b on true
+  from heads h
+  left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = h.parent) b on true
   where ${thread}`
 
 const queueText = `select ${pending} as inputs from heads h where ${thread}`
 
-const inputText = `select i.state, i.ord, i.body, f.pos, f.seq, f.n, f.turn, f.type, f.once, f.event, f.detail, (extract(epoch from f.at) * 1000)::float8 as at
+const inputText = `select i.state, i.ord, i.body, ${factColumns}
   from heads h left join inputs i on i.workspace = h.workspace and i.actor = h.id and i.id = $3
-  left join facts f on f.workspace = h.workspace and f.actor = h.id and f.once = $4
+  left join facts f on f.once = $4 and f.actor = h.id
   where ${thread}`
 
 type InputJson = ReadonlyArray<InputRow> | null
 
-interface InputColumns {
-  state: "pending" | "cancelled" | null
-  ord: number
-  body: string
-  pos: number | null
-  seq: number | null
-  n: number
-  turn: string
-  type: string
-  once: string | null
-  event: string
-  detail: string | null
-  at: number
+interface NoInput {
+  readonly state: null
 }
+interface InputColumns extends Omit<InputRow, "id"> {}
+interface NoFact {
+  readonly pos: null
+}
+type StoredInputColumns = (InputColumns | NoInput) & (FactColumns | NoFact)
 
 const windows: Record<string, BudgetWindow> = { "24h": "24h", "7d": "7d", total: "total" }
 
 const toInputs = (rows: InputJson) => rows?.map((row) => ({ ...row, id: fromUuid("input", row.id) })) ?? []
 
-const toInput = (inputId: string, row: InputColumns): StoredInput | undefined => {
-  const { at, body, detail, event, n, once, ord, pos, seq, state, turn, type } = row
-  if (pos !== null && seq !== null) {
-    return { state: "admitted", fact: { pos, seq, public: true, n, turn: fromUuid("turn", turn), type, once: once === null ? null : bodyOfUuid(once), event, detail, at } }
+const toInput = (inputId: string, row: StoredInputColumns): StoredInput | undefined => {
+  if (row.pos !== null) {
+    const fact = storedFact(row)
+    if (fact.seq !== null) return { state: "admitted", fact: { ...fact, seq: fact.seq } }
   }
-  return state === null ? undefined : { state, row: { id: inputId, ord, state, body } }
+  return row.state === null ? undefined : { state: row.state, row: { id: inputId, ord: row.ord, state: row.state, body: row.body } }
 }
 
 function make(database: Database["Service"]) {
@@ -128,21 +124,24 @@ function make(database: Database["Service"]) {
     list: (query) => listThreads(database, query),
     input: (workspace, threadId, inputId) =>
       Effect.map(
-        one<InputColumns>("input", inputText, workspace, threadId, toUuid(inputId), toUuid(admissionOf(inputId))),
+        one<StoredInputColumns>("input", inputText, workspace, threadId, toUuid(inputId), toUuid(admissionOf(inputId))),
         (row) => row && toInput(inputId, row)
       ),
     updateAttributes: (workspace, threadId, change, ifMatch) =>
-      database.atomically("update attributes", async (tx): Promise<Attributes | VersionConflict | undefined> => {
-        const found = await tx.selectFrom("actors").select(["attributes", "version"])
-          .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(threadId)).where("kind", "=", "thread")
-          .forUpdate().executeTakeFirst()
-        if (found === undefined) return undefined
-        if (ifMatch !== undefined && ifMatch !== found.version) return new VersionConflict({ version: found.version })
-        const attributes = change(found.attributes)
-        const version = found.version + 1
-        await tx.updateTable("actors").set({ attributes, version })
-          .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(threadId)).execute()
-        return { attributes, version }
+      database.run("update attributes", async (db): Promise<Attributes | VersionConflict | undefined> => {
+        // Compared and set, not locked: an append of the same row must not wait for a round trip.
+        for (;;) {
+          const found = await db.selectFrom("heads").select(["attributes", "version"])
+            .where("id", "=", toUuid(threadId)).where("workspace", "=", toUuid(workspace)).where("kind", "=", "thread")
+            .executeTakeFirst()
+          if (found === undefined) return undefined
+          if (ifMatch !== undefined && ifMatch !== found.version) return new VersionConflict({ version: found.version })
+          const attributes = change(long(found.attributes))
+          const version = found.version + 1
+          const { numUpdatedRows } = await db.updateTable("heads").set({ attributes: short(attributes), version })
+            .where("id", "=", toUuid(threadId)).where("version", "=", found.version).executeTakeFirst()
+          if (numUpdatedRows > 0n) return { attributes, version }
+        }
       }).pipe(Effect.flatMap((result) => result instanceof VersionConflict ? Effect.fail(result) : Effect.succeed(result)))
   })
 }

@@ -1,7 +1,7 @@
 /**
  * The decisions of hooks in a workspace, newest first: the hook_decision facts of its threads.
  *
- * Q1. The condition on the type stands as it does in the indexes (migration 3): only then are they used.
+ * Q1. Of all facts only these have a workspace, which their indexes begin with (migration 3).
  */
 import { Schema } from "effect"
 import { sql } from "kysely"
@@ -9,6 +9,7 @@ import { HookDecisionEvent } from "../domain/event.ts"
 import type { HookDecision } from "../domain/hookDecision.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { toTimestamp } from "../domain/time.ts"
+import { readEvent } from "../journal/storedFact.ts"
 import type { Connection } from "./Connection.ts"
 
 /** A row's place: its time, its thread as a UUID, its place there. */
@@ -44,14 +45,14 @@ interface Row {
   readonly event: string
 }
 
-const readEvent = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
   hook: HookDecisionEvent,
   toolCallId: Schema.optionalKey(Schema.String),
   waitId: Schema.optionalKey(Schema.String)
 })))
 
 const found = (row: Row): FoundDecision => {
-  const { hook, ...ids } = readEvent(row.event)
+  const { hook, ...ids } = decode(readEvent(row.event).event)
   return {
     decision: {
       ...hook,
@@ -76,9 +77,8 @@ export const listHookDecisions = async (
   const field = (name: string) => sql`readable(f.event) -> 'hook' ->> ${sql.lit(name)}`
   const conditions = [
     sql`f.workspace = ${toUuid(workspace)}::uuid`,
-    sql`f.type = 'hook_decision'`,
     ...threadId === undefined ? [] : [sql`f.actor = ${toUuid(threadId)}::uuid`],
-    ...agentId === undefined ? [] : [sql`a.parent = ${toUuid(agentId)}::uuid`],
+    ...agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`],
     ...hookId === undefined ? [] : [sql`${field("hookId")} = ${hookId}`],
     ...point === undefined ? [] : [sql`${field("point")} = ${point}`],
     ...decision === undefined ? [] : [sql`${field("decision")} = ${decision}`],
@@ -86,8 +86,8 @@ export const listHookDecisions = async (
     ...to === undefined ? [] : [sql`f.at < ${new Date(to)}`],
     ...after === undefined ? [] : [sql`(f.at, f.actor, f.pos) < (${new Date(after.at)}::timestamptz, ${after.thread}::uuid, ${after.pos}::int)`]
   ]
-  const { rows } = await sql<Row>`select f.actor, a.parent as agent, f.turn, f.seq, f.pos, f.at, f.event
-    from facts f join actors a on a.workspace = f.workspace and a.id = f.actor
+  const { rows } = await sql<Row>`select f.actor, h.parent as agent, f.turn, f.seq, f.pos, f.at, f.event
+    from facts f join heads h on h.id = f.actor
     where ${sql.join(conditions, sql` and `)}
     order by f.at desc, f.actor desc, f.pos desc limit ${limit}`.execute(db)
   return rows.map(found)

@@ -10,6 +10,7 @@ import { toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { identityActorId } from "../identities/actorId.ts"
+import { readEvent } from "../journal/storedFact.ts"
 import type { Connection } from "./Connection.ts"
 import { behind, type Position } from "./newestFirst.ts"
 
@@ -38,7 +39,7 @@ const base = (db: Connection, workspace: string) =>
     .leftJoin("heads", (join) =>
       join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor"))
     .leftJoin("facts", (join) =>
-      join.onRef("facts.workspace", "=", "heads.workspace").onRef("facts.actor", "=", "heads.id").onRef("facts.pos", "=", "heads.pos"))
+      join.onRef("facts.actor", "=", "heads.id").onRef("facts.pos", "=", "heads.pos"))
     .where("identities.workspace", "=", toUuid(workspace))
     .select((eb) => [
       "identities.identity", "identities.actor", "identities.first_seen", "identities.last_seen", "heads.status",
@@ -61,7 +62,7 @@ interface Row {
 
 const recordOf = (row: Row): IdentityRecord => {
   const disabled = row.status === "disabled"
-  const decision = disabled && row.event !== null ? Option.getOrUndefined(readDecision(row.event)) : undefined
+  const decision = disabled && row.event !== null ? Option.getOrUndefined(readDecision(readEvent(row.event).event)) : undefined
   return {
     identity: row.identity,
     disabled,

@@ -9,8 +9,13 @@ export interface JournalTables {
   heads: {
     workspace: Fixed<string>
     id: Fixed<string>
-    kind: Fixed<string>
+    parent: Fixed<string | null>
+    created_at: Fixed<Date>
+    /** Raised by every edit of the attributes: the ETag. */
+    version: Generated<number>
     shard: Fixed<number>
+    kind: Fixed<string>
+    attributes: string
     owner: string | null
     epoch: number
     pos: number
@@ -25,26 +30,16 @@ export interface JournalTables {
     status: string
     carry: string
   }
-  actors: {
-    workspace: Fixed<string>
-    id: Fixed<string>
-    kind: Fixed<string>
-    parent: Fixed<string | null>
-    /** Raised by every edit of the attributes: the ETag. */
-    version: Generated<number>
-    created_at: Moment
-    attributes: string
-  }
   facts: {
-    workspace: Fixed<string>
     actor: Fixed<string>
+    at: Moment
     pos: Fixed<number>
     seq: Fixed<number | null>
     n: Fixed<number>
     turn: Fixed<string | null>
-    at: Moment
-    type: Fixed<string>
     once: Fixed<string | null>
+    /** Only of facts that are listed across actors. */
+    workspace: Fixed<string | null>
     event: Fixed<string>
     detail: Fixed<string | null>
   }

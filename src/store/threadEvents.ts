@@ -10,6 +10,7 @@ import { fromUuid, isIdOf } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import { admissionOf, endOf } from "../domain/once.ts"
 import { eventText } from "../journal/eventText.ts"
+import { readEvent } from "../journal/storedFact.ts"
 import { batched } from "./batches.ts"
 import { type Database, DatabaseUnavailable, isUnavailable } from "./Database.ts"
 import { ints, uuids } from "./parameters.ts"
@@ -45,32 +46,28 @@ interface Row {
   seq: number
   n: number
   turn: string
-  type: string
   event: string
   at: number
-  bytes: number
 }
 
 /** PostgreSQL's largest integer: no log gets there. */
 const most = 2_147_483_647
 
-/** What an event adds to the bytes of its own fields. */
-const frame = 250
-
-// The row after a page's last is read too: it says that there is more.
-const textOf = (order: "asc" | "desc", ofTurn: boolean) => `select q.o, h.seq as last, e.*
+// The row after a page's last is read too: it says that there is more. Stored texts are shorter than they
+// read, so what is read is enough for a page; where it ends is seen when they are spelled out.
+const textOf = (order: "asc" | "desc", ofTurn: boolean) => `select q.o, h.seq as last, e.pos, e.seq, e.n, e.turn, e.event, e.at
 from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[]${ofTurn ? ", $7::uuid[], $8::uuid[], $9::uuid[]" : ""})
   as q(o, w, id, after, position, lim${ofTurn ? ", opens, ends, turn" : ""})
-join heads h on h.workspace = q.w and h.id = q.id
+join heads h on h.id = q.id and h.workspace = q.w
 left join lateral (select * from (
-    select p.*, sum(octet_length(p.event) + ${frame}) over (order by p.pos ${order})::int as bytes, row_number() over (order by p.pos ${order}) as place from (
-      select f.pos, f.seq, f.n, f.turn, f.type, f.event, (extract(epoch from f.at) * 1000)::float8 as at
-      from facts f where f.workspace = q.w and f.actor = q.id and f.seq > q.after and ${order === "asc" ? "f.pos > greatest(q.after, q.position)" : "f.pos < q.position"}${ofTurn ? `
+    select p.*, sum(octet_length(p.event)) over (order by p.pos ${order}) as bytes, row_number() over (order by p.pos ${order}) as place from (
+      select f.pos, f.seq, f.n, f.turn, f.event, (extract(epoch from f.at) * 1000)::float8 as at
+      from facts f where f.actor = h.id and f.seq > q.after and ${order === "asc" ? "f.pos > greatest(q.after, q.position)" : "f.pos < q.position"}${ofTurn ? `
         and f.turn = q.turn
-        and f.pos >= (select s.pos from facts s where s.workspace = q.w and s.actor = q.id and s.once = q.opens and s.turn = q.turn)
-        and f.pos <= coalesce((select s.pos from facts s where s.workspace = q.w and s.actor = q.id and s.once = q.ends), ${most})` : ""}
+        and f.pos >= (select s.pos from facts s where s.once = q.opens and s.actor = h.id and s.turn = q.turn)
+        and f.pos <= coalesce((select s.pos from facts s where s.once = q.ends and s.actor = h.id), ${most})` : ""}
       order by f.pos ${order} limit q.lim + 1) p
-  ) e where e.place <= 2 or e.bytes - octet_length(e.event) - ${frame} <= ${limits.pageBytes}) e on true
+  ) e where e.place <= 2 or e.bytes - octet_length(e.event) <= ${limits.pageBytes}) e on true
 order by q.o, e.pos ${order}`
 
 const isTurn = isIdOf("turn")
@@ -109,16 +106,18 @@ export const threadEvents = (database: Database["Service"]) => {
           for (const { answer } of requests) answer(Effect.fail(new DatabaseUnavailable({ operation: name, cause })))
           return
         }
-        const pages = requests.map((): { events: Array<string>; pos: number; seq: number; more: boolean; lastSeq: number } | undefined => undefined)
+        const pages = requests.map((): { events: Array<string>; bytes: number; pos: number; seq: number; more: boolean; lastSeq: number } | undefined => undefined)
         for (const row of rows) {
           const query = queries[row.o]!
-          const page = pages[row.o] ??= { events: [], pos: 0, seq: 0, more: false, lastSeq: row.last }
+          const page = pages[row.o] ??= { events: [], bytes: 0, pos: 0, seq: 0, more: false, lastSeq: row.last }
           if (row.pos === null || page.more) continue
-          if (page.events.length === query.limit || page.events.length > 0 && row.bytes > limits.pageBytes) {
+          const text = eventText(query.threadId, { ...row, turn: fromUuid("turn", row.turn), ...readEvent(row.event) })
+          page.bytes += Buffer.byteLength(text)
+          if (page.events.length === query.limit || page.events.length > 0 && page.bytes > limits.pageBytes) {
             page.more = true
             continue
           }
-          page.events.push(eventText(query.threadId, { ...row, turn: fromUuid("turn", row.turn) }))
+          page.events.push(text)
           page.pos = row.pos
           page.seq = row.seq
         }

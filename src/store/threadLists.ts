@@ -1,4 +1,4 @@
-/** Threads by updatedAt, newest first, walked by the minute in which they changed (index heads_touched). */
+/** Threads by updatedAt, newest first, walked by the minute in which they changed (indexes heads_touched, heads_parent). */
 import { sql } from "kysely"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Database } from "./Database.ts"
@@ -34,13 +34,12 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
       sql`h.touched <= ${Math.floor(position.updatedAt / 60_000)}::int
         and (h.updated_at, h.id) < (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
     ],
-    ...agentId === undefined ? [] : [sql`a.parent = ${toUuid(agentId)}::uuid`],
-    ...identity === undefined ? [] : [sql`a.kind = 'thread' and readable(a.attributes) ->> 'identity' = ${identity}`],
+    ...agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`],
+    ...identity === undefined ? [] : [sql`readable(h.attributes) ->> 'identity' = ${identity}`],
     ...waiting ? [sql`exists (select from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open' and w.target in ('person', 'client'))`] : []
   ], sql` and `)
   const text = sql<ThreadColumns>`select ${sql.raw(threadColumns)}
-    from heads h join actors a on a.workspace = h.workspace and a.id = h.id
-    where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`
+    from heads h where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`
   return database.run("list threads", async (db): Promise<ThreadRows> => {
     const { rows } = await text.execute(db)
     const page = rows.slice(0, limit)

@@ -1,6 +1,7 @@
-/** A thread as its rows in heads, actors and waits say it. */
+/** A thread as its rows in heads and waits say it. */
 import { fromUuid } from "../domain/ids.ts"
 import type { Head, WaitRow } from "../journal/Journal.ts"
+import { long } from "../journal/shorthand.ts"
 
 export interface StoredThread {
   readonly id: string
@@ -15,9 +16,9 @@ export interface StoredThread {
   readonly waits: ReadonlyArray<Pick<WaitRow, "id" | "body">>
 }
 
-/** From `heads h` and `actors a`. */
+/** From `heads h`. */
 export const threadColumns = `h.id, h.pos, h.seq, h.status, h.carry, (extract(epoch from h.updated_at) * 1000)::float8 as updated,
-  a.parent, a.version, a.attributes, (extract(epoch from a.created_at) * 1000)::float8 as created,
+  h.parent, h.version, h.attributes, (extract(epoch from h.created_at) * 1000)::float8 as created,
   (select json_agg(json_build_object('id', w.id, 'body', w.body) order by w.created_at, w.id)
     from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open') as waits`
 
@@ -41,9 +42,9 @@ export const toStoredThread = (row: ThreadColumns): StoredThread => {
     id: fromUuid("thread", row.id),
     agentId: fromUuid("agent", row.parent),
     createdAt: row.created,
-    attributes: row.attributes,
+    attributes: long(row.attributes),
     version: row.version,
-    head: { pos: row.pos, seq: row.seq, status: row.status, carry: row.carry, updatedAt: row.updated },
+    head: { pos: row.pos, seq: row.seq, status: row.status, carry: long(row.carry), updatedAt: row.updated },
     waits: row.waits?.map((wait) => ({ ...wait, id: fromUuid("wait", wait.id) })) ?? []
   }
 }

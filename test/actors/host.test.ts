@@ -411,7 +411,7 @@ describe("a command that breaks the journal's rules", () => {
     Effect.gen(function*() {
       const { node, ref, world } = yield* setting()
       const inputId = freshId("input")
-      row(world, ref).once.add(inputId.slice(-26))
+      world.store.once.add(inputId.slice(-26))
       const broken = yield* Effect.exit(node.deliver(ref, { request: submit("A", "queue", inputId) }))
       assert.strictEqual(broken._tag, "Failure")
       const answer = yield* Effect.result(node.deliver(ref, { request: submit("B") }))

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import type { ActorRef, Append, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
-import { body } from "../../src/domain/ids.ts"
+import { body, toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
@@ -111,6 +111,17 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
         journal.append(next(actor, i === 6 ? { rev: 2, pos: 1, seq: 1 } : { rev: 1 }, { facts: [fact({ once: body(actor.id) })] }))))
       assert.deepStrictEqual(tags(exits), actors.map((_, i) => i === 6 ? "defect" : "done"))
       assert.deepStrictEqual((yield* journal.claim(actors[6]!)).head.rev, 2)
+    })))
+
+    it.live("refuses what may happen once a second time, whichever actor says so", () => alone((journal) => Effect.gen(function*() {
+      const [one, other] = [thread(), thread()]
+      const once = body(freshId("input"))
+      yield* journal.append(birth(one, { facts: [fact({ once })], head: headOf({ pos: 1, seq: 1 }) }))
+      yield* journal.append(birth(other))
+      assert.deepStrictEqual(tags(yield* together([journal.append(next(other, { rev: 1 }, { facts: [fact({ once })] }))])), ["defect"])
+      const twice = [fact({ once: body(other.id) }), fact({ n: 1, once: body(other.id) })]
+      assert.deepStrictEqual(tags(yield* together([journal.append(next(other, { rev: 1 }, { facts: twice }))])), ["defect"])
+      assert.deepStrictEqual(yield* journal.facts(other, 0), [])
     })))
 
     for (const when of ["before", "after"] as const) {
@@ -269,6 +280,32 @@ describe("the journal in PostgreSQL alone", () => {
   let world: PostgresWorld
   beforeAll(async () => { world = await postgresWorld() })
   afterAll(() => world.close())
+
+  it.live("keeps on the agenda those who still have something to do, and no others for long", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actors = Array.from({ length: 8 }, thread)
+    const at = Math.floor(Date.now() / 1000) * 1000 - 5_000
+    const agenda = () => Effect.promise(() => world.sql("select cardinality(actors) as size from agenda where actors && $1::uuid[]", [actors.map((actor) => toUuid(actor.id))]))
+    const due = Effect.map(journal.due(100), (refs) => refs.map((ref) => ref.id))
+    const rest = (some: ReadonlyArray<ActorRef>, runnableAt: number | null = null) =>
+      together(some.map((actor) => journal.append(next(actor, { rev: 1 }, { of: { runnableAt } }))))
+    yield* together(actors.map((actor) => journal.append(birth(actor, { head: headOf({ runnableAt: at }) }))))
+    // One statement, one second, one row; the others were sent while the first was under way.
+    assert.isBelow((yield* agenda()).length, actors.length)
+    yield* rest(actors.slice(0, 5))
+    yield* rest(actors.slice(5, 6), Date.now() + 60_000)
+    yield* due
+    const shrunk = yield* agenda()
+    assert.isAtMost(shrunk.reduce((sum, row) => sum + Number(row["size"]), 0), 5)
+    yield* journal.release(actors.map((actor) => ({ actor, epoch: 1 })))
+    assert.deepStrictEqual(yield* due, actors.slice(6).map((actor) => actor.id))
+    for (const actor of actors.slice(6)) {
+      const { epoch } = yield* journal.claim(actor)
+      yield* journal.append(next(actor, { epoch, rev: 1 }))
+    }
+    assert.deepStrictEqual(yield* due, [])
+    assert.deepStrictEqual(yield* agenda(), [{ size: 1 }])
+  }).pipe(Effect.scoped))
 
   it.live("a refused retry that was a success is a success", () => Effect.gen(function*() {
     const { journal } = yield* world.open("a")

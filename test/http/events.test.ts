@@ -230,13 +230,14 @@ describe("a long poll", () => {
     const waiting = list("?waitSeconds=20", alpha, thread)
     // As another node would: an event committed without a word on this node's bus.
     const { toUuid } = await import("../../src/domain/ids.ts")
+    const { storedEvent } = await import("../../src/journal/storedFact.ts")
     await new Promise((resolve) => setTimeout(resolve, 100))
     await server.runtime.runPromise(server.database.atomically("test.event", async (tx) => {
       const [workspace, actor] = [toUuid(server.workspaces.alpha), toUuid(thread)]
       const head = { pos: 1, seq: 1 }
       await tx.updateTable("heads").set(head).where("workspace", "=", workspace).where("id", "=", actor).execute()
       await tx.insertInto("facts").values({
-        workspace, actor, pos: 1, seq: 1, n: 0, turn: toUuid(log[0]!.turnId), at: new Date(), type: "user_message", once: null, event: "{}", detail: null
+        workspace: null, actor, pos: 1, seq: 1, n: 0, turn: toUuid(log[0]!.turnId), at: new Date(), once: null, detail: null, event: storedEvent({ type: "user_message", event: "{}" })
       }).execute()
     }))
     const answer = await waiting

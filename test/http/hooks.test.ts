@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/v
 import { Schema } from "effect"
 import { HookDecisionPage, HookTest } from "../../http/hooks/api.ts"
 import { toUuid } from "../../src/domain/ids.ts"
+import { storedEvent } from "../../src/journal/storedFact.ts"
 import { freshId } from "../../src/seed.ts"
 import { allow, after, deny, garbage, type HookServer, newSecret, rewrite, startHookServer, status } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
@@ -38,8 +39,10 @@ describe("decisions", () => {
     server.runtime.runPromise(server.database.run("test", (db) => db.insertInto("facts").values(rows.map(({ at, hook, more, threadId }) => {
       pos++
       return {
-        workspace: toUuid(workspace), actor: toUuid(threadId), pos, seq: pos, n: 1, turn: toUuid(turnId), at: new Date(at), type: "hook_decision", once: null, detail: null,
-        event: JSON.stringify({ hook: { index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, ...hook }, ...more })
+        workspace: toUuid(workspace), actor: toUuid(threadId), pos, seq: pos, n: 1, turn: toUuid(turnId), at: new Date(at), once: null, detail: null,
+        event: storedEvent({
+          type: "hook_decision", event: JSON.stringify({ hook: { index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, ...hook }, ...more })
+        })
       }
     })).execute()))
 
@@ -138,7 +141,7 @@ describe("decisions", () => {
     const plan = async (name: string, condition: string) => {
       const rows = await server.runtime.runPromise(server.database.read<{ "QUERY PLAN": string }>({
         name, values: [],
-        text: `explain select * from facts f where f.workspace = '${toUuid(server.workspaces.alpha)}' and f.type = 'hook_decision' and ${condition}
+        text: `explain select * from facts f where f.workspace = '${toUuid(server.workspaces.alpha)}' and ${condition}
           order by f.at desc, f.actor desc, f.pos desc limit 10`
       }))
       return rows.map((row) => row["QUERY PLAN"]).join("\n")

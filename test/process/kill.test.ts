@@ -7,7 +7,8 @@ import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
-import { fromUuid, toUuid } from "../../src/domain/ids.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { Child } from "./Child.ts"
@@ -49,10 +50,8 @@ const lives = (key: string) => {
 }
 
 const storedLog = async (pool: pg.Pool, threadId: string): Promise<ReadonlyArray<Recorded>> => {
-  const { rows } = await pool.query<{ pos: number; seq: number | null; n: number; turn: string; at: Date; type: string; event: string }>(
-    "select pos, seq, n, turn, at, type, event from facts where actor = $1 order by pos", [toUuid(threadId)]
-  )
-  return rows.map((row) => recorded({ ...row, turn: fromUuid("turn", row.turn), at: row.at.getTime(), public: row.seq !== null }))
+  const { rows } = await pool.query<FactColumns>(`select ${factColumns} from facts f where f.actor = $1 order by f.pos`, [toUuid(threadId)])
+  return rows.map((row) => recorded(storedFact(row)))
 }
 
 /** A server that is up, and an agent to try. */

@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { ThreadEvent } from "../../src/domain/event.ts"
 import { sibling } from "../../src/domain/ids.ts"
@@ -67,12 +67,15 @@ describe("what the API reads of threads", () => {
     readonly spent?: number
   }) => Effect.Effect<string>
 
-  const [t1, t2] = [freshId("turn"), freshId("turn")]
-  const steer = freshId("input")
-  /** Seven public events of two turns; the third and sixth rows are private. */
-  const log = [
-    message(t1, t1), message(t1, steer, { n: 1 }), hidden(t1), completed(t1), message(t2, t2), hidden(t2), message(t2, freshId("input"), { n: 1 }), completed(t2)
-  ]
+  let t1 = "", t2 = "", steer = ""
+  /** Six public events of two turns; the third and sixth rows are private. */
+  let log: ReadonlyArray<FactRow> = []
+  beforeEach(() => {
+    [t1, t2, steer] = [freshId("turn"), freshId("turn"), freshId("input")]
+    log = [
+      message(t1, t1), message(t1, steer, { n: 1 }), hidden(t1), completed(t1), message(t2, t2), hidden(t2), message(t2, freshId("input"), { n: 1 }), completed(t2)
+    ]
+  })
   const seqs = (page: { readonly events: ReadonlyArray<string> } | undefined) => page?.events.map((text) => decode(text).seq)
 
   it.live("gives events as the contract says them, text unharmed", () => world((reads, write) => Effect.gen(function*() {

@@ -1,5 +1,9 @@
-/** The journal's tables: heads, actors, facts, and the rows that change with them; nodes with their leases. */
+/** The journal's tables: heads, facts, and the rows that change with them; nodes with their leases. */
 import { type Kysely, sql } from "kysely"
+import { shorthand } from "../../journal/shorthand.ts"
+
+/** $1 with every sign of the shorthand as its phrase. */
+const spelled = shorthand.reduce((text, [sign, phrase]) => `replace(${text}, chr(${sign.charCodeAt(0)}), '${phrase}')`, "$1")
 
 /**
  * What shapes them is the write-ahead log of a turn: few indexes, narrow columns, and in `heads` the
@@ -12,72 +16,66 @@ const statements = [
     created_at timestamptz(3) not null default now()
   )`,
 
-  // One row an actor. `touched` is the minute of updated_at: lists by updatedAt descend through it,
-  // so that an update within the same minute leaves its index alone.
+  // One row an actor: first what was said at its birth, then what every append changes. An actor's id is
+  // the only one of its kind in the database, so the workspace need not be in the key. `touched` is the
+  // minute of updated_at: lists by updatedAt descend through it, so that an update within the same minute
+  // leaves its indexes alone.
   sql`create table heads (
     workspace uuid not null,
-    id uuid not null,
-    kind text not null,
+    id uuid primary key,
+    parent uuid,
+    created_at timestamptz(3) not null,
+    version integer not null default 1,
     shard smallint not null,
+    kind text not null,
+    attributes text not null,
     owner uuid,
     epoch integer not null,
+    touched integer not null,
+    fruitless integer not null default 0,
     pos integer not null,
     seq integer not null,
     rev integer not null,
-    touched integer not null,
-    updated_at timestamptz(3) not null,
-    fruitless smallint not null default 0,
     since integer,
+    updated_at timestamptz(3) not null,
     runnable_at timestamptz(3),
     status text not null,
-    carry text not null,
-    primary key (workspace, id)
+    carry text not null
   ) with (fillfactor = 28, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1)`,
-  // Who may have something to do, and when: a row is added whenever a head's runnable_at becomes a new
-  // moment, and taken away by the sweep once its head says otherwise. An index on runnable_at itself
-  // would make every turn rewrite all of the head's index entries, twice.
-  sql`create table agenda (
-    workspace uuid not null,
-    actor uuid not null,
-    at timestamptz(3) not null
-  ) with (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0)`,
   sql`create index heads_touched on heads (workspace, touched) where kind = 'thread'`,
-
-  // The birth certificate: what was said of an actor when it was made, and may be edited since.
-  sql`create table actors (
-    workspace uuid not null,
-    id uuid not null,
-    kind text not null,
-    parent uuid,
-    version integer not null default 1,
-    created_at timestamptz(3) not null,
-    attributes text not null,
-    primary key (workspace, id)
-  )`,
-  sql`create index actors_parent on actors (workspace, parent) where parent is not null`,
-  // JSON of ours may hold \\u0000 and lone surrogates, which PostgreSQL stores as text and refuses to read.
-  // Whole pairs are never escaped in it, so that what looks like a surrogate is a lone one.
+  sql`create index heads_parent on heads (parent, touched) where parent is not null`,
+  // JSON of ours is stored in the journal's shorthand, and may hold \\u0000 and lone surrogates, which
+  // PostgreSQL stores as text and refuses to read. Whole pairs are never escaped in it, so that what looks
+  // like a surrogate is a lone one.
   sql`create function readable(text) returns json language sql immutable strict parallel safe
-    return regexp_replace($1, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::json`,
-  sql`create index actors_identity on actors (workspace, (readable(attributes) ->> 'identity'), id)
+    return regexp_replace(${sql.raw(spelled)}, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::json`,
+  sql`create index heads_identity on heads (workspace, (readable(attributes) ->> 'identity'), id)
     where kind = 'thread' and readable(attributes) ->> 'identity' is not null`,
 
-  // `once` is what must not happen twice in an actor: an admission, an end, a result, a resolution (src/domain/once.ts).
+  // Who may have something to do, and when: a statement adds those whose runnable_at becomes a new moment, a
+  // row for each second, and the sweep takes them away once their heads say otherwise. An index on
+  // runnable_at itself would make every turn rewrite all of its head's index entries, twice.
+  sql`create table agenda (
+    at timestamptz(3) not null,
+    actors uuid[] not null
+  ) with (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0)`,
+
+  // `once` is what must not happen twice: an admission, an end, a result, a resolution (src/domain/once.ts).
+  // `workspace` stands only on facts that are listed across actors: hook decisions (migration 3).
   sql`create table facts (
-    workspace uuid not null,
     actor uuid not null,
+    at timestamptz(3) not null,
     pos integer not null,
     seq integer,
-    n integer not null,
+    n smallint not null,
     turn uuid,
-    at timestamptz(3) not null,
-    type text not null,
     once uuid,
+    workspace uuid,
     event text not null,
     detail text,
     primary key (actor, pos)
   ) with (autovacuum_vacuum_insert_scale_factor = 0.5)`,
-  sql`create unique index facts_once on facts (actor, once) where once is not null`,
+  sql`create unique index facts_once on facts (once) where once is not null`,
 
   sql`create table inputs (
     workspace uuid not null,

@@ -60,8 +60,8 @@ const statements = [
   sql`create index roles_listed on roles (workspace, created_at desc, id desc)`,
 
   // Only turns that ask hooks pay for these.
-  sql`create index facts_hook_decisions on facts (workspace, at, actor, pos) where type = 'hook_decision'`,
-  sql`create index facts_by_hook on facts (workspace, (readable(event) -> 'hook' ->> 'hookId'), at, actor, pos) where type = 'hook_decision'`
+  sql`create index facts_hook_decisions on facts (workspace, at, actor, pos) where workspace is not null`,
+  sql`create index facts_by_hook on facts (workspace, (readable(event) -> 'hook' ->> 'hookId'), at, actor, pos) where workspace is not null`
 ]
 
 export const up = async (db: Kysely<unknown>) => {

@@ -1,0 +1,52 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import pg from "pg"
+import { long, phrases, short, shorthand } from "../../src/journal/shorthand.ts"
+import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+
+/** JSON that says our phrases as structure, as text and as text within text, in any order. */
+const told = fc.array(fc.oneof(fc.constantFrom(...phrases), fc.json(), fc.string({ unit: "binary" }))).map((parts) => parts.join(""))
+const json = fc.oneof(fc.json(), told.map((text) => JSON.stringify(text)), told.map((text) => JSON.stringify({ [text]: [JSON.stringify(text)] })))
+
+describe("the journal's shorthand", () => {
+  it("gives every JSON text back as it was", () => {
+    fc.assert(fc.property(json, (text) => {
+      assert.strictEqual(long(short(text)), text)
+      assert.isAtMost(short(text).length, text.length)
+    }))
+    const spaced = "{\n\t\"usage\": 1,\r\n\"usage\":{\"inputTokens\":1}}"
+    assert.strictEqual(long(short(spaced)), spaced)
+  })
+
+  it("says each of its phrases in one character, and keeps none for itself", () => {
+    for (const [sign, phrase] of shorthand) {
+      assert.strictEqual(short(phrase), sign)
+      assert.strictEqual(long(sign), phrase)
+    }
+    assert.strictEqual(new Set(shorthand.map(([sign]) => sign)).size, phrases.length)
+  })
+
+  describe("in SQL", () => {
+    let database: FreshDatabase
+    let client: pg.Client
+    beforeAll(async () => {
+      database = await freshDatabase()
+      client = new pg.Client({ connectionString: database.url })
+      await client.connect()
+    })
+    afterAll(async () => {
+      await client.end()
+      await database.drop()
+    })
+
+    it("is read by readable", async () => {
+      const texts = [
+        ...phrases.map((phrase) => JSON.stringify({ phrase })),
+        `{"content":[{"type":"text","text":"a ' \\\\ b"}],"principal":{"type":"api_key","id":"key_1"},"submitMode":"queue","inputId":"inp_1"}`,
+        `{"usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3,"estimatedCost":0},"principal":{"type":"user","id":"1"}}`
+      ]
+      const { rows } = await client.query("select readable(t)::text as text from unnest($1::text[]) with ordinality as t(t, n) order by n", [texts.map(short)])
+      assert.deepStrictEqual(rows, texts.map((text) => ({ text })))
+    })
+  })
+})
