@@ -25,6 +25,7 @@ export const openMeter = async (url: string) => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query("create extension if not exists pg_stat_statements")
+  await client.query("create extension if not exists pg_walinspect")
   return {
     createDatabase: async (name: string) => {
       await client.query(`drop database if exists ${name} with (force)`)
@@ -41,6 +42,13 @@ export const openMeter = async (url: string) => {
           from pg_database d where d.datname = $1`, [database])
       if (row === undefined) throw new Error(`no database ${database}`)
       return { statements: Number(row.statements), commits: Number(row.commits), walBytes: Number(row.wal) }
+    },
+    /** Bytes of the write-ahead log between two readings that are pages logged whole: their first change after a checkpoint. */
+    wholePages: async (before: Counters, after: Counters) => {
+      const { rows: [row] } = await client.query<{ bytes: string }>(
+        `select coalesce(sum(fpi_size), 0) as bytes from pg_get_wal_stats('0/0'::pg_lsn + $1::numeric, '0/0'::pg_lsn + $2::numeric)`,
+        [before.walBytes, after.walBytes])
+      return Number(row?.bytes)
     },
     /** Full pages after a checkpoint would be counted to whoever comes next. */
     checkpoint: async () => {

@@ -58,14 +58,14 @@ export const multiply = (url: string, thread: string, threads: number) =>
     await client.query("set synchronous_commit = off")
     await client.query(`create temporary table made as select n, uuidv7(-make_interval(secs => $1::int - n)) as id from generate_series(1, $1::int) as n`, [threads])
     await client.query("analyze made")
-    await copy(client, "actors", `t.id = '${thread}'`, "made", { id: "g.id", created_at: "t.created_at - make_interval(secs => g.n)" })
     await copy(client, "heads", `t.id = '${thread}'`, "made", {
-      id: "g.id", owner: "null", updated_at: "t.updated_at - make_interval(secs => g.n)", touched: "t.touched - g.n / 60",
+      id: "g.id", owner: "null", created_at: "t.created_at - make_interval(secs => g.n)", updated_at: "t.updated_at - make_interval(secs => g.n)", touched: "t.touched - g.n / 60",
       // The shards are spread as they would be.
       shard: "(g.n % 256)::smallint"
     })
-    await copy(client, "facts", `t.actor = '${thread}'`, "made", { actor: "g.id" })
+    // What may happen only once happens to the one that is copied.
+    await copy(client, "facts", `t.actor = '${thread}'`, "made", { actor: "g.id", once: "null" })
     await client.query("drop table made")
-    for (const table of ["actors", "heads", "facts"]) await client.query(`vacuum analyze ${table}`)
+    for (const table of ["heads", "facts"]) await client.query(`vacuum analyze ${table}`)
     await client.query("checkpoint")
   })

@@ -137,7 +137,7 @@ try {
       const of = (pick: (run: Measured) => number) => median(runs.map(pick))
       const [cpu, p50] = [of((r) => r.serverCpuMs + r.databaseCpuMs), of((r) => r.p50)]
       found(`turns at 16 clients with ${threads} threads at rest`,
-        `${round(of((r) => r.turnsPerSecond), 0)}/s, p50 ${round(p50)} ms, CPU ${round(of((r) => r.serverCpuMs))} + ${round(of((r) => r.databaseCpuMs))} ms, ${round(of((r) => r.walBytes), 0)} B of WAL`)
+        `${round(of((r) => r.turnsPerSecond), 0)}/s, p50 ${round(p50)} ms, CPU ${round(of((r) => r.serverCpuMs))} + ${round(of((r) => r.databaseCpuMs))} ms, ${round(of((r) => r.walBytes), 0)} B of WAL without whole pages`)
       return { threads, cpu, p50 }
     })
     for (const { system } of nodes) await system.stop()

@@ -21,7 +21,10 @@ export interface Measured {
   readonly driverCpuMs: number
   readonly statements: number
   readonly commits: number
+  /** Without the pages that were logged whole. */
   readonly walBytes: number
+  /** Those pages: the first change of each after a checkpoint. */
+  readonly pageBytes: number
 }
 
 const driver = resolve(import.meta.dirname, "driver.ts")
@@ -54,6 +57,7 @@ export const measure = async (system: System, mode: "A" | "B", options: {
   const after = await options.meter.read(system.database)
   const served = server.stop()
   const stored = database.stop()
+  const pageBytes = await options.meter.wholePages(before, after)
   if (result.turns === 0) throw new Error(`not one turn completed: ${result.lastError ?? "no reason given"}`)
   if (result.lastError !== undefined) process.stderr.write(`${system.name} ${mode} ${options.clients}: ${result.errors} errors, last: ${result.lastError}\n`)
   const per = (value: number) => value / result.turns
@@ -62,6 +66,7 @@ export const measure = async (system: System, mode: "A" | "B", options: {
     turnsPerSecond: result.turns / result.seconds, p50: result.p50, p99: result.p99, errors: result.errors,
     rssMiB: served.peakBytes / 2 ** 20,
     serverCpuMs: per(served.cpuMs), databaseCpuMs: per(stored.cpuMs), driverCpuMs: per(result.driverCpuMs),
-    statements: per(after.statements - before.statements), commits: per(after.commits - before.commits), walBytes: per(after.walBytes - before.walBytes)
+    statements: per(after.statements - before.statements), commits: per(after.commits - before.commits),
+    walBytes: per(after.walBytes - before.walBytes - pageBytes), pageBytes: per(pageBytes)
   }
 }

@@ -65,7 +65,7 @@ try {
           console.log(
             `${mode} ${String(clients).padStart(3)} clients  ${system.name.padEnd(9)} ${round(run.turnsPerSecond, 0).padStart(5)} turns/s` +
               `  p50 ${round(run.p50)} p99 ${round(run.p99)} ms  CPU ${round(run.serverCpuMs)} + ${round(run.databaseCpuMs)} ms` +
-              `  ${round(run.statements)} statements ${round(run.commits)} commits ${round(run.walBytes, 0)} B WAL  ${round(run.rssMiB, 0)} MiB${run.errors > 0 ? `  ${run.errors} ERRORS` : ""}`
+              `  ${round(run.statements)} statements ${round(run.commits)} commits ${round(run.walBytes, 0)} B WAL + ${round(run.pageBytes, 0)} of whole pages  ${round(run.rssMiB, 0)} MiB${run.errors > 0 ? `  ${run.errors} ERRORS` : ""}`
           )
         }
       }
