@@ -6,11 +6,13 @@
  * H2. An actor whose append was refused is lost for good: its jobs stop, what waits in its mailbox
  *     goes back to whoever finds its owner. One whose append has no known outcome is dropped the same
  *     way, and the next command loads the truth.
- * H3. A job never fails into the void: its outcome is told to the actor until that has committed or
+ * H3. What has gathered in a mailbox while an append was under way is decided one after the other and
+ *     appended together: three results that come at once are one commit. Nobody of them is answered before.
+ * H4. A job never fails into the void: its outcome is told to the actor until that has committed or
  *     belongs to another node.
  */
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
-import type { Append, Head, Journal } from "../src/journal/Journal.ts"
+import type { Append, FactRow, Head, InputRow, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
@@ -71,6 +73,38 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
 
 const retryAfterSeconds = 2
 
+/** Commands of one append. */
+const mostTogether = 64
+
+/** Nothing of it is kept but what the command itself writes. */
+const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
+
+const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
+
+const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [...new Map(rows.map((row) => [row.id, row])).values()]
+
+/** What several commands write, as one: of a row that several touch, only its last state. */
+const together = (all: ReadonlyArray<Written>): Written | undefined => {
+  const last = all.at(-1)
+  if (last === undefined || all.length === 1) return last
+  const put = new Map<string, InputRow>()
+  const drop = new Set<string>()
+  for (const { inputs } of all) {
+    for (const id of inputs?.drop ?? []) if (drop.add(id)) put.delete(id)
+    for (const row of inputs?.put ?? []) if (put.set(row.id, row)) drop.delete(row.id)
+  }
+  const waits = lastOf(all.flatMap((written) => written.waits ?? []))
+  const spends = all.flatMap((written) => written.spent ?? [])
+  const { inputs: _, spent, waits: __, ...rest } = last
+  return {
+    ...rest,
+    facts: all.flatMap(({ facts }) => facts),
+    ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
+    ...(waits.length === 0 ? {} : { waits }),
+    ...(spends[0] === undefined ? {} : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })
+  }
+}
+
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
   const { deliver, fork, journal, kind, lease, leaving, onLost, onMoved } = options
   type Actor = Live<Snapshot, Request>
@@ -89,7 +123,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
   }
 
-  /** H3: told again, with growing pauses, while the journal does not answer. */
+  /** H4: told again, with growing pauses, while the journal does not answer. */
   const report = (live: Actor, request: Request, pauseMs = 100): Effect.Effect<void> =>
     deliver(live, { request }).pipe(
       Effect.asVoid,
@@ -161,42 +195,87 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return answer
   })
 
-  /** One command down the one path. What fails before the commit is the caller's to tell. */
-  const handle = Effect.fnUntraced(function*(live: Actor, item: Item<Request>) {
+  /** What a command came to, before anything of it is written. */
+  interface Step {
+    readonly item: Item<Request>
+    readonly exit: Exit.Exit<Answer, ActorError>
+    readonly before: Snapshot
+    readonly next: Snapshot
+    readonly written?: W
+    readonly jobs: ReadonlyArray<Job>
+  }
+
+  const decide = Effect.fnUntraced(function*(live: Actor, before: Snapshot, item: Item<Request>, at: number) {
+    const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before }
+    const command = yield* kind.prepare(being, item.request, at)
+    const decision = kind.decide(being, command)
+    record(decided)
+    if (decision instanceof Refused) return yield* decision
+    const { answer, jobs, next, written } = decision
+    const step: Step = { item, exit: Exit.succeed(answer), before, next, jobs, ...(written === undefined ? {} : { written }) }
+    return step
+  })
+
+  /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
+  const gather = Effect.fnUntraced(function*(live: Actor, first: Step, at: number) {
+    const steps = [first]
+    for (let item = live.mailbox[0]; item !== undefined && steps.length < mostTogether && isPlain(item); item = live.mailbox[0]) {
+      const snapshot: Snapshot = steps.at(-1)!.next
+      const exit: Exit.Exit<Step, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
+      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (Exit.isFailure(exit) && failure === undefined) break
+      live.mailbox.shift()
+      steps.push(Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before: snapshot, next: snapshot, jobs: [] })
+    }
+    return steps
+  })
+
+  /** One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell. */
+  const handle = Effect.fnUntraced(function*(live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
     if (item.key !== undefined) {
       const answer = yield* stored(live, item.key)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
     }
     // What is born with a command is as old as that command.
     const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    const command = yield* kind.prepare(live, item.request, at)
-    const decision = kind.decide(live, command)
-    record(decided)
-    if (decision instanceof Refused) {
-      if (item.posted === undefined || live.unborn) return yield* decision
+    const first = yield* decide(live, live.snapshot, item, at).pipe(
       // The sender was told "queued" and is gone: the row that would come back for ever is taken away.
-      yield* write(live, live.snapshot, undefined, item, at, undefined)
-      return yield* decision
+      Effect.tapError((failure) => failure._tag === "Refused" && item.posted !== undefined && !live.unborn ? Effect.asVoid(write(live, [], item, at)) : Effect.void)
+    )
+    if (first.written === undefined && isPlain(item) && !live.unborn) return item.reply(first.exit)
+    const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
+    for (const { item } of steps.slice(1)) taken.push(item)
+    let { seq } = live.head
+    const earlier = yield* write(live, steps, item, at)
+    if (earlier !== undefined) return item.reply(Exit.succeed(earlier))
+    for (const step of steps) {
+      step.item.reply(step.exit)
+      if (step.written === undefined) continue
+      kind.committed(steps.length === 1 ? live : { ...live, snapshot: step.next }, step.before, step.written, seq)
+      seq += publicOf(step.written.facts)
     }
-    const { answer, jobs, next, written } = decision
-    if (written === undefined && item.key === undefined && item.posted === undefined && !live.unborn) return item.reply(Exit.succeed(answer))
-    const before = live.snapshot
-    const { seq } = live.head
-    const earlier = yield* write(live, next, written, item, at, answer)
-    item.reply(Exit.succeed(earlier ?? answer))
-    if (earlier !== undefined) return
-    if (written !== undefined) kind.committed(live, before, written, seq)
-    perform(live, jobs)
+    perform(live, steps.length === 1 ? first.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
   })
 
-  const write = Effect.fnUntraced(function*(
-    live: Actor, next: Snapshot, written: Written | undefined, item: Item<Request>, at: number, answer: Answer | undefined
-  ) {
+  /** Without what starts only to be stopped. */
+  const stillWanted = (jobs: ReadonlyArray<Job>) =>
+    jobs.filter((job, i) => {
+      const run = kind.run(job)
+      return "stop" in run || !jobs.slice(i + 1).some((later) => {
+        const other = kind.run(later)
+        return "stop" in other && run.start.startsWith(other.stop)
+      })
+    })
+
+  const write = Effect.fnUntraced(function*(live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
+    const written = together(steps.flatMap((step) => step.written === undefined ? [] : [step.written]))
+    const kept = steps[0]?.exit
+    const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
     const facts = written?.facts ?? []
     const { head } = live
     const after: Head = {
       pos: head.pos + facts.length,
-      seq: head.seq + facts.reduce((n, fact) => fact.public ? n + 1 : n, 0),
+      seq: head.seq + publicOf(facts),
       rev: head.rev + 1,
       status: written?.status ?? head.status,
       runnableAt: written === undefined ? head.runnableAt : written.runnableAt,
@@ -222,7 +301,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       Effect.catchTag("Superseded", (superseded) => live.unborn ? Effect.succeed(true) : Effect.fail(superseded))
     )
     if (refused) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
-    live.snapshot = next
+    live.snapshot = steps.at(-1)?.next ?? live.snapshot
     live.head = after
     live.unborn = false
     onMoved(live)
@@ -231,21 +310,22 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   const drain = Effect.fnUntraced(function*(live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
-      const exit = yield* Effect.exit(handle(live, item))
+      const taken = [item]
+      const exit = yield* Effect.exit(handle(live, item, taken))
       if (Exit.isSuccess(exit)) continue
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       let why: Loss = "broken"
       if (failure === undefined) {
         yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
-        item.reply(Exit.die(Cause.squash(exit.cause)))
+        for (const { reply } of taken) reply(Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
-        // H2: this command was not taken either; it goes where the actor is now, ahead of what waits.
+        // H2: none of these was taken; they go where the actor is now, ahead of what waits.
         record(actorsLost)
         why = "superseded"
-        live.mailbox.unshift(item)
+        live.mailbox.unshift(...taken)
       } else if (failure._tag === "JournalUnavailable") {
         why = "unavailable"
-        item.reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
+        for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
       } else {
         item.reply(Exit.fail(failure))
         continue

@@ -10,14 +10,14 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import { allTools, builtInRoles } from "../domain/role.ts"
+import { builtInRoles } from "../domain/role.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { readRoleBody } from "../store/roles.ts"
 import { type CompiledRole, compileRole, deniesAll } from "./evaluate.ts"
 
 export class Roles extends Context.Service<Roles, {
-  /** The roles of a profile, in its order; none stands for `all_tools`. */
+  /** The roles of a profile, in its order. None allow nothing. */
   readonly of: (workspace: string, roleIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CompiledRole>, DatabaseUnavailable>
   /** A role was changed or deleted by this node. */
   readonly forget: () => void
@@ -69,11 +69,10 @@ const make = Effect.gen(function*() {
   })
 
   const of = Effect.fnUntraced(function*(workspace: string, roleIds: ReadonlyArray<string>) {
-    const ids = roleIds.length === 0 ? [allTools.id] : roleIds
-    const known = new Map(ids.map((id) => [id, find(workspace, id)]))
+    const known = new Map(roleIds.map((id) => [id, find(workspace, id)]))
     const missing = [...known].flatMap(([id, role]) => role === undefined ? [id] : [])
     const asked = missing.length === 0 ? undefined : yield* read(workspace, missing)
-    return ids.map((id) => known.get(id) ?? asked?.get(id) ?? deniesAll(id))
+    return roleIds.map((id) => known.get(id) ?? asked?.get(id) ?? deniesAll(id))
   })
 
   return Roles.of({ of, forget })
