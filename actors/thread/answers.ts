@@ -2,7 +2,7 @@
 import type { ThreadStatus } from "../../src/domain/thread.ts"
 import { type ThreadAttributes, type Spend, pendingState, queuedMessage, threadDetail } from "../../src/store/threadDetail.ts"
 import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
-import type { WaitRecord } from "../../src/domain/thread.ts"
+import { readWait, waitBody } from "../../src/store/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
@@ -27,10 +27,8 @@ export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts:
 
 /** The wait as it is now that it is over, and the event that says so. */
 export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
-  const [row] = waitChanges(before.context, { ...before.context, turn: null }, facts).filter(({ id }) => id === waitId)
-  if (row === undefined) return nothing
-  const { seq, ...wait } = JSON.parse(row.body) as WaitRecord
-  return { status: 200, body: JSON.stringify({ wait, seq }) }
+  const row = waitChanges(before.context, { ...before.context, turn: null }, facts).find(({ id }) => id === waitId)
+  return row === undefined ? nothing : { status: 200, body: waitBody(readWait(row.body)) }
 }
 
 export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend: Spend) => {

@@ -73,9 +73,9 @@ export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: T
     facts.reduce((sum, fact) =>
       fact.type === "turn_completed" || fact.type === "turn_cancelled" || fact.type === "turn_failed" ? sum + (fact.event.usage.estimatedCost ?? 0) : sum, 0)
 
-  const writtenBy = ({ parent, snapshot: before }: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>): ThreadWritten => {
+  const writtenBy = ({ parent, snapshot: before }: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>, command?: Command): ThreadWritten => {
     const inputs = inputChanges(before.context, next.context, facts)
-    const waits = waitChanges(before.context, next.context, facts)
+    const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
     const amount = spentBy(facts)
     return {
       said: facts,
@@ -110,7 +110,7 @@ export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: T
       const { facts, jobs, next } = decide(before, command)
       return {
         next, jobs,
-        ...(next === before ? {} : { written: writtenBy(being, next, facts) }),
+        ...(next === before ? {} : { written: writtenBy(being, next, facts, command) }),
         answer: answer(being, prepared, next, facts)
       }
     },

@@ -9,6 +9,7 @@ import type { Input } from "../../src/domain/input.ts"
 import { admissionOf as onceAdmitted } from "../../src/domain/once.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import type { Spend } from "../../src/store/threadDetail.ts"
+import { rewriteProblem } from "../../src/hooks/answer.ts"
 import { cutOutput } from "../../src/tools/output.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Admission, Command, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
@@ -78,16 +79,19 @@ const judged = (turn: Turn, toolCallId: string | undefined, rewrite: Rewrite | u
 
 const fields = { before_turn_start: "content", after_model_response: "content", before_tool_call: "toolInput", after_tool_result: "toolOutput" } as const
 
-const invalid = (message: string) => new Refused({ reason: "invalid_request", message })
+const invalid = (message: string) => new Refused({ reason: "invalid_request", code: "invalid_body", message })
 
 /** A person may rewrite what is judged, and nothing else. */
 const misfit = (rewrite: Rewrite, data: HookData, kit: Kit) => {
   const field = fields[data.point]
   const other = Object.keys(rewrite).find((key) => key !== field)
   if (other !== undefined || !(field in rewrite)) return invalid(`rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`)
-  if (data.point !== "before_tool_call") return undefined
-  const problem = kit.problem(data.toolName, "input", rewrite.toolInput)
-  return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
+  if (data.point === "before_tool_call") {
+    const problem = kit.problem(data.toolName, "input", rewrite.toolInput)
+    return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
+  }
+  const problem = rewriteProblem(data, rewrite)
+  return problem === undefined ? undefined : invalid(problem)
 }
 
 export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing) => {
@@ -180,7 +184,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
 
   const decided = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"hook.decided">, at: number) {
     const admissions = yield* admissionsOf(being)
-    const data = request.rewrite === undefined || request.decision !== "allow" ? undefined : judged(turn, request.toolCallId, request.rewrite)
+    const data = request.rewrite === undefined || (request.decision !== "allow" && request.decision !== "ask") ? undefined : judged(turn, request.toolCallId, request.rewrite)
     if (data === undefined) return { at, command: { ...request, at, admissions } }
     const { hooks } = yield* kitOf(being, turn)
     return { at, command: { ...request, at, admissions, hooks: hooksAbout(hooks, data, settingsOf(being), request.index + 1) } }
@@ -216,9 +220,10 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
       const kept: WaitAnswer = { type: "tool_result", output }
       return { at, command: { ...command, answer: kept, ...withHooks(hooksAbout(kit.hooks, resultData(call, output, undefined), settings)) } }
     }
+    const before = judged(turn, call?.toolCallId, undefined)
     const data = judged(turn, call?.toolCallId, answer.rewrite)
-    if (answer.decision === "deny" || data === undefined) return { at, command: { ...command, answer } }
-    const wrong = answer.rewrite === undefined ? undefined : misfit(answer.rewrite, data, kit)
+    if (answer.decision === "deny" || before === undefined || data === undefined) return { at, command: { ...command, answer } }
+    const wrong = answer.rewrite === undefined ? undefined : misfit(answer.rewrite, before, kit)
     if (wrong !== undefined) return yield* wrong
     return { at, command: { ...command, answer, hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1) } }
   })

@@ -7,10 +7,11 @@ import { defaultLimits } from "../../src/domain/profile.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import type { FactRow, InputRow, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
 import { carryText, readCarry } from "../../src/store/threadCarry.ts"
+import { openText, overText } from "../../src/store/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { PendingWait, WaitRecord } from "../../src/domain/thread.ts"
-import type { Plan } from "../../machines/thread/commands.ts"
+import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thread.ts"
+import type { Answer, Plan } from "../../machines/thread/commands.ts"
 import { type Carry, type Context, openWaits, type Turn } from "../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 
@@ -131,10 +132,32 @@ export const pendingWaits = (turn: Turn | null): ReadonlyArray<PendingWait> =>
     .toSorted((a, b) => a.wait.createdAt - b.wait.createdAt || (a.wait.waitId < b.wait.waitId ? -1 : 1))
     .map((open) => pendingWait(turn.turnId, open))
 
+/** What a hook asks about, where the wait itself and the log do not show it. */
+const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[number]): WaitSubject => {
+  switch (wait.hook?.point) {
+    case "before_turn_start": {
+      const content = opening?.messages[0]?.content
+      return content === undefined ? {} : { content }
+    }
+    case "after_model_response":
+      return { content: reviewing !== undefined && /\S/u.test(reviewing.reply.text) ? [{ type: "text", text: reviewing.reply.text }] : [] }
+    case "after_tool_result": {
+      const { failure, output } = call?.returned ?? {}
+      return { toolOutput: output ?? null, ...(failure === undefined ? {} : { failureCode: failure.code }) }
+    }
+    default:
+      return {}
+  }
+}
+
+/** The call of a wait for a client's result. */
+const owedIn = ({ call, wait }: OpenWaits[number]): Pick<WaitRow, "call"> =>
+  wait.type !== "client_tool" || call === undefined ? {} : { call: { id: call.toolCallId, ...(wait.toolsetId === undefined ? {} : { toolset: wait.toolsetId }) } }
+
 const states = { expired: "expired", cancelled: "cancelled" } as const
 
-/** Rows of waits that a step opened or closed. A turn that has just been opened waits for nobody. */
-export const waitChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>): ReadonlyArray<WaitRow> => {
+/** Rows of waits that a step opened or closed; `by` is the answer that it decided. A turn that has just been opened waits for nobody. */
+export const waitChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>, by?: Answer): ReadonlyArray<WaitRow> => {
   if (before.turn === null || (before.turn === after.turn)) return []
   const changed: Array<WaitRow> = []
   const known = new Map(openWaits(before.turn).map((open) => [open.wait.waitId, open]))
@@ -147,13 +170,15 @@ export const waitChanges = (before: Context, after: Context, facts: ReadonlyArra
     if (open === undefined) continue
     const { outcome } = waitResult
     const state = outcome === "expired" || outcome === "cancelled" ? states[outcome] : "resolved"
-    const body: WaitRecord = { ...pendingWait(fact.turnId, open), state, waitResult, resolvedAt: toTimestamp(fact.at), seq: at }
-    changed.push({ id: waitId, target: open.wait.target, state, createdAt: open.wait.createdAt, body: JSON.stringify(body) })
+    const wait: WaitRecord = { ...pendingWait(fact.turnId, open), state, waitResult, resolvedAt: toTimestamp(fact.at) }
+    const body = overText(wait, at, by?.waitId === waitId ? by.answer : undefined)
+    changed.push({ id: waitId, target: open.wait.target, state, createdAt: open.wait.createdAt, body, ...owedIn(open) })
   }
   for (const open of openWaits(after.turn)) {
     const { createdAt, target, waitId } = open.wait
     if (known.has(waitId) || after.turn === null) continue
-    changed.push({ id: waitId, target, state: "open", createdAt, body: JSON.stringify(pendingWait(after.turn.turnId, open)) })
+    const body = openText(pendingWait(after.turn.turnId, open), subjectOf(after.turn, open))
+    changed.push({ id: waitId, target, state: "open", createdAt, body, ...owedIn(open) })
   }
   return changed
 }

@@ -66,6 +66,8 @@ export const limits = {
   hookSelectors: 32,
   hookReasonBytes: 1024,
   hookAnswerBytes: 64 * 1024,
+  /** [ext] What a client says of a call that failed. */
+  toolErrorBytes: 4096,
   revealedFamilies: 16,
   revealedTools: 10
 } as const

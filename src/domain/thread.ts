@@ -1,6 +1,6 @@
 /** Thread detail, Queued message and pending wait (specification, Resources), and what [ext] adds. */
 import { Schema } from "effect"
-import { MessageContent, SubmitMode } from "./content.ts"
+import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"
 import { HookPoint, HookProcessorType } from "./event.ts"
 import { Principal } from "./principal.ts"
 import { Timestamp } from "./time.ts"
@@ -59,18 +59,28 @@ export const PendingWait = Schema.Struct({
 }).annotate({ identifier: "PendingWait" })
 export type PendingWait = typeof PendingWait.Type
 
-/** A wait that is over: how it ended, and where the log says so. */
+/** What a hook asks about, beside the call: shown to those who may decide, while the wait is open. */
+const subject = {
+  /** Of before_turn_start the message, of after_model_response the text; empty for a response of calls only. */
+  content: Schema.optionalKey(Schema.Array(ContentBlock)),
+  /** Of after_tool_result. */
+  toolOutput: Schema.optionalKey(Schema.Unknown),
+  failureCode: Schema.optionalKey(Schema.String)
+}
+const WaitSubject = Schema.Struct(subject)
+export type WaitSubject = typeof WaitSubject.Type
+
+/** A wait, open or over: then with how it ended. */
 export const WaitRecord = Schema.Struct({
   ...PendingWait.fields,
+  ...subject,
   waitResult: Schema.optionalKey(Schema.Struct({
     outcome: Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
     by: Schema.optionalKey(Principal),
     reason: Schema.optionalKey(Schema.String),
     output: Schema.optionalKey(Schema.Unknown)
   })),
-  resolvedAt: Schema.optionalKey(Timestamp),
-  /** Of its wait_resolved event. */
-  seq: Schema.optionalKey(Schema.Int)
+  resolvedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "Wait" })
 export type WaitRecord = typeof WaitRecord.Type
 

@@ -5,7 +5,7 @@
  *     its parts: half of one is no answer.
  * A2. A rewrite can take away and change, but not bring in images that were not there.
  */
-import { Result, Schema } from "effect"
+import { Result, Schema, SchemaIssue } from "effect"
 import { type MessageContent, TextBlock, UserContent } from "../domain/content.ts"
 import type { HookData } from "../domain/hook.ts"
 import { limits } from "../domain/limits.ts"
@@ -40,11 +40,26 @@ const answers = (judged: Schema.Decoder<Rewrite>) => {
     { onExcessProperty: "error" }
   )
 }
+
+/** What may be put in the place of what is judged. */
+const rewrites = {
+  before_turn_start: Schema.Struct({ content: UserContent }),
+  before_tool_call: Schema.Struct({ toolInput: Schema.Unknown }),
+  after_tool_result: Schema.Struct({ toolOutput: Schema.Unknown }),
+  after_model_response: Schema.Struct({ content: Schema.Array(TextBlock).check(Schema.isMaxLength(limits.contentBlocks), assistantText) })
+}
 const decodeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<HookAnswer, Schema.SchemaError> } = {
-  before_turn_start: answers(Schema.Struct({ content: UserContent })),
-  before_tool_call: answers(Schema.Struct({ toolInput: Schema.Unknown })),
-  after_tool_result: answers(Schema.Struct({ toolOutput: Schema.Unknown })),
-  after_model_response: answers(Schema.Struct({ content: Schema.Array(TextBlock).check(Schema.isMaxLength(limits.contentBlocks), assistantText) }))
+  before_turn_start: answers(rewrites.before_turn_start),
+  before_tool_call: answers(rewrites.before_tool_call),
+  after_tool_result: answers(rewrites.after_tool_result),
+  after_model_response: answers(rewrites.after_model_response)
+}
+const strict = { onExcessProperty: "error" } as const
+const takeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<Rewrite, Schema.SchemaError> } = {
+  before_turn_start: Schema.decodeUnknownResult(rewrites.before_turn_start, strict),
+  before_tool_call: Schema.decodeUnknownResult(rewrites.before_tool_call, strict),
+  after_tool_result: Schema.decodeUnknownResult(rewrites.after_tool_result, strict),
+  after_model_response: Schema.decodeUnknownResult(rewrites.after_model_response, strict)
 }
 
 const imagesOf = (content: MessageContent) => content.flatMap((block) => block.type === "image" ? [block.imageId] : [])
@@ -96,6 +111,22 @@ export const readAnswer = (data: HookData, text: string): HookAnswer | NotAnAnsw
     onFailure: misfit
   })
 }
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What is wrong with a person's rewrite at this point, with its path: held to the same as an endpoint's. */
+export const rewriteProblem = (data: HookData, rewrite: unknown): string | undefined =>
+  Result.match(takeAt[data.point](rewrite), {
+    onSuccess: (fit) => {
+      const why = strays(data, fit)
+      return why === undefined ? undefined : `rewrite.content: ${why}`
+    },
+    onFailure: ({ issue }) => {
+      const [first] = issuesOf(issue).issues
+      const path = (first?.path ?? []).map((key) => typeof key === "number" ? `[${key}]` : `.${String(key)}`).join("")
+      return `rewrite${path}: ${first?.message.replace(/^Expected /, "expected ") ?? "does not fit"}`
+    }
+  })
 
 const Review = Schema.Struct({ decision: Schema.Literals(["allow", "deny", "ask", "defer"]), reason })
 const decodeReview = Schema.decodeUnknownResult(Review, { onExcessProperty: "error" })

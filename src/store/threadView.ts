@@ -9,10 +9,10 @@ import type { PendingWait } from "../domain/thread.ts"
 import { readCarry } from "./threadCarry.ts"
 import type { ThreadAttributes, ThreadRows } from "./threadDetail.ts"
 import type { StoredThread } from "./threadRow.ts"
+import { readWait } from "./waitRow.ts"
 
 // The journal's texts are our own: each parse is given the type that was written there.
 export const readAttributes = (text: string): ThreadAttributes => JSON.parse(text)
-const readWait = (id: string, text: string): PendingWait => ({ ...JSON.parse(text), id })
 export const readInput = ({ body, id, ord }: InputRow): Input => ({ ...JSON.parse(body), inputId: id, ord })
 
 export const readStatus = (text: string) => {
@@ -30,7 +30,7 @@ export const threadRows = (workspaceId: string, stored: StoredThread, inputs: Re
   head: { status: readStatus(stored.head.status), seq: stored.head.seq, updatedAt: stored.head.updatedAt },
   carry: readCarry(stored.head.carry),
   pending: inputs.map(readInput),
-  waits: stored.waits.map((wait) => readWait(wait.id, wait.body))
+  waits: stored.waits.map(({ body, id }): PendingWait => ({ ...readWait(body).wait, id }))
 })
 
 interface Admission {
