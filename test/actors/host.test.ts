@@ -1,4 +1,4 @@
-/** What the host and its registry promise of any actor (H1 to H3, R1 to R3), shown on threads. */
+/** What the host and its registry promise of any actor (H1 to H4, R1 to R3), shown on threads. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import type { Answer } from "../../actors/Actor.ts"
@@ -78,6 +78,73 @@ describe("a mailbox", () => {
       const refused = yield* Effect.flip(node.deliver(ref, { request: { type: "remove", inputId: freshId("input") } }))
       assert.deepInclude(refused, { _tag: "Refused", reason: "input_not_pending" })
       assert.strictEqual(world.store.commits, commits)
+    }))
+})
+
+describe("what gathers in a mailbox while an append is under way", () => {
+  const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
+  const all = (node: Node, ref: ActorRef, ...more: ReadonlyArray<Request>) =>
+    Effect.all([submit("A\n/wait 3s"), ...names.map((name) => submit(name)), ...more].map((request) => Effect.result(node.deliver(ref, { request }))), {
+      concurrency: "unbounded"
+    })
+
+  it.effect("is one commit, and every one of them has its own answer", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const before = world.store.commits
+      const answers = yield* all(node, ref)
+      assert.isAtMost(world.store.commits - before, 2)
+      const states = answers.map((answer) => Result.isSuccess(answer) ? bodyOf(answer.success)["state"] : answer.failure._tag)
+      assert.deepStrictEqual(states, ["admitted", ...names.map(() => "queued")])
+      assert.strictEqual([...row(world, ref).inputs.values()].filter(({ state }) => state === "pending").length, names.length)
+    }))
+
+  it.effect("is refused one by one", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const answers = yield* all(node, ref, { type: "remove", inputId: freshId("input") }, submit("last"))
+      const tags = answers.map((answer) => Result.isSuccess(answer) ? "done" : answer.failure._tag)
+      assert.deepStrictEqual(tags, [...Array.from({ length: 21 }, () => "done"), "Refused", "done"])
+      assert.strictEqual(row(world, ref).inputs.size, 21)
+    }))
+
+  it.effect("writes of a row that several touch its last state, and starts nothing that is stopped in the same breath", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const [inputId, gone] = [freshId("input"), freshId("input")]
+      yield* Effect.all([
+        submit("A\n/wait 3s"), submit("first", "queue", inputId), { type: "edit" as const, inputId, content: [{ type: "text" as const, text: "second" }] },
+        submit("gone", "queue", gone), { type: "remove" as const, inputId: gone },
+        { type: "cancel" as const, principal: ann, clearQueue: false }
+      ].map((request) => node.deliver(ref, { request })), { concurrency: "unbounded" })
+      yield* toRest(world, node, ref)
+      const texts = logOf(world, ref).filter(({ type }) => type === "user_message").map(({ event }) => JSON.stringify(event["content"]))
+      assert.deepStrictEqual(texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]), ["A", "second"])
+      assert.deepStrictEqual([...row(world, ref).inputs].map(([id, { state }]) => [id, state]), [[gone, "cancelled"]])
+    }))
+
+  it.effect("is lost together when the journal does not answer, and nobody is told otherwise", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      next(world, "unavailable", "unavailable")
+      const answers = yield* all(node, ref)
+      const stored = logOf(world, ref).length + row(world, ref).inputs.size
+      const done = answers.filter(Result.isSuccess).length
+      assert.strictEqual(stored, done)
+      assert.isBelow(done, answers.length)
+    }))
+
+  it.effect("leaves no trace when the actor is another's by now", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const other = yield* start(world)
+      world.store.lapse(node.incarnation)
+      yield* other.deliver(ref, { request: submit("B\n/wait 3s") })
+      const answers = yield* all(node, ref)
+      assert.deepStrictEqual(answers.map((answer) => Result.isSuccess(answer) ? "done" : answer.failure._tag), Array.from({ length: 21 }, () => "Unreachable"))
+      yield* toRest(world, other, ref)
+      assert.strictEqual(row(world, ref).inputs.size, 0)
+      assert.strictEqual(logOf(world, ref).filter(({ type }) => type === "user_message").length, 1)
     }))
 })
 
