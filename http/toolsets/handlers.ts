@@ -1,6 +1,7 @@
 /** Toolsets: contract to rows; servers are asked before anything is written, never within a transaction. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { ClientTool } from "../../src/domain/toolset.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
 import { Database } from "../../src/store/Database.ts"
@@ -8,6 +9,7 @@ import {
   createToolset, deleteToolset, foresee, listToolsets, noteProbe, patchToolset, readOffered, readServer, readToolset, type StoredToolset
 } from "../../src/store/toolsets.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
+import { unusableSchema } from "../../src/tools/usable.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
@@ -25,6 +27,8 @@ const taken = new Refused({ error: "namespace_taken", message: "namespace: anoth
 const noConnection = new Refused({ error: "connection_not_found", message: "connectionId: no such connection" })
 const inUse = new Refused({ error: "toolset_in_use", message: "the latest version of a profile lists the toolset, or one that an agent is pinned to" })
 
+const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
+
 const notThere = ({ refused }: { readonly refused: "not_found" | "precondition" }) => refused === "not_found" ? noToolset : changed
 const notAllowed = ({ refused }: { readonly refused: "taken" | "no_connection" }) => refused === "taken" ? taken : noConnection
 
@@ -39,14 +43,19 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
   /** What the operator does not allow to be asked, such as http where private networks are closed. */
   const refuseUrl = (url: string | undefined) => {
     const problem = url === undefined ? undefined : outbound.refuses(url)
-    return problem === undefined ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "invalid_body", message: `url: ${problem.message}` }))
+    return problem === undefined ? Effect.void : Effect.fail(invalid(`url: ${problem.message}`))
   }
+
+  const refuseSchemas = Effect.fnUntraced(function*(tools: ReadonlyArray<ClientTool> | undefined) {
+    const found = yield* unusableSchema(tools ?? [])
+    if (found !== undefined) yield* invalid(`${found.path}: expected ${found.expected}`)
+  })
 
   return handlers.handleAll({
     create: Effect.fnUntraced(function*({ payload }) {
       const { workspace } = yield* Caller
       const ask = Effect.gen(function*() {
-        if (payload.kind === "client") return undefined
+        if (payload.kind === "client") return void (yield* refuseSchemas(payload.tools))
         yield* refuseUrl(payload.url)
         // Sooner than after a probe of ten seconds.
         const refused = yield* database.run("toolsets.foresee", (db) => foresee(db, workspace, payload))
@@ -81,6 +90,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
     update: Effect.fnUntraced(function*({ headers, params: { toolsetId }, payload }) {
       const { workspace } = yield* Caller
       yield* refuseUrl(payload.url)
+      yield* refuseSchemas(payload.tools)
       const patched = yield* writes.change("toolsets.update", async (tx) => {
         const done = await patchToolset(tx, workspace, toolsetId, payload, meets(headers["if-match"]), lease.now())
         if (!("refused" in done)) return done

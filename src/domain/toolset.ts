@@ -5,7 +5,6 @@
  */
 import { Schema } from "effect"
 import { OutboundUrl } from "../outbound/urls.ts"
-import { checkSchema } from "../tools/jsonSchema.ts"
 import { Description } from "./agent.ts"
 import { ToolFamily } from "./event.ts"
 import { idOf } from "./ids.ts"
@@ -40,17 +39,15 @@ export type ToolAnnotations = typeof ToolAnnotations.Type
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What is wrong with the schema of an input or output, as the sentence after its path; undefined where nothing is. */
-export const schemaProblem = (schema: unknown, bytes: number, input: boolean): string | undefined => {
+/** What the schema of an input or output should be at first sight; undefined where it is. Whether it can be used takes longer to see. */
+export const schemaShape = (schema: unknown, bytes: number, input: boolean): string | undefined => {
   if (!isObject(schema)) return "a JSON Schema: an object"
   if (input && schema["type"] !== "object") return `a JSON Schema with "type": "object"`
-  const problem = checkSchema(schema)
-  if (problem !== undefined) return `a usable JSON Schema (${problem})`
   return utf8Bytes(JSON.stringify(schema)) <= bytes ? undefined : `a JSON Schema of at most ${bytes} bytes`
 }
 
 const toolSchema = (input: boolean) =>
-  Schema.Unknown.check(Schema.makeFilter<unknown>((schema) => schemaProblem(schema, limits.clientToolSchemaBytes, input) ?? true, {
+  Schema.Unknown.check(Schema.makeFilter<unknown>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
     toJsonSchema: () => ({ type: "object", description: `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; references only within it.` })
   }))
 

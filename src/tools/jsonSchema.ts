@@ -13,7 +13,7 @@ import { type AnySchemaObject, Ajv2020, type ErrorObject, type ValidateFunction 
 import formats from "ajv-formats"
 import { limits } from "../domain/limits.ts"
 import { TooSlow, within } from "./clock.ts"
-import { compilePattern } from "./patterns.ts"
+import { compilePattern, type Pattern } from "./patterns.ts"
 
 const clockMs = 200
 /** Schema times value, in characters: below it nothing takes long that is not in `costly`. */
@@ -22,12 +22,12 @@ const shortWork = 4_000_000
 const costly = /"(?:\$ref|\$dynamicRef|\$recursiveRef|uniqueItems|format)"/
 
 const heldSchemas = 2_000
-const heldChars = 32 * 1024 * 1024
+const heldChars = 8 * 1024 * 1024
 
 interface Usable {
   readonly text: string
   readonly validate: ValidateFunction
-  readonly costly: boolean
+  readonly isCostly: () => boolean
 }
 interface Unusable {
   readonly text: string
@@ -101,21 +101,24 @@ const compile = (schema: AnySchemaObject, text: string): Compiled => {
   const old = isOld(schema)
   const meta = metaSchemas[old ? "old" : "new"]
   const fits = meta.compiler.getSchema(meta.id)
-  const patterns = { linear: true }
+  const patterns: Array<Pattern> = []
   // Their `toString` is what a compiler tells patterns apart by.
   const regExp = Object.assign((source: string) => {
     const pattern = compilePattern(source)
-    patterns.linear &&= pattern.isLinear
+    patterns.push(pattern)
     return { test: pattern.test, toString: () => source }
   }, { code: "pattern" })
+  const isCostly = costly.test(text) ? () => true : () => !patterns.every((pattern) => pattern.isLinear())
   try {
     return within(clockMs, () => {
       if (fits !== undefined && fits(schema) !== true) return { text, problem: problemOf(fits.errors) }
       const options = {
-        strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true, code: { regExp }
+        strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true,
+        // Optimized code takes several times as long to make, and is hardly faster for values of this size.
+        code: { regExp, optimize: false }
       } as const
       const validate = formats.default(old ? new Ajv(options) : new Ajv2020(options)).compile(schema)
-      return "$async" in validate ? { text, problem: "$async: not a keyword of JSON Schema" } : { text, validate, costly: !patterns.linear || costly.test(text) }
+      return "$async" in validate ? { text, problem: "$async: not a keyword of JSON Schema" } : { text, validate, isCostly }
     })
   } catch (error) {
     if (error instanceof TooSlow) return { text, problem: "takes too long to read" }
@@ -124,10 +127,11 @@ const compile = (schema: AnySchemaObject, text: string): Compiled => {
   }
 }
 
-/** By text, oldest first; and by identity, for those who ask with the same object again and again. */
+/** By text, the least recently used first (J5). */
 const byText = new Map<string, Compiled>()
 let chars = 0
-const byObject = new WeakMap<object, Compiled>()
+/** The texts of those who ask with the same object again and again. */
+const texts = new WeakMap<object, string>()
 
 const drop = (text: string) => {
   if (byText.delete(text)) chars -= text.length
@@ -135,11 +139,18 @@ const drop = (text: string) => {
 
 const tooDeep: Unusable = { text: "", problem: `nests deeper than ${limits.jsonDepth} levels` }
 
-const compiled = (schema: AnySchemaObject): Compiled => {
-  const held = byObject.get(schema)
+const textOf = (schema: AnySchemaObject): string | undefined => {
+  const held = texts.get(schema)
   if (held !== undefined) return held
-  if (deeperThan(schema, limits.jsonDepth)) return tooDeep
+  if (deeperThan(schema, limits.jsonDepth)) return undefined
   const text = JSON.stringify(schema)
+  texts.set(schema, text)
+  return text
+}
+
+const compiled = (schema: AnySchemaObject): Compiled => {
+  const text = textOf(schema)
+  if (text === undefined) return tooDeep
   const found = byText.get(text) ?? compile(schema, text)
   drop(text)
   byText.set(text, found)
@@ -148,13 +159,7 @@ const compiled = (schema: AnySchemaObject): Compiled => {
     if (byText.size <= heldSchemas && chars <= heldChars) break
     drop(oldest)
   }
-  byObject.set(schema, found)
   return found
-}
-
-const forget = (schema: AnySchemaObject, text: string) => {
-  byObject.delete(schema)
-  drop(text)
 }
 
 /** Why a schema cannot be used; undefined where it can. */
@@ -173,11 +178,11 @@ export const validate = (schema: unknown, value: unknown): string | undefined =>
   const { text, validate } = found
   const judge = () => validate(value) === true ? undefined : problemOf(validate.errors)
   try {
-    const short = !found.costly && text.length * (JSON.stringify(value) ?? "").length <= shortWork
+    const short = !found.isCostly() && text.length * (JSON.stringify(value) ?? "").length <= shortWork
     return short ? judge() : within(clockMs, judge)
   } catch (error) {
     // It was stopped in the middle (K1), or went round in circles until the stack was full.
-    forget(schema, text)
+    drop(text)
     if (error instanceof TooSlow || error instanceof RangeError) return "takes too long to check against the schema"
     throw error
   }

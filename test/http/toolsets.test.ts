@@ -107,6 +107,16 @@ describe("registering tools of clients", () => {
     assert.deepStrictEqual((await server.alpha.post(`/v1/toolsets/${id}/refresh`)).body, answer.body)
   })
 
+  it("with schemas that take long to compile lets others have their answers meanwhile", async () => {
+    const properties = (i: number) => Object.fromEntries(Array.from({ length: 150 }, (_, j) => [`p${j}`, { type: "string", minLength: i, pattern: `^a{${j}}` }]))
+    const tools = Array.from({ length: 50 }, (_, i) => tool({ name: `t${i}`, inputSchema: { type: "object", properties: properties(i) } }))
+    const order: Array<string> = []
+    const slow = created(postClient({ tools })).then(() => order.push("slow"))
+    for (let i = 0; i < 3; i++) await server.alpha.get("/v1/toolsets?limit=1").then(() => order.push("quick"))
+    await slow
+    assert.deepStrictEqual(order, ["quick", "quick", "quick", "slow"])
+  })
+
   it("keeps every text that is legal", async () => {
     const odd = "\u0000 \udfff é"
     const { id } = await created(postClient({ description: odd, tools: [tool({ description: odd, inputSchema: { type: "object", title: odd } })] }))

@@ -89,6 +89,18 @@ describe("registering a server that", () => {
     })
   }
 
+  it("has no tools is ready, and says so", async () => {
+    const { status, statusReason, toolCount } = await registered("initialize", (response, { id }) =>
+      sendResult(response, id, { protocolVersion: "2025-03-26", capabilities: {}, serverInfo: { name: "liar", version: "0" } }))
+    assert.deepStrictEqual([status, statusReason, toolCount], ["ready", "the server offers no tools", 0])
+  })
+
+  it("speaks a version that nobody knows is unreachable", async () => {
+    const { status } = await registered("initialize", (response, { id }) =>
+      sendResult(response, id, { protocolVersion: "1999-01-01", capabilities: { tools: {} }, serverInfo: { name: "liar", version: "0" } }))
+    assert.strictEqual(status, "unreachable")
+  })
+
   it("is not there is unreachable", async () => {
     const answer = await register("http://127.0.0.1:1/mcp")
     assert.deepStrictEqual([answer.status, answer.body.toolset.status], [201, "unreachable"])
@@ -124,7 +136,7 @@ describe("a list of tools that", () => {
     ["has a tool twice", [tool(), tool({ description: "other" })], ["fine"], "left out: a second fine"],
     ["has a schema of another type", [tool({ name: "odd", inputSchema: { type: "object", properties: { a: { type: "text" } } } }), tool()], ["fine"], "left out: odd: its inputSchema is not a usable JSON Schema"],
     ["has a reference to elsewhere", [tool({ name: "far", inputSchema: { type: "object", $ref: "http://127.0.0.1:1/schema" } }), tool()], ["fine"], "left out: far: its inputSchema"],
-    ["has a schema that is too deep", [tool({ name: "deep", inputSchema: { type: "object", properties: { a: deep(200) } } }), tool()], ["fine"], "left out: deep: its inputSchema is not a usable JSON Schema (nests deeper"],
+    ["has a schema that is too deep", [tool({ name: "deep", inputSchema: { type: "object", properties: { a: deep(200) } } }), tool()], ["fine"], "left out: deep: its inputSchema is not a JSON Schema of at most 64 levels"],
     ["has a schema that is too large", [tool({ name: "large", outputSchema: { type: "object", description: "x".repeat(65_536) } }), tool()], ["fine"], "left out: large: its outputSchema is not a JSON Schema of at most 65536 bytes"],
     ["has too many tools", Array.from({ length: 600 }, (_, i) => tool({ name: `t${i}` })), Array.from({ length: 512 }, (_, i) => `t${i}`), "too many"],
     ["is too large in all", Array.from({ length: 100 }, (_, i) => tool({ name: `t${i}`, description: "x".repeat(15_000) })), Array.from({ length: 69 }, (_, i) => `t${i}`), "too many"],

@@ -7,9 +7,10 @@
 import type { ListToolsResult } from "@modelcontextprotocol/client"
 import { Effect, Schema } from "effect"
 import { limits } from "../../domain/limits.ts"
-import { isToolName, schemaProblem, ToolAnnotations, type ToolContent } from "../../domain/toolset.ts"
+import { isToolName, ToolAnnotations, type ToolContent } from "../../domain/toolset.ts"
 import { utf8Bytes } from "../../domain/text.ts"
 import { toProviderName } from "../../models/toolNames.ts"
+import { schemaProblem } from "../usable.ts"
 
 type Offer = ListToolsResult["tools"][number]
 
