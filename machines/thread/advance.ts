@@ -55,11 +55,13 @@ const judged = (turn: Turn, { detail, event: { hook, toolCallId } }: HookDecisio
   // An ask brings its rewrite along as what is asked about; a deny ends it; defer is no opinion.
   const rewrite = hook.decision === "allow" || hook.decision === "ask" ? detail?.rewrite : undefined
   if (hook.decision === "deny") return turn
+  // The hook that asks is not through yet.
+  const hooks = ([asked, ...later]: ReadonlyArray<number>) =>
+    hook.decision === "ask" && asked !== undefined ? [asked, ...detail?.hooks ?? later] : detail?.hooks
   if (toolCallId === undefined) {
-    const hooks = hook.decision === "ask" ? turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks : detail?.hooks
-    return passedTurn(turn, rewrite, hooks)
+    return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
   }
-  return changeCall(turn, toolCallId, (call) => passedCall(call, rewrite, hook.decision === "ask" ? call.hooks : detail?.hooks))
+  return changeCall(turn, toolCallId, (call) => passedCall(call, rewrite, hooks(call.hooks)))
 }
 
 const parkedOn = (turn: Turn, wait: OpenWait, toolCallId: string | undefined): Turn => {
@@ -101,6 +103,7 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
     }
     case "assistant_message":
+    case "response_emptied":
       return responded(turn, fact.detail)
     case "tool_intent": {
       const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event

@@ -158,14 +158,16 @@ export const decideCall = (d: Draft, decided: HookDecided, toolCallId: string) =
   const call = d.call(toolCallId)
   const ask = askOf(d, decided, call.name)
   sayDecision(d, decided, ask)
-  if (decided.decision === "deny") settle(d, toolCallId, at, { failure: deniedBy(decided), ...durationOf(call) })
+  if (decided.decision === "deny") settle(d, toolCallId, at, { failure: deniedBy(decided), ...spentOn(call) })
   else if (ask !== undefined) {
     park(d, { ...ask, ...(call.toolsetId === undefined ? {} : { toolsetId: call.toolsetId }) }, at, call)
     fill(d, at)
   } else proceed(d, toolCallId, at)
 }
 
-const durationOf = ({ returned }: Call) => returned?.durationMs === undefined ? {} : { durationMs: returned.durationMs }
+/** What the call has cost, whatever becomes of what it returned. */
+export const spentOn = ({ returned: { durationMs, usage } = {} }: Call) =>
+  ({ ...(durationMs === undefined ? {} : { durationMs }), ...(usage === undefined ? {} : { usage }) })
 
 /** Takes a call on that waited, as if it had been allowed: by somebody, or by its wait's end. */
 const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Parameters<typeof resolve>[3]) => {
@@ -198,7 +200,7 @@ export const answerCall = (d: Draft, { answer, at, hooks, principal }: Answer, w
   }
   resolve(d, wait, at, said, call)
   const code = wait.type === "role_approval" ? "tool_denied" : "hook_denied"
-  settle(d, toolCallId, at, { failure: { code, text: reason ?? "The call was not approved." }, ...durationOf(call) })
+  settle(d, toolCallId, at, { failure: { code, text: reason ?? "The call was not approved." }, ...spentOn(call) })
 }
 
 /** Nobody has answered in time. */
@@ -210,6 +212,6 @@ export const expireCall = (d: Draft, wait: OpenWait, { toolCallId }: Call, at: n
     failure: wait.type === "client_tool"
       ? { code: "tool_timeout", text: "The client did not answer in time." }
       : { code: "wait_expired", text: "Nobody approved the call in time." },
-    ...durationOf(call)
+    ...spentOn(call)
   })
 }

@@ -14,17 +14,11 @@ import { and, not, setup, type SnapshotFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall, runs } from "./calls.ts"
 import type { Admission, Command } from "./commands.ts"
-import { blank, type Context, openWaits, parked } from "./context.ts"
+import { blank, type Context, openWaits, parked, roomLeft } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import * as judging from "./judging.ts"
 import * as turn from "./turn.ts"
-
-/**
- * Events of a turn are numbered below `messageNumber`; another response must find room: 128 calls, and
- * 100 steers, each with up to 16 hooks that ask and are answered.
- */
-const mostEvents = { plain: 15_000, hooked: 4_000 }
 
 const admissionOf = (event: Command, input: Input): Admission => {
   const admission = "admissions" in event ? event.admissions[input.inputId] : undefined
@@ -68,7 +62,7 @@ const base = setup({
     judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
     steered: ({ context: { pending, turn } }) => turn !== null && pending.some((input) => input.forTurnId === turn.turnId),
     stepsLeft: ({ context: { turn } }) =>
-      turn !== null && turn.step < turn.plan.maxSteps && turn.events < (turn.plan.hooked === true ? mostEvents.hooked : mostEvents.plain),
+      turn !== null && turn.step < turn.plan.maxSteps && roomLeft(turn),
     triesAgain: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
     pausesFirst: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
     runningCall: ({ context: { turn }, event }) =>

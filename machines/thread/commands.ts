@@ -185,7 +185,7 @@ export interface HookDecided extends Outcome, Asked {
   readonly latencyMs: number
   readonly reason?: string
   readonly rewrite?: Rewrite
-  /** Of a rewrite: the later hooks of the point that match what it has become. */
+  /** Of a rewrite, also an ask's: the later hooks of the point that match what it has become. */
   readonly hooks?: ReadonlyArray<number>
   /** Of an ask. */
   readonly ask?: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout }

@@ -130,6 +130,14 @@ export interface Context {
 
 export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: { usage: noUsage } }
 
+/**
+ * Events of a turn are numbered below `messageNumber`: from here on it may still end with what it has
+ * begun, 128 calls or 100 steers, each with up to 16 hooks that ask and are answered, and begins no more.
+ */
+const mostEvents = { plain: 15_000, hooked: 4_000 }
+
+export const roomLeft = ({ events, plan }: Turn) => events < (plan.hooked === true ? mostEvents.hooked : mostEvents.plain)
+
 /** Nothing of the turn runs: all that it waits for are answers. */
 export const parked = ({ calls, opening, reviewing }: Turn) =>
   opening?.wait !== undefined || reviewing?.wait !== undefined ||

@@ -182,6 +182,12 @@ export interface ResponseReceived extends Common {
   readonly event: Record<string, never>
   readonly detail: { readonly reply: Reply; readonly hooks: ReadonlyArray<number> }
 }
+/** Private: hooks have left nothing of a response without calls, so that none is written. */
+export interface ResponseEmptied extends Common {
+  readonly type: "response_emptied"
+  readonly event: Record<string, never>
+  readonly detail: ResponseDetail
+}
 /** Private: what a call returned, before the hooks have seen it. */
 export interface ResultReceived extends Common {
   readonly type: "result_received"
@@ -192,9 +198,9 @@ export interface ResultReceived extends Common {
 export type Fact =
   | UserMessage | AssistantMessage | ToolIntent | ToolResult | HookDecision | WaitCreated | WaitResolved
   | TurnCompleted | TurnCancelled | TurnFailed
-  | AttemptFailed | AttemptStarted | CallStarted | ResponseReceived | ResultReceived
+  | AttemptFailed | AttemptStarted | CallStarted | ResponseReceived | ResponseEmptied | ResultReceived
 
-const privateTypes: ReadonlySet<Fact["type"]> = new Set(["attempt_failed", "attempt_started", "call_started", "response_received", "result_received"])
+const privateTypes: ReadonlySet<Fact["type"]> = new Set(["attempt_failed", "attempt_started", "call_started", "response_received", "response_emptied", "result_received"])
 export const isPublic = (fact: Fact) => !privateTypes.has(fact.type)
 
 /** The eventId of a response's text is known before it exists, for the deltas that announce it. */

@@ -10,9 +10,9 @@ import type { Principal } from "../../src/domain/principal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import type { Input } from "../../src/domain/input.ts"
-import { intend, sayResult } from "./calls.ts"
+import { intend, sayResult, spentOn } from "./calls.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
-import { interrupted, openWaits } from "./context.ts"
+import { interrupted, openWaits, roomLeft } from "./context.ts"
 import { type Draft } from "./draft.ts"
 import { messageNumber, type ResponseDetail } from "./facts.ts"
 import { judgingJob, resolve } from "./judging.ts"
@@ -59,11 +59,11 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
   })
 }
 
-/** Whatever steers this turn joins it now, in order. */
+/** Whatever steers this turn joins it now, in order, as long as there is room: others could come while these are judged. */
 const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
-    if (input.forTurnId !== turnId) continue
+    if (input.forTurnId !== turnId || !roomLeft(d.turn)) continue
     const hooks = some(admissions[input.inputId]?.joining)
     d.set({ pending: without(d.context.pending, input) })
     d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...("hooks" in hooks ? { detail: hooks } : {}) })
@@ -125,6 +125,7 @@ export const respond = (d: Draft, reply: Reply, at: number) => {
       detail: response
     })
   }
+  if (!spoken && reply.calls.length === 0) d.say({ type: "response_emptied", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: response })
   intend(d, reply.calls, modelId, at, spoken ? undefined : response)
 }
 
@@ -137,7 +138,7 @@ export type Ending =
 export const end = (d: Draft, ending: Ending, at: number) => {
   const { turnId } = d.turn
   for (const { call, wait } of openWaits(d.turn)) resolve(d, wait, at, { outcome: "cancelled" }, call)
-  for (const { toolCallId } of d.turn.calls) sayResult(d, toolCallId, at, { failure: interrupted })
+  for (const call of d.turn.calls) sayResult(d, call.toolCallId, at, { failure: interrupted, ...spentOn(call) })
   const { events: n, principal, usage } = d.turn
   switch (ending.type) {
     case "turn_completed":

@@ -40,7 +40,7 @@ const callsOf = (n: number) =>
 
 const onTimeouts = ["deny", "allow", "fail"] as const
 const decisions = ["allow", "deny", "ask", "defer"] as const
-const rewrites: ReadonlyArray<Rewrite | undefined> = [undefined, undefined, { toolInput: { of: "rewritten" } }, { toolOutput: "redacted" }, { content: [{ type: "text", text: "rewritten" }] }]
+const rewrites: ReadonlyArray<Rewrite | undefined> = [undefined, undefined, { toolInput: { of: "rewritten" } }, { toolOutput: "redacted" }, { content: [{ type: "text", text: "rewritten" }] }, { content: [{ type: "text", text: " " }] }]
 const fits = (rewrite: Rewrite | undefined, point: HookDecided["point"]) =>
   rewrite !== undefined && ("toolInput" in rewrite ? point === "before_tool_call" : "toolOutput" in rewrite ? point === "after_tool_result" : point === "before_turn_start" || point === "after_model_response")
 const after = (n: number) => [undefined, undefined, undefined, [3], [4, 5]][n % 5]
@@ -226,7 +226,7 @@ describe("every short walk", () => {
     if (turn === null) return commands
     commands.push(
       walk.response("text"), walk.response("", [call("a")]), walk.response("", [clientCall("x"), call("a")]), walk.response("", [clientCall("x")]),
-      walk.response("", [call("a", { hooks: [0, 1] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }),
+      walk.response("", [call("a", { hooks: [0, 1] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }), walk.response("judged", [], { hooks: [3] }),
       walk.failure(), walk.failure({ transient: true }), walk.failure({ unavailable: true }),
       { type: "poison", at: walk.at, admissions: walk.admissions() },
       { type: "due", at: later, admissions: walk.admissions() },
@@ -236,7 +236,10 @@ describe("every short walk", () => {
     for (const { wait: { type, waitId } } of openWaits(turn)) {
       commands.push(...type === "client_tool" ? [walk.answering(waitId)] : (["allow", "deny"] as const).map((decision) => walk.answering(waitId, { type: "decision", decision })))
     }
-    for (const place of walk.asked.keys()) commands.push(...decisions.map((decision) => walk.decision(decision, {}, place)))
+    for (const [place, { data: { point } }] of walk.asked.entries()) {
+      commands.push(...decisions.map((decision) => walk.decision(decision, {}, place)))
+      if (point === "after_model_response") commands.push(walk.decision("allow", { rewrite: { content: [] }, hooks: [] }, place))
+    }
     return commands
   }
 
@@ -251,7 +254,7 @@ describe("every short walk", () => {
     return JSON.stringify([
       value, turn?.step, asked ? [turn?.attempt, turn?.target] : [], [...new Set(kinds)].sort(), turn === null ? [carry.last?.outcome] : [],
       turn?.calls.map(({ approval, hooks, phase, returned, wait }) => [phase, hooks, returned === undefined, approval, wait?.type]),
-      turn?.opening?.messages.map(({ hooks }) => hooks), turn?.opening?.wait?.type, turn?.reviewing?.hooks, turn?.reviewing?.wait?.type, carry.approvals?.length
+      turn?.opening?.messages.map(({ hooks }) => hooks), turn?.opening?.wait?.type, turn?.reviewing?.hooks, turn?.reviewing?.reply.calls.length, turn?.reviewing?.wait?.type, carry.approvals?.length
     ])
   }
 
