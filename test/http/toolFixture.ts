@@ -1,0 +1,134 @@
+/** Agents with tools, roles and hooks to try turns with, and what tests ask of their logs. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Threads } from "../../actors/thread/Threads.ts"
+import type { WaitAnswer } from "../../machines/thread/commands.ts"
+import { fromUuid } from "../../src/domain/ids.ts"
+import { Journal } from "../../src/journal/Journal.ts"
+import { recorded, violations } from "../invariants.ts"
+import type { Client, TestServer } from "../setup/server.ts"
+import { ended, type Event, logOf, text } from "./threadFixture.ts"
+
+let made = 0
+/** A name that no other test has. */
+export const fresh = (word = "n") => `${word}${made++}`
+
+const created = async (client: Client, path: string, body: object) => {
+  const answer = await client.post(path, body)
+  assert.strictEqual(answer.status, 201, answer.text)
+  return answer.body
+}
+
+/** A toolset under a namespace of its own. */
+export const addToolset = async (client: Client, fields: object): Promise<{ readonly id: string; readonly namespace: string }> =>
+  (await created(client, "/v1/toolsets", { namespace: fresh(), ...fields })).toolset
+
+export const addRole = async (client: Client, fields: object): Promise<string> =>
+  (await created(client, "/v1/roles", { name: fresh("role"), ...fields })).role.id
+
+/** An agent with a profile of its own: toolsetIds, roleIds, hooks, limits and whatever else a profile holds. */
+export const makeWorker = async (client: Client, profile: object = {}): Promise<string> => {
+  const { id: profileId } = (await created(client, "/v1/profiles", { name: "Worker", models: ["troupe/scripted"], ...profile })).profile
+  return (await created(client, "/v1/agents", { name: "Worker", profileId })).agent.id
+}
+
+/** A thread whose first turn begins with these lines. */
+export const begin = async (client: Client, agentId: string, ...lines: ReadonlyArray<string>): Promise<string> =>
+  (await created(client, "/v1/threads", { agentId, message: { content: text(lines.join("\n")) } })).thread.id
+
+/** A whole turn in a thread of its own. */
+export const turnOf = async (client: Client, agentId: string, ...lines: ReadonlyArray<string>) =>
+  await logOf(client, await begin(client, agentId, ...lines), ended(1))
+
+export const call = (name: string, input: unknown = {}) => `/call ${name} ${JSON.stringify(input)}`
+
+export const only = (log: ReadonlyArray<Event>, type: string) => log.filter((event) => event.type === type)
+
+const own = (value: unknown, field: string): unknown =>
+  typeof value === "object" && value !== null ? Object.getOwnPropertyDescriptor(value, field)?.value : undefined
+
+/** A log as a list of its types, each with what came of it: a failure's code, a hook's decision, a wait's outcome. */
+export const told = (log: ReadonlyArray<Event>) =>
+  log.map(({ failureCode, hook, type, waitResult }) =>
+    [type, failureCode ?? own(hook, "decision") ?? own(waitResult, "outcome")].filter((part) => part !== undefined).join(": "))
+
+/** Results of calls in the order of their intents: output, or code of the failure. */
+export const outcomes = (log: ReadonlyArray<Event>) => {
+  const results = new Map(only(log, "tool_result").map((event) => [event["toolCallId"], event]))
+  return only(log, "tool_intent").map(({ toolCallId }) => {
+    const result = results.get(toolCallId)
+    return result?.["failureCode"] ?? result?.["toolOutput"]
+  })
+}
+
+/** Until it holds: what others do is done when it is done. */
+export const eventually = async (holds: () => boolean | Promise<boolean>, what: string) => {
+  for (const deadline = Date.now() + 15_000; !(await holds()); await sleep(5)) {
+    if (Date.now() > deadline) assert.fail(`never happened: ${what}`)
+  }
+}
+
+/** The open waits of a thread, as soon as there are so many. */
+export const waitsOf = async (client: Client, threadId: string, count = 1): Promise<ReadonlyArray<Readonly<Record<string, unknown>> & { readonly id: string }>> => {
+  await logOf(client, threadId, (log) => only(log, "wait_created").length - only(log, "wait_resolved").length >= count)
+  const detail = await client.get(`/v1/threads/${threadId}`)
+  assert.lengthOf(detail.body.pendingWaits, count, detail.text)
+  return detail.body.pendingWaits
+}
+
+/** Answers a wait as a user would. */
+export const resolveWait = (server: TestServer, threadId: string, waitId: string, answer: WaitAnswer): Promise<void> =>
+  server.runtime.runPromise(Threads.pipe(
+    Effect.flatMap((threads) => threads.resolve({ workspace: server.workspaces.alpha, principal: { type: "user", id: "ann" } }, threadId, waitId, answer)),
+    Effect.asVoid
+  ))
+
+/** Until the thread is read from the journal again. */
+export const leavesMemory = (server: TestServer, threadId: string) =>
+  eventually(() => server.runtime.runPromise(Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId) === undefined)), `${threadId} leaves memory`)
+
+/** All facts of a thread, the private ones too. */
+export const factsOf = (server: TestServer, threadId: string) =>
+  server.runtime.runPromise(Journal.use((journal) => journal.facts({ workspace: server.workspaces.alpha, kind: "thread", id: threadId }, 0)))
+
+/** The journals of all threads of the workspace keep what every journal must (test/invariants.ts). */
+export const assertSound = async (server: TestServer) => {
+  const threads = await server.runtime.runPromise(server.database.run("test.threads", (db) =>
+    db.selectFrom("heads").select("id").where("kind", "=", "thread").execute()))
+  for (const { id } of threads) {
+    const threadId = fromUuid("thread", id)
+    assert.deepStrictEqual(violations((await factsOf(server, threadId)).map(recorded)), [], threadId)
+  }
+}
+
+/** What blocks until it is let go, and counts who is in it. */
+export class Gate {
+  inside = 0
+  most = 0
+  private waiting: Array<() => void> = []
+
+  pass(signal?: AbortSignal) {
+    this.most = Math.max(this.most, ++this.inside)
+    return new Promise<string>((resolve, reject) => {
+      const leave = () => { this.inside-- }
+      this.waiting.push(() => {
+        leave()
+        resolve("through")
+      })
+      signal?.addEventListener("abort", () => {
+        leave()
+        reject(new Error("gone"))
+      })
+    })
+  }
+
+  /** Lets the one through that has waited longest. */
+  letOne() {
+    this.waiting.shift()?.()
+  }
+
+  letAll() {
+    for (const go of this.waiting.splice(0)) go()
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What nobody answers in time. The contract's times are minutes, hours and days: here they are shorter, and everything
+ * else is as it is.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { endless, type Lie, startLiar, stream } from "../tools/liar.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
+import { ended, logOf } from "./threadFixture.ts"
+import { addRole, addToolset, assertSound, begin, call, eventually, Gate, leavesMemory, makeWorker, outcomes, told, turnOf } from "./toolFixture.ts"
+
+vi.mock(import("../../src/domain/limits.ts"), async (original) => {
+  const { limits } = await original()
+  const shorter: object = { mcpCallMs: 400, clientToolTimeoutMs: { ...limits.clientToolTimeoutMs, least: 300 }, roleApprovalMs: 300 }
+  return { limits: Object.assign({}, limits, shorter) }
+})
+
+let server: TestServer
+beforeAll(async () => { server = await startServer({ idleMs: 50 }) })
+afterAll(async () => {
+  await assertSound(server)
+  await server.stop()
+})
+
+describe.concurrent("a tool that takes too long", () => {
+  it("is tool_timeout, and is cancelled at its server", async () => {
+    const gate = new Gate()
+    const mcp = await startMcpServer({ tools: [{ name: "gate", run: (_, { signal }) => gate.pass(signal) }, { name: "quick", run: () => "quick" }] })
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
+    const log = await turnOf(server.alpha, agentId, call(`${namespace}.gate`), call(`${namespace}.quick`))
+    assert.deepStrictEqual(outcomes(log), ["tool_timeout", "quick"])
+    assert.strictEqual(log.at(-1)!.type, "turn_completed")
+    await eventually(() => mcp.calls.some(({ cancelled, tool }) => tool === "gate" && cancelled), "the server sees that it was cancelled")
+    await mcp.close()
+  })
+
+  const lies: ReadonlyArray<readonly [what: string, lie: Lie]> = [
+    ["never answers", () => {}],
+    ["drips", (response) => endless(response.writeHead(200, { "content-type": "application/json" }), " ", 50)],
+    ["opens a stream and is silent", (response) => { stream(response) }]
+  ]
+  for (const [what, lie] of lies) it(`because its server ${what} is tool_timeout`, async () => {
+    const liar = await startLiar("tools/call", lie)
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: liar.url })
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
+    const log = await turnOf(server.alpha, agentId, call(`${namespace}.change`), call(`${namespace}.look`))
+    assert.deepStrictEqual(outcomes(log), ["tool_timeout", "tool_timeout"])
+    assert.strictEqual(log.at(-1)!.type, "turn_completed")
+    await liar.close()
+  })
+})
+
+describe.concurrent("a wait that nobody answers", () => {
+  it("for a client's result is tool_timeout, and the model goes on", async () => {
+    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object" }, timeoutMs: 300 }] })
+    const threadId = await begin(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id] }), call(`${namespace}.ask`), call(`${namespace}.ask`))
+    await leavesMemory(server, threadId)
+    assert.deepStrictEqual(told(await logOf(server.alpha, threadId, ended(1))), [
+      "user_message", "tool_intent", "tool_intent", "wait_created", "wait_created", "wait_resolved: expired", "tool_result: tool_timeout",
+      "wait_resolved: expired", "tool_result: tool_timeout", "assistant_message", "turn_completed"
+    ])
+  })
+
+  it("for the approval that a role requires is wait_expired, and the tool has not run", async () => {
+    const mcp = await startMcpServer()
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+    const roleIds = [await addRole(server.alpha, { allow: [{ tools: "*", approval: "required" }] })]
+    const log = await turnOf(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id], roleIds }), call(`${namespace}.put`))
+    assert.deepStrictEqual(told(log), [
+      "user_message", "tool_intent", "wait_created", "wait_resolved: expired", "tool_result: wait_expired", "assistant_message", "turn_completed"
+    ])
+    assert.deepStrictEqual(mcp.calls, [])
+    await mcp.close()
+  })
+})
