@@ -108,7 +108,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/architecture.md", "at most 128.", "src/journal/appends.ts", "maxBatch = 128"],
   ["docs/architecture.md", "16384 + step", "machines/thread/facts.ts", "16_384 + step"],
   ["docs/architecture.md", "More than 128 calls", "actors/thread/perform.ts", "mostCalls = 128"],
-  ["docs/decisions.md", "15,000 events", "machines/thread/chart.ts", "plain: 15_000, hooked: 4_000"],
+  ["docs/decisions.md", "15,000 events", "machines/thread/context.ts", "plain: 15_000, hooked: 4_000"],
   ["docs/architecture.md", "tried three times a target", "machines/thread/turn.ts", "attempts = 3"],
   ["docs/architecture.md", "about 0.5 s and 1 s", "machines/thread/turn.ts", "firstPauseMs = 500"],
   ["docs/architecture.md", "up to\n  60 s", "machines/thread/turn.ts", "60_000"],
