@@ -6,7 +6,14 @@
  */
 import { createContext, Script } from "node:vm"
 
-export class TooSlow extends Error {}
+export class TooSlow extends Error {
+  /** The time went by without it: the machine was busy with others. */
+  readonly starved: boolean
+  constructor(ms: number, cpuMs: number) {
+    super(`took longer than ${ms} ms`)
+    this.starved = cpuMs < ms * 0.8
+  }
+}
 
 const box: { run: () => void } = { run: () => {} }
 const context = createContext(box)
@@ -18,14 +25,19 @@ const isTimeout = (error: unknown) => typeof error === "object" && error !== nul
 /** The result of `work`; throws TooSlow where it takes longer than `ms`. */
 export const within = <A>(ms: number, work: () => A): A => {
   let done: { readonly value: A } | undefined
+  const before = process.threadCpuUsage()
+  const tooSlow = () => {
+    const { system, user } = process.threadCpuUsage(before)
+    return new TooSlow(ms, (system + user) / 1000)
+  }
   box.run = () => { done = { value: work() } }
   try {
     script.runInContext(context, { timeout: ms })
   } catch (error) {
-    throw isTimeout(error) ? new TooSlow(`took longer than ${ms} ms`) : error
+    throw isTimeout(error) ? tooSlow() : error
   } finally {
     box.run = () => {}
   }
-  if (done === undefined) throw new TooSlow(`took longer than ${ms} ms`)
+  if (done === undefined) throw tooSlow()
   return done.value
 }

@@ -3,7 +3,7 @@
  * wrong with a value. Schemas and values are strangers': a client's, a tool server's, a model's.
  *
  * J1. Nothing is fetched: a `$ref` that does not lead into the schema itself makes it unusable.
- * J2. No schema and no value holds the event loop for more than `clockMs`: what could is run under a clock.
+ * J2. No schema and no value holds the event loop for more than `clockMs` of its own: what could is run under a clock.
  * J3. Every schema has a compiler of its own, so that no `$id` of one can stand in for another's.
  * J4. Values are judged by their own properties, and never changed: no defaults, no coercion.
  * J5. Compiled schemas are kept, the least recently used go first.
@@ -16,6 +16,8 @@ import { TooSlow, within } from "./clock.ts"
 import { compilePattern, type Pattern } from "./patterns.ts"
 
 const clockMs = 200
+/** On a busy machine time goes by without any of it being ours: that says nothing about a schema. */
+const tries = 5
 /** Schema times value, in characters: below it nothing takes long that is not in `costly`. */
 const shortWork = 4_000_000
 /** Keywords whose work may grow faster than schema times value. */
@@ -101,29 +103,35 @@ const compile = (schema: AnySchemaObject, text: string): Compiled => {
   const old = isOld(schema)
   const meta = metaSchemas[old ? "old" : "new"]
   const fits = meta.compiler.getSchema(meta.id)
-  const patterns: Array<Pattern> = []
-  // Their `toString` is what a compiler tells patterns apart by.
-  const regExp = Object.assign((source: string) => {
-    const pattern = compilePattern(source)
-    patterns.push(pattern)
-    return { test: pattern.test, toString: () => source }
-  }, { code: "pattern" })
-  const isCostly = costly.test(text) ? () => true : () => !patterns.every((pattern) => pattern.isLinear())
-  try {
-    return within(clockMs, () => {
-      if (fits !== undefined && fits(schema) !== true) return { text, problem: problemOf(fits.errors) }
-      const options = {
-        strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true,
-        // Optimized code takes several times as long to make, and is hardly faster for values of this size.
-        code: { regExp, optimize: false }
-      } as const
-      const validate = formats.default(old ? new Ajv(options) : new Ajv2020(options)).compile(schema)
-      return "$async" in validate ? { text, problem: "$async: not a keyword of JSON Schema" } : { text, validate, isCostly }
-    })
-  } catch (error) {
-    if (error instanceof TooSlow) return { text, problem: "takes too long to read" }
-    // Whatever the compiler cannot take: a reference to elsewhere (J1), a pattern that is none, an endless recursion.
-    return { text, problem: cut(error instanceof Error ? error.message : "cannot be used") }
+  const read = (): Compiled => {
+    if (fits !== undefined && fits(schema) !== true) return { text, problem: problemOf(fits.errors) }
+    const patterns: Array<Pattern> = []
+    // Their `toString` is what a compiler tells patterns apart by.
+    const regExp = Object.assign((source: string) => {
+      const pattern = compilePattern(source)
+      patterns.push(pattern)
+      return { test: pattern.test, toString: () => source }
+    }, { code: "pattern" })
+    const options = {
+      strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true,
+      // Optimized code takes several times as long to make, and is hardly faster for values of this size.
+      code: { regExp, optimize: false }
+    } as const
+    const validate = formats.default(old ? new Ajv(options) : new Ajv2020(options)).compile(schema)
+    if ("$async" in validate) return { text, problem: "$async: not a keyword of JSON Schema" }
+    return { text, validate, isCostly: costly.test(text) ? () => true : () => !patterns.every((pattern) => pattern.isLinear()) }
+  }
+  for (let tried = 1;; tried++) {
+    try {
+      return within(clockMs, read)
+    } catch (error) {
+      if (error instanceof TooSlow) {
+        if (error.starved && tried < tries) continue
+        return { text, problem: "takes too long to read" }
+      }
+      // Whatever the compiler cannot take: a reference to elsewhere (J1), a pattern that is none, an endless recursion.
+      return { text, problem: cut(error instanceof Error ? error.message : "cannot be used") }
+    }
   }
 }
 
@@ -173,18 +181,21 @@ export const checkSchema = (schema: unknown): string | undefined => {
 export const validate = (schema: unknown, value: unknown): string | undefined => {
   if (!isSchema(schema)) return "the schema must be an object"
   if (deeperThan(value, limits.jsonDepth)) return tooDeep.problem
-  const found = compiled(schema)
-  if ("problem" in found) return `the schema cannot be used: ${found.problem}`
-  const { text, validate } = found
-  const judge = () => validate(value) === true ? undefined : problemOf(validate.errors)
-  try {
-    const short = !found.isCostly() && text.length * (JSON.stringify(value) ?? "").length <= shortWork
-    return short ? judge() : within(clockMs, judge)
-  } catch (error) {
-    // It was stopped in the middle (K1), or went round in circles until the stack was full.
-    drop(text)
-    if (error instanceof TooSlow || error instanceof RangeError) return "takes too long to check against the schema"
-    throw error
+  for (let tried = 1;; tried++) {
+    const found = compiled(schema)
+    if ("problem" in found) return `the schema cannot be used: ${found.problem}`
+    const { text, validate } = found
+    const judge = () => validate(value) === true ? undefined : problemOf(validate.errors)
+    try {
+      const short = !found.isCostly() && text.length * (JSON.stringify(value) ?? "").length <= shortWork
+      return short ? judge() : within(clockMs, judge)
+    } catch (error) {
+      // It was stopped in the middle (K1), or went round in circles until the stack was full.
+      drop(text)
+      if (error instanceof TooSlow && error.starved && tried < tries) continue
+      if (error instanceof TooSlow || error instanceof RangeError) return "takes too long to check against the schema"
+      throw error
+    }
   }
 }
 
