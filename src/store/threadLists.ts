@@ -35,7 +35,7 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
         and (h.updated_at, h.id) < (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
     ],
     ...agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`],
-    ...identity === undefined ? [] : [sql`readable(h.attributes) ->> 'identity' = ${identity}`],
+    ...identity === undefined ? [] : [sql`h.attributes like '%"identity":%' and readable(h.attributes) ->> 'identity' = ${identity}`],
     ...waiting ? [sql`exists (select from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open' and w.target in ('person', 'client'))`] : []
   ], sql` and `)
   const text = sql<ThreadColumns>`select ${sql.raw(threadColumns)}

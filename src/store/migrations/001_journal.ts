@@ -50,7 +50,7 @@ const statements = [
   sql`create function readable(text) returns json language sql immutable strict parallel safe
     return regexp_replace(${sql.raw(spelled)}, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::json`,
   sql`create index heads_identity on heads (workspace, (readable(attributes) ->> 'identity'), id)
-    where kind = 'thread' and readable(attributes) ->> 'identity' is not null`,
+    where kind = 'thread' and attributes like '%"identity":%'`,
 
   // Who may have something to do, and when: a statement adds those whose runnable_at becomes a new moment, a
   // row for each second, and the sweep takes them away once their heads say otherwise. An index on
