@@ -1,5 +1,5 @@
 /**
- * The README's tour, word for word: its blocks run one after the other in one bash, against the server
+ * The tours of the documents, word for word: the blocks of one run one after the other in one bash, against the server
  * that they start, kill and stop themselves. A line `# -> text` must appear in what its block prints,
  * after the one before it; `…` stands for anything.
  */
@@ -31,7 +31,7 @@ const freePort = () =>
   })
 
 const tourOf = (text: string) => {
-  const tour = /<!-- tour -->(.*)<!-- \/tour -->/s.exec(text)?.[1] ?? assert.fail("the README has no tour")
+  const tour = /<!-- tour -->(.*)<!-- \/tour -->/s.exec(text)?.[1] ?? assert.fail("the document has no tour")
   return [...tour.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
 }
 
@@ -55,9 +55,14 @@ const mark = (block: number) => `=== end of block ${block} ===`
 /** What the server printed, with the line that it says to paste: pasted before the tour stops it. */
 const pasted = `sh -c "$(grep -m 1 '^curl ' "$TROUPE_DATA/server.log")"`
 
-it.skipIf(!has("bash") || !has("curl"))("the README's tour works as it stands, and so does the line that the server prints (needs bash and curl)", async () => {
-  const blocks = tourOf(await readFile(join(project, "README.md"), "utf8"))
-  assert.isAbove(blocks.length, 10)
+const tours = [
+  { document: "README.md", what: "the README's tour works as it stands, and so does the line that the server prints", least: 10 },
+  { document: "docs/approvals.md", what: "the tour of approvals works as it stands", least: 8 }
+]
+
+it.skipIf(!has("bash") || !has("curl")).each(tours)("$what (needs bash and curl)", async ({ document, least }) => {
+  const blocks = tourOf(await readFile(join(project, document), "utf8"))
+  assert.isAbove(blocks.length, least)
   for (const block of blocks) assert.isNotEmpty(expectedIn(block), block)
   const folder = await mkdtemp(join(tmpdir(), "troupe-tour-"))
   await chmod(folder, 0o755)
@@ -88,7 +93,7 @@ it.skipIf(!has("bash") || !has("curl"))("the README's tour works as it stands, a
     }
     assert.match(parts.get(-1) ?? "", /^\s*\{.*"thread":\{"id":"thr_.*"state":"admitted"/s)
     assert.strictEqual(code, 0)
-    console.log(`the tour took ${Math.round((performance.now() - began) / 100) / 10} s`)
+    console.log(`the tour of ${document} took ${Math.round((performance.now() - began) / 100) / 10} s`)
   } finally {
     clearTimeout(late)
     const [pid] = (await readFile(join(data, "server.pid"), "utf8").catch(() => "")).split(" ")
