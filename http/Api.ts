@@ -41,7 +41,9 @@ import { QueueApi } from "./queue/api.ts"
 import { RolesApi } from "./roles/api.ts"
 import { StreamsApi } from "./streams/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
+import { ToolsApi } from "./tools/api.ts"
 import { ToolsetsApi } from "./toolsets/api.ts"
+import { WaitsApi } from "./waits/api.ts"
 
 const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in the thread's
 durable event log. To start one, make a profile, an agent that follows it, and a thread with a first message; then read its events.
@@ -55,7 +57,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsetsApi
+    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsApi, ToolsetsApi, WaitsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

@@ -11,17 +11,21 @@ import { describeAccess } from "./openapi.ts"
 
 /** What an endpoint asks of a credential. */
 export class Access extends Context.Service<Access, {
-  /** The credential must hold this scope. */
-  readonly scope: Scope
+  /** The credential must hold one of these. Where there are several, the handler says which one the body needs (`holding`). */
+  readonly scopes: ReadonlyArray<Scope>
   /** An agent's lease is accepted too: only where the specification lists AgentLeaseBearer. */
   readonly lease: boolean
   /** The request may be parked for approval: the specification lists the operation wrapper as an alternative. */
   readonly parks: boolean
+  /** The token of the delivery that the path names is accepted too. */
+  readonly delivery: boolean
 }>()("troupe/http/Access") {}
 
 /** Annotates an endpoint: `.annotateMerge(access("write"))`. Without it the server does not start. */
-export const access = (scope: Scope, also?: { readonly lease?: true; readonly parks?: true }) => {
-  const rule = { scope, lease: also?.lease ?? false, parks: also?.parks ?? false }
+export const access = (scope: Scope | ReadonlyArray<Scope>, also?: { readonly lease?: true; readonly parks?: true; readonly delivery?: true }) => {
+  const rule = {
+    scopes: typeof scope === "string" ? [scope] : scope, lease: also?.lease ?? false, parks: also?.parks ?? false, delivery: also?.delivery ?? false
+  }
   return Context.make(Access, rule).pipe(Context.add(OpenApi.Transform, describeAccess(rule)))
 }
 

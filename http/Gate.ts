@@ -10,6 +10,8 @@
 import { Context, Effect, Layer, type Types } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import type { Scope } from "../src/domain/apiKey.ts"
+import { DeliveryTokens } from "../src/hooks/deliveryToken.ts"
 import { Access, Authenticate } from "./Authenticate.ts"
 import { receive, receiveNothing } from "./Body.ts"
 import { Caller } from "./Caller.ts"
@@ -27,6 +29,8 @@ const bearer = (authorization: string | undefined) => {
   return match?.[1]
 }
 
+const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
+
 const answers = {
   missing: toResponse(new Refused({
     error: "unauthenticated", code: "missing_credential", message: "send a key in the header Authorization: Bearer <key>"
@@ -37,6 +41,9 @@ const answers = {
   lease: toResponse(new Refused({
     error: "credential_not_accepted", code: "agent_lease", message: "this endpoint takes an API key, not an agent's lease"
   })),
+  delivery: toResponse(new Refused({
+    error: "credential_not_accepted", code: "delivery_token", message: "a delivery's token answers that delivery, and nothing else"
+  })),
   disabled: toResponse(new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" }))
 }
 
@@ -46,14 +53,24 @@ const refusalOf = (error: unknown) => HttpApiError.HttpApiSchemaError.is(error) 
 export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
   const credentials = yield* Credentials
   const { take } = yield* RateLimit
+  const tokens = yield* DeliveryTokens
+
+  /** Whoever holds the token of the delivery that the path names. */
+  const callerOf = (url: string, token: string): Caller["Service"] | undefined => {
+    const [, deliveryId = ""] = /^[^?]*\/(dlv_[0-9a-z]+)\//.exec(url) ?? []
+    const delivery = tokens.open(deliveryId, token)
+    return delivery && {
+      workspace: delivery.workspace, principal: { type: "api_key", id: deliveryId }, scheme: "DeliveryBearer", scopes: deliveryScopes, keyId: deliveryId
+    }
+  }
 
   return Authenticate.of((handler, { endpoint, group }) => {
     const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
     if (found._tag === "None") throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
-    const { lease, scope } = found.value
+    const { delivery, lease, scopes } = found.value
     const parameters = parameterNames(endpoint.query)
     const takesBody = endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
-    const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scope}` })
+    const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scopes.join(" or ")}` })
 
     const refusedScope = toResponse(outOfScope)
 
@@ -63,9 +80,9 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       return refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
     })
 
-    const enter = (request: Request, sent: Query, credential: Credential): Answer => {
+    const enter = (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
       if (credential.identityDisabled) return Effect.succeed(answers.disabled)
-      if (!credential.caller.scopes.has(scope)) return Effect.succeed(refusedScope)
+      if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
       const refused = refuseQuery(parameters, sent)
       if (refused !== undefined) return Effect.succeed(toResponse(refused))
       const provided = Effect.provideService(answered, Caller, credential.caller)
@@ -74,7 +91,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
         : provided
     }
 
-    const limited = take === undefined ? enter : (request: Request, sent: Query, credential: Credential): Answer => {
+    const limited = take === undefined ? enter : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
       const { headers, refused } = take(credential.caller.keyId)
       return refused === undefined
         ? Effect.map(enter(request, sent, credential), HttpServerResponse.setHeaders(headers))
@@ -87,6 +104,11 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       const token = bearer(request.headers.authorization)
       if (token === undefined) return Effect.succeed(answers.missing)
       if (token.startsWith("trl_")) return Effect.succeed(lease ? answers.unknown : answers.lease)
+      if (token.startsWith("trd_")) {
+        if (!delivery) return Effect.succeed(answers.delivery)
+        const caller = callerOf(request.url, token)
+        return caller === undefined ? Effect.succeed(answers.unknown) : limited(request, sent, { caller, identityDisabled: false })
+      }
       const remembered = credentials.remembered(token)
       if (remembered !== undefined) return limited(request, sent, remembered)
       return Effect.flatMap(credentials.find(token), (credential) =>

@@ -20,12 +20,14 @@ import * as reference from "./reference.ts"
 import { RolesHandlers } from "./roles/handlers.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
+import { ToolsHandlers } from "./tools/handlers.ts"
 import { ToolsetsHandlers } from "./toolsets/handlers.ts"
+import { WaitsHandlers } from "./waits/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
   AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
-  QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsetsHandlers
+  QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsHandlers, ToolsetsHandlers, WaitsHandlers
 )
 
 export const Routes = Layer.mergeAll(

@@ -27,6 +27,7 @@ export const statuses = {
   invalid_request: 400,
   model_not_allowed_with_steer: 400,
   key_required: 400,
+  wait_type_mismatch: 400,
   unauthenticated: 401,
   budget_exceeded: 402,
   thread_cost_exceeded: 402,

@@ -7,6 +7,7 @@ import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../src/domain/role.ts"
 import type { ThreadInput, ThreadPatch } from "../src/domain/threadInput.ts"
 import type { ToolsetInput, ToolsetPatch } from "../src/domain/toolset.ts"
+import type { DeliveryDecision, HookWaitDecision, ToolCallResult, WaitResolution } from "../src/domain/waitAnswer.ts"
 import type { HookSample } from "./hooks/api.ts"
 
 const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
@@ -45,6 +46,10 @@ const toolsetInput: ToolsetInput = {
   }]
 }
 const toolsetPatch: ToolsetPatch = { description: "What the front desk does", exposure: "search" }
+const deliveryDecision: DeliveryDecision = { decision: "allow", reason: "The customer is known" }
+const hookWaitDecision: HookWaitDecision = deliveryDecision
+const toolCallResult: ToolCallResult = { output: { printed: true } }
+const waitResolution: WaitResolution = { type: "decision", ...deliveryDecision }
 
 /** By the name of the body's schema. */
 export const examples: { readonly [schema: string]: unknown } = {
@@ -54,7 +59,9 @@ export const examples: { readonly [schema: string]: unknown } = {
   Cancellation: { clearQueue: false },
   ConnectionInput: connectionInput,
   ConnectionPatch: connectionPatch,
+  DeliveryDecision: deliveryDecision,
   HookSample: hookSample,
+  HookWaitDecision: hookWaitDecision,
   IdentityChoice: { identity: "guest@example.com" },
   MessageEdit: { content },
   MessageInput: messageInput,
@@ -67,6 +74,8 @@ export const examples: { readonly [schema: string]: unknown } = {
   RoleQuestion: { roleIds: [readOnly.id], tool: "tickets.search", input: { text: "refund" }, readOnly: true },
   ThreadInput: threadInput,
   ThreadPatch: threadPatch,
+  ToolCallResult: toolCallResult,
   ToolsetInput: toolsetInput,
-  ToolsetPatch: toolsetPatch
+  ToolsetPatch: toolsetPatch,
+  WaitResolution: waitResolution
 }

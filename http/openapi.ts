@@ -20,14 +20,15 @@ const at = (object: Json, key: string): Json => {
 
 const schemes = {
   APIKeyBearer: { type: "http", scheme: "bearer", bearerFormat: "trp_…", description: "An API key of the workspace." },
-  AgentLeaseBearer: { type: "http", scheme: "bearer", bearerFormat: "trl_…", description: "A lease that the runtime gives to a running agent for 15 minutes." }
+  AgentLeaseBearer: { type: "http", scheme: "bearer", bearerFormat: "trl_…", description: "A lease that the runtime gives to a running agent for 15 minutes." },
+  DeliveryBearer: { type: "http", scheme: "bearer", bearerFormat: "trd_…", description: "The `answerToken` of a hook's delivery: good for the answer to that delivery, and for nothing else." }
 }
 
 const text = { type: "string" }
 const header = (description: string, schema: Json = text, required = true) => ({ description, required, schema })
 
 /** What an endpoint's access means for its operation. */
-export const describeAccess = (rule: { readonly scope: Scope; readonly lease: boolean; readonly parks: boolean }) => (operation: Json): Json => {
+export const describeAccess = (rule: { readonly scopes: ReadonlyArray<Scope>; readonly lease: boolean; readonly parks: boolean; readonly delivery: boolean }) => (operation: Json): Json => {
   const responses = at(operation, "responses")
   if (rule.parks) {
     responses["202"] = {
@@ -41,9 +42,9 @@ export const describeAccess = (rule: { readonly scope: Scope; readonly lease: bo
   }
   return {
     ...operation,
-    "description": [operation["description"], `Scope: \`${rule.scope}\`.`].filter((part) => part !== undefined).join("\n\n"),
-    "security": [{ APIKeyBearer: [] }, ...rule.lease ? [{ AgentLeaseBearer: [] }] : []],
-    "x-required-scope": rule.scope
+    "description": [operation["description"], `Scope: ${rule.scopes.map((scope) => `\`${scope}\``).join(" or ")}.`].filter((part) => part !== undefined).join("\n\n"),
+    "security": [{ APIKeyBearer: [] }, ...rule.lease ? [{ AgentLeaseBearer: [] }] : [], ...rule.delivery ? [{ DeliveryBearer: [] }] : []],
+    "x-required-scope": rule.scopes.join(" or ")
   }
 }
 
@@ -172,7 +173,7 @@ const plain = (value: unknown, open: boolean): unknown => {
 const needed = (requestBody: Json, schemas: Json): boolean => {
   const schema = at(at(at(requestBody, "content"), "application/json"), "schema")
   const target = typeof schema["$ref"] === "string" ? at(schemas, schema["$ref"].replace("#/components/schemas/", "")) : schema
-  return target["type"] !== "object" || Array.isArray(target["required"]) && target["required"].length > 0
+  return target["type"] !== "object" || Number(target["minProperties"] ?? 0) > 0 || Array.isArray(target["required"]) && target["required"].length > 0
 }
 
 const body = (requestBody: Json, schemas: Json): Json => {

@@ -23,6 +23,7 @@ export const lists = {
   profiles: [50, 200],
   roles: [50, 200],
   toolsets: [50, 200],
+  toolCalls: [50, 200],
   connections: [50, 200],
   identities: [50, 200],
   models: [50, 200],

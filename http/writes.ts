@@ -10,7 +10,7 @@ import { Database, type DatabaseUnavailable } from "../src/store/Database.ts"
 import type { Tables } from "../src/store/tables.ts"
 import { Caller } from "./Caller.ts"
 import { isRefused, type Refused } from "./errors.ts"
-import { type Answer, idempotent, keepAnswer, KeyTaken } from "./Idempotency.ts"
+import { type Answer, idempotent, keepAnswer, type Key, KeyTaken } from "./Idempotency.ts"
 
 export const answerOf = (body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer => ({
   status, body: JSON.stringify(body), ...(headers !== undefined && { headers })
@@ -72,7 +72,14 @@ export const makeWrites = Effect.gen(function*() {
       )
     })
 
+  /** An answer without a change, kept all the same: its key must not come with another body. */
+  const keep = (operation: string, workspace: string, key: Key | undefined, answer: Answer) =>
+    key === undefined ? Effect.succeed(answer) : change(operation, async (tx) => {
+      await keepAnswer(tx, workspace, { ...key, status: answer.status, body: answer.body })
+      return answer
+    }).pipe(Effect.catchDefect((defect) => defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect)))
+
   const post = <A extends Kept | Refused>(operation: string, work: Work<A>) => postAfter(operation, Effect.void, work)
 
-  return { change, post, postAfter }
+  return { change, keep, post, postAfter }
 })

@@ -1,4 +1,4 @@
-/** Hooks at work: what they have decided, and a dry run (design, section 6). */
+/** Hooks at work: what they have decided, a dry run, and what they ask for (design, sections 5 and 6). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AgentId } from "../../src/domain/agent.ts"
@@ -7,9 +7,12 @@ import { HookData, HookInput } from "../../src/domain/hook.ts"
 import { HookDecision } from "../../src/domain/hookDecision.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { AnyTime } from "../../src/domain/time.ts"
+import { DeliveryDecision, HookWaitDecision } from "../../src/domain/waitAnswer.ts"
 import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ThreadId } from "../threads/api.ts"
+import { ResolvedWait, WaitId } from "../waits/api.ts"
 
 const { decision } = HookDecisionEvent.fields
 
@@ -77,5 +80,25 @@ export const HooksApi = HttpApiGroup.make("hooks").add(
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
     summary: "Try a hook on a sample",
     description: "Asks the hook as a turn would, and changes nothing: a url gets a real delivery whose ids lead nowhere and that holds no `answerToken`, an agent a real question."
+  })),
+  HttpApiEndpoint.post("resolveWait", "/hooks/waits/:waitId/resolve", {
+    params: { waitId: WaitId },
+    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
+    payload: HookWaitDecision,
+    success: ResolvedWait,
+    error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+  }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
+    summary: "Decide what a hook or a role asks",
+    description: "The same as answering the wait in its thread, for those who know only the wait."
+  })),
+  HttpApiEndpoint.post("decide", "/hooks/deliveries/:deliveryId/decision", {
+    params: { deliveryId: idOf("delivery") },
+    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
+    payload: DeliveryDecision,
+    success: ResolvedWait,
+    error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+  }).annotateMerge(access("approve", { delivery: true })).annotateMerge(OpenApi.annotations({
+    summary: "Answer an ask late",
+    description: "For an endpoint that has answered a delivery with `ask`: its decision, once there is one. With an API key, or with the `answerToken` of the delivery as bearer: good for one answer. 404 while nothing asks about the delivery, as in the moment before its `ask` is written down."
   }))
-).annotateMerge(OpenApi.annotations({ description: "Runtime hook audit, and dry runs of hooks." }))
+).annotateMerge(OpenApi.annotations({ description: "Runtime hook audit, dry runs of hooks, and decisions that hooks ask for." }))

@@ -1,18 +1,23 @@
-/** Hooks at work: contract to facts, and to one evaluation. */
+/** Hooks at work: contract to facts, to one evaluation, and to the threads that wait for a decision. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type HookData, type HookInput, hookOf, matching } from "../../src/domain/hook.ts"
+import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import { decided } from "../../src/domain/waitAnswer.ts"
 import { type HookQuestion, Hooks, type Rehearsal } from "../../src/hooks/Hooks.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/store/Database.ts"
 import { type DecisionPosition, listHookDecisions } from "../../src/store/hookDecisions.ts"
+import { findWait } from "../../src/store/waits.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
+import { idempotent } from "../Idempotency.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
+import { makeResolve } from "../waits/resolving.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
@@ -48,6 +53,7 @@ export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntrace
   const database = yield* Database
   const hooks = yield* Hooks
   const outbound = yield* Outbound
+  const resolve = yield* makeResolve
   const writes = yield* makeWrites
 
   const refuse = ({ point, processor }: HookInput, data: HookData) => {
@@ -77,6 +83,17 @@ export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntrace
       const question = questionOf(workspace, principal, hook, data)
       const matched = matching([{ ...question.hook, enabled: true }], data.point, data).length > 0
       return yield* writes.postAfter("hooks.test", hooks.rehearse(question), async (_, rehearsal) => answerOf({ matched, ...shown(rehearsal) }))
+    }),
+
+    resolveWait: Effect.fnUntraced(function*({ params: { waitId }, payload }) {
+      const caller = yield* Caller
+      return yield* idempotent((key) => resolve(caller, key, findWait(database, caller.workspace, waitId), decided(payload)))
+    }),
+
+    decide: Effect.fnUntraced(function*({ params: { deliveryId }, payload }) {
+      const caller = yield* Caller
+      const wait = findWait(database, caller.workspace, sibling("wait", deliveryId))
+      return yield* idempotent((key) => resolve(caller, key, wait, decided(payload)))
     })
   })
 }))

@@ -10,9 +10,10 @@ const Content = Schema.Array(ContentBlock).check(
   Schema.makeFilter((content) => utf8Bytes(JSON.stringify(content)) <= limits.messageBytes || `at most ${limits.messageBytes} bytes of encoded JSON`)
 )
 
-const oneOf = <const Names extends ReadonlyArray<string>>(names: Names) =>
+/** `beside`: how many other properties an object with one of these has. */
+const oneOf = (names: ReadonlyArray<string>, beside = 0) =>
   Schema.makeFilter<object>((value) => names.filter((name) => Object.hasOwn(value, name)).length === 1 || `exactly one of ${names.join(", ")}`, {
-    toJsonSchema: () => ({ oneOf: names.map((name) => ({ required: [name] })) })
+    toJsonSchema: () => ({ minProperties: beside + 1, maxProperties: beside + 1 })
   })
 
 /** What takes the place of what is judged: the one field that fits the wait's point. */
@@ -54,12 +55,12 @@ const result = {
     message: Schema.String.check(Schema.isMinLength(1), maxBytes(limits.toolErrorBytes))
   }))
 }
-const outputOrError = oneOf(["output", "error"])
+const outputOrError = ["output", "error"]
 
 /** Body of the one endpoint for all waits. */
 export const WaitResolution = Schema.Union([
   Schema.Struct({ type: Schema.Literal("decision"), ...decision, scope }).check(fits).annotate({ identifier: "WaitDecision" }),
-  Schema.Struct({ type: Schema.Literal("tool_result"), ...result }).check(outputOrError).annotate({ identifier: "WaitToolResult" })
+  Schema.Struct({ type: Schema.Literal("tool_result"), ...result }).check(oneOf(outputOrError, 1)).annotate({ identifier: "WaitToolResult" })
 ]).annotate({ identifier: "WaitResolution" })
 export type WaitResolution = typeof WaitResolution.Type
 
@@ -72,5 +73,16 @@ export type HookWaitDecision = typeof HookWaitDecision.Type
 export const DeliveryDecision = Schema.Struct(decision).check(fits).annotate({ identifier: "DeliveryDecision" })
 export type DeliveryDecision = typeof DeliveryDecision.Type
 
-export const ToolCallResult = Schema.Struct(result).check(outputOrError).annotate({ identifier: "ToolCallResult" })
+export const ToolCallResult = Schema.Struct(result).check(oneOf(outputOrError)).annotate({ identifier: "ToolCallResult" })
 export type ToolCallResult = typeof ToolCallResult.Type
+
+/** An answer, whichever endpoint it came through. */
+export type WaitAnswer =
+  | ({ readonly type: "decision" } & Omit<HookWaitDecision, "type">)
+  | { readonly type: "tool_result"; readonly output: unknown }
+  | { readonly type: "tool_result"; readonly error: NonNullable<ToolCallResult["error"]> }
+
+export const decided = ({ type: _, ...said }: HookWaitDecision): WaitAnswer => ({ type: "decision", ...said })
+export const returned = ({ error, output }: ToolCallResult): WaitAnswer =>
+  error === undefined ? { type: "tool_result", output } : { type: "tool_result", error }
+export const answerOf = (body: WaitResolution): WaitAnswer => body.type === "decision" ? decided(body) : returned(body)

@@ -4,13 +4,8 @@
  */
 import { hash } from "node:crypto"
 import type { PendingWait, WaitRecord, WaitSubject } from "../domain/thread.ts"
+import type { WaitAnswer } from "../domain/waitAnswer.ts"
 import { cutOutput } from "../tools/output.ts"
-
-/** An answer, by what makes it the same as another: a decision's reason does not. */
-export type Answered =
-  | { readonly type: "decision"; readonly decision: string; readonly rewrite?: object; readonly scope?: string }
-  | { readonly type: "tool_result"; readonly output: unknown }
-  | { readonly type: "tool_result"; readonly error: { readonly code: string; readonly message: string } }
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -18,20 +13,21 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 const sorted = (_: string, value: unknown) =>
   isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value
 
-const essence = (answer: Answered) => {
+/** What makes two answers the same: the reason of a decision does not. */
+const essence = (answer: WaitAnswer) => {
   if (answer.type === "decision") return [answer.decision, answer.rewrite ?? null, answer.scope ?? "once"]
   // What is kept of an output may be its beginning only.
   return "output" in answer ? ["output", cutOutput(answer.output)] : ["error", answer.error.code, answer.error.message]
 }
 
-export const markOf = (answer: Answered) => hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")
+export const markOf = (answer: WaitAnswer) => hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")
 
 /** What is asked about stands here while it is open: a result or a response that is denied is kept nowhere. */
 export const openText = (wait: PendingWait, subject: WaitSubject) =>
   JSON.stringify(Object.keys(subject).length === 0 ? wait : { ...wait, subject })
 
 /** Nobody has answered a wait that expired or was cancelled. */
-export const overText = (wait: WaitRecord, seq: number, answer: Answered | undefined) =>
+export const overText = (wait: WaitRecord, seq: number, answer: WaitAnswer | undefined) =>
   JSON.stringify({ ...wait, seq, ...(answer === undefined ? {} : { mark: markOf(answer) }) })
 
 export interface StoredWait {

@@ -150,7 +150,7 @@ it("enumerations have the values of the specification", () => {
 
 it("both security schemes are there, by the names of the specification", () => {
   const { securitySchemes } = document.components
-  assert.sameMembers(Object.keys(securitySchemes), ["APIKeyBearer", "AgentLeaseBearer"])
+  assert.sameMembers(Object.keys(securitySchemes), ["APIKeyBearer", "AgentLeaseBearer", "DeliveryBearer"])
   for (const scheme of Object.values(securitySchemes)) assert.deepInclude(scheme, { type: "http", scheme: "bearer" })
 })
 
@@ -159,7 +159,7 @@ describe("every operation", () => {
     for (const { found, path } of all) {
       assert.match(path, /^\/v1\//)
       assert.isAbove(found.security.length, 0, path)
-      assert.match(found.description ?? "", /Scope: `(read|run|write|approve|admin)`\./, path)
+      assert.match(found.description ?? "", /Scope: `(read|run|write|approve|admin)`( or `(read|run|write|approve|admin)`)?\./, path)
     }
   })
   it("refuses with ErrorResponse, and has X-Request-Id on every answer", () => {

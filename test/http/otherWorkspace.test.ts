@@ -6,9 +6,9 @@ import { OpenApi } from "effect/http-api"
 import pg from "pg"
 import { Api } from "../../http/Api.ts"
 import { examples } from "../../http/examples.ts"
-import { toUuid } from "../../src/domain/ids.ts"
+import { sibling, toUuid } from "../../src/domain/ids.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 const { paths } = OpenApi.fromApi(Api)
 const methods = ["get", "post", "patch", "put", "delete"] as const
@@ -25,17 +25,27 @@ type Ids = Readonly<Record<string, string>>
 let furnished = 0
 /** One of everything that has an id, alive. */
 const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
+  const namespace = `desk${++furnished}`
+  const tools = [{ name: "ask", inputSchema: { type: "object" } }, { name: "sign", inputSchema: { type: "object" } }]
+  const toolsetId = (await client.post("/v1/toolsets", { kind: "client", namespace, tools })).body.toolset.id
   const agentId = await makeAgent(client, undefined, { identity: "worker@example.com" })
-  const threadId = await makeThread(client, agentId, { message: { content: text("/wait 600s") }, title: "Secret" })
-  const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const { profileId } = (await client.get(`/v1/agents/${agentId}`)).body.agent
+  const hooks = [{ name: "Signatures", point: "before_tool_call", match: { tools: ["*.sign"] }, processor: { type: "client" } }]
+  assert.strictEqual((await client.patch(`/v1/profiles/${profileId}`, { toolsetIds: [toolsetId], hooks })).status, 200)
+  // A client owes the result of one call, and a decision about the other.
+  const script = `/call ${namespace}.ask {}\n/call ${namespace}.sign {}`
+  const threadId = await makeThread(client, agentId, { message: { content: text(script) }, title: "Secret" })
+  await logOf(client, threadId, (log) => log.filter(({ type }) => type === "wait_created").length === 2)
+  const waits: ReadonlyArray<{ readonly id: string; readonly type: string; readonly toolCallId: string }> = (await client.get(`/v1/threads/${threadId}`)).body.pendingWaits
+  const { id: waitId = "" } = waits.find(({ type }) => type === "hook_ask") ?? {}
+  const { toolCallId = "" } = waits.find(({ type }) => type === "client_tool") ?? {}
+  const deliveryId = sibling("delivery", waitId)
+  const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const operationId = (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id
   const connectionId = (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id
   const keyId = (await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })).body.key.id
   const roleId = (await client.post("/v1/roles", { name: "R" })).body.role.id
-  const tools = [{ name: "ask", inputSchema: { type: "object" } }]
-  const toolsetId = (await client.post("/v1/toolsets", { kind: "client", namespace: `desk${++furnished}`, tools })).body.toolset.id
-  return { agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, toolsetId, version: "1" }
+  return { waitId, toolCallId, deliveryId, agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, toolsetId, version: "1" }
 }
 
 let server: TestServer
@@ -43,7 +53,8 @@ let database: pg.Client
 let theirs: Ids
 let ours: Ids
 beforeAll(async () => {
-  server = await startServer()
+  // A thread that leaves memory meanwhile would change its head.
+  server = await startServer({ idleMs: 600_000 })
   database = new pg.Client({ connectionString: server.url })
   await database.connect()
   theirs = await furnish(server.alpha)
@@ -124,8 +135,9 @@ describe("the id of another workspace", () => {
     ])
     assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs["agentId"]}`)).body, { threads: [] })
     assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs["agentId"]}`)).body, { operations: [] })
+    assert.deepStrictEqual((await beta.get(`/v1/tools/calls?toolsetId=${theirs["toolsetId"]}`)).body, { calls: [] })
     assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, { events: [] })
-    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "connections", "toolsets", "auth/keys"]) {
+    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "connections", "toolsets", "auth/keys", "tools/calls"]) {
       const { text } = await beta.get(`/v1/${list}`)
       for (const [name, id] of Object.entries(theirs)) if (name !== "version") assert.notInclude(text, id, `${list} ${name}`)
     }

@@ -6,6 +6,7 @@ import { generateKey, type NewKey } from "../../src/crypto/apiKey.ts"
 import type { Scope } from "../../src/domain/apiKey.ts"
 import { UserContent } from "../../src/domain/content.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { DatabaseUnavailable } from "../../src/store/Database.ts"
 import { Keys, type StoredKey } from "../../src/store/Keys.ts"
 import { jsonText } from "../../http/answers.ts"
@@ -127,7 +128,7 @@ export const serve = (world: World, rateLimit = RateLimit.off) => {
     reference.layer(TinyApi),
     probes.layer,
     Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths])
-  ).pipe(Layer.provide([credentials, readiness, rateLimit]))
+  ).pipe(Layer.provide([credentials, readiness, rateLimit, DeliveryTokens.layer([new Uint8Array(32)])]))
   return Effect.gen(function*() {
     const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0 }).pipe(
       Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { world.logs.push(line) })]))

@@ -1,0 +1,42 @@
+/** Waits: what a turn is parked on, and the one endpoint that answers them all (design, section 5). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { idOf } from "../../src/domain/ids.ts"
+import { WaitRecord } from "../../src/domain/thread.ts"
+import { WaitResolution } from "../../src/domain/waitAnswer.ts"
+import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { refuses } from "../errors.ts"
+import { ThreadId } from "../threads/api.ts"
+
+export const WaitId = idOf("wait")
+
+export const WaitAnswer = Schema.Struct({
+  wait: WaitRecord,
+  /** Of its wait_resolved event, once it is over. */
+  seq: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "WaitAnswer" })
+
+/** `seq` is that of the wait_resolved event. */
+export const ResolvedWait = Schema.Struct({ wait: WaitRecord, seq: Schema.Int }).annotate({ identifier: "ResolvedWait" })
+
+const wait = { threadId: ThreadId, waitId: WaitId }
+
+export const WaitsApi = HttpApiGroup.make("waits").add(
+  HttpApiEndpoint.get("get", "/threads/:threadId/waits/:waitId", {
+    params: wait,
+    success: WaitAnswer
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "Get a wait",
+    description: "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook asks about: `content`, or `toolOutput` and `failureCode`."
+  })),
+  HttpApiEndpoint.post("resolve", "/threads/:threadId/waits/:waitId/resolve", {
+    params: wait,
+    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
+    payload: WaitResolution,
+    success: ResolvedWait,
+    error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+  }).annotateMerge(access(["run", "approve"])).annotateMerge(OpenApi.annotations({
+    summary: "Answer a wait",
+    description: "The first answer wins. The same one again is answered as before (a decision's reason does not count); a different one, or one for a turn that was stopped, is `wait_already_resolved`. A decision takes the scope `approve`, a tool's result `run`."
+  }))
+).annotateMerge(OpenApi.annotations({ description: "What turns are parked on: results of client tools, decisions that hooks and roles ask for." }))

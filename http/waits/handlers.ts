@@ -1,0 +1,37 @@
+/** Waits: read from their rows, answered by their threads. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { answerOf } from "../../src/domain/waitAnswer.ts"
+import { Database } from "../../src/store/Database.ts"
+import { waitBody } from "../../src/store/waitRow.ts"
+import { findWait } from "../../src/store/waits.ts"
+import { jsonText } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller, holding } from "../Caller.ts"
+import { idempotent } from "../Idempotency.ts"
+import { makeResolve, noWait } from "./resolving.ts"
+
+const scopes = { decision: "approve", tool_result: "run" } as const
+
+export const WaitsHandlers = HttpApiBuilder.group(Api, "waits", Effect.fnUntraced(function*(handlers) {
+  const database = yield* Database
+  const resolve = yield* makeResolve
+
+  const find = (workspace: string, threadId: string, waitId: string) =>
+    Effect.map(findWait(database, workspace, waitId), (found) => found?.threadId === threadId ? found : undefined)
+
+  return handlers.handleAll({
+    get: Effect.fnUntraced(function*({ params: { threadId, waitId } }) {
+      const { scopes, workspace } = yield* Caller
+      const found = yield* find(workspace, threadId, waitId)
+      if (found === undefined) return yield* noWait()
+      const { subject, wait } = found
+      return jsonText(waitBody(scopes.has("approve") ? { ...found, wait: { ...wait, ...subject } } : found))
+    }),
+
+    resolve: Effect.fnUntraced(function*({ params: { threadId, waitId }, payload }) {
+      const caller = yield* holding(scopes[payload.type])
+      return yield* idempotent((key) => resolve(caller, key, find(caller.workspace, threadId, waitId), answerOf(payload)))
+    })
+  })
+}))
