@@ -40,7 +40,9 @@ const expired = () => new Refused({ error: "wait_expired", message: "nobody answ
 const already = ({ waitResult }: FoundWait["wait"]) =>
   new Refused({
     error: "wait_already_resolved", code: waitResult?.outcome ?? "resolved",
-    message: waitResult?.outcome === "cancelled" ? "the turn was stopped, and the wait with it" : "the wait was answered otherwise"
+    message: waitResult?.outcome === "cancelled"
+      ? "the turn was stopped, and the wait with it"
+      : `the wait was answered already: ${waitResult?.outcome}${waitResult?.by === undefined ? "" : ` by ${waitResult.by.type} ${waitResult.by.id}`}`
   })
 
 /** What is said of a wait that is over. */

@@ -7,11 +7,12 @@ import { doctor } from "./doctor.ts"
 import { keys } from "./keys.ts"
 import { migrateCommand } from "./migrate.ts"
 import { serve } from "./serve.ts"
-import { send, tail, threads, waits } from "./threads.ts"
+import { send, tail, threads } from "./threads.ts"
+import { approve, deny, waits } from "./waits.ts"
 
 const troupe = Command.make("troupe").pipe(
   Command.withDescription("Run AI agents as durable threads"),
-  Command.withSubcommands([dev, serve, migrateCommand, keys, doctor, threads, send, tail, waits])
+  Command.withSubcommands([dev, serve, migrateCommand, keys, doctor, threads, send, tail, waits, approve, deny])
 )
 
 /** Failures that the command line has not shown yet: a message for a person, no stack. Defects are bugs and show all. */

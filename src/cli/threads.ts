@@ -1,13 +1,13 @@
-/** `troupe threads`, `send`, `tail` and `waits`: the interface from a terminal. */
+/** `troupe threads`, `send` and `tail`: the interface from a terminal. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { at, connected, type Connected, field, list, request } from "./client.ts"
 import { demoAgent } from "./demo.ts"
 import { output, print, printable } from "./output.ts"
 
-const threadId = Argument.String("thread").pipe(Argument.withDescription("thr_…"))
+export const threadId = Argument.String("thread").pipe(Argument.withDescription("thr_…"))
 
-const limit = Flag.Int("limit").pipe(Flag.withDefault(20), Flag.withDescription("At most so many, 200 at most"))
+export const limit = Flag.Int("limit").pipe(Flag.withDefault(20), Flag.withDescription("At most so many, 200 at most"))
 
 /** First bearing text of a message's content. */
 const textOf = (content: unknown) =>
@@ -104,12 +104,3 @@ export const tail = Command.make("tail", {
 }, Effect.fn("cli.tail")(function*({ threadId, after, once, output }) {
   yield* followThread(yield* connected, threadId, after, output, once)
 })).pipe(Command.withDescription("Print a thread's events as they happen; resumes by seq"))
-
-export const waits = Command.make("waits", { limit, output }, Effect.fn("cli.waits")(function*({ limit, output }) {
-  const answer = yield* request(yield* connected, `/v1/threads?state=waiting&limit=${limit}`)
-  const rows = list(answer, "threads").flatMap((row) =>
-    list(row, "pendingWaits").map((wait) => [
-      field(row, "thread", "id"), field(wait, "waitId") || field(wait, "id"), field(wait, "type"), field(wait, "target"), field(wait, "toolName"), field(wait, "expiresAt")
-    ]))
-  yield* print(output, answer, ["thread", "wait", "type", "target", "tool", "expires"], rows)
-})).pipe(Command.withDescription("What waits for a person or a client"))
