@@ -1,5 +1,6 @@
 /**
- * A thread's public log in one line, turns by name: `user(A) assistant(A) user(S, in A) turn_completed(A)`.
+ * A thread's public log in one line, turns by name: `user(A) assistant(A) user(S, in A) turn_completed(A)`,
+ * with what failed, was decided or answered: `hook(A: 0 ask) wait_created(A) wait_resolved(A: allow)`.
  * An input is named by the first line of its text.
  */
 interface Told {
@@ -9,10 +10,21 @@ interface Told {
 }
 
 const short: Readonly<Record<string, string>> = {
-  user_message: "user", assistant_message: "assistant", tool_intent: "intent", tool_result: "result"
+  user_message: "user", assistant_message: "assistant", tool_intent: "intent", tool_result: "result", hook_decision: "hook"
 }
 
 const firstLine = ({ event }: Told) => /"text":"(?<line>.*?)(?:\\n|")/.exec(JSON.stringify(event["content"]))?.groups?.["line"] ?? "?"
+
+interface Outcomes {
+  readonly failureCode?: string
+  readonly hook?: { readonly index: number; readonly decision: string }
+  readonly waitResult?: { readonly outcome: string }
+}
+
+const howItWent = ({ event }: Told) => {
+  const { failureCode, hook, waitResult }: Outcomes = event
+  return hook === undefined ? waitResult?.outcome ?? failureCode : `${hook.index} ${hook.decision}`
+}
 
 export const logText = (log: ReadonlyArray<Told>): string => {
   const names = new Map<string, string>()
@@ -23,7 +35,7 @@ export const logText = (log: ReadonlyArray<Told>): string => {
       if (joins !== undefined) return `user(${name}, in ${joins})`
       names.set(told.turn, name)
     }
-    const failure = told.event["failureCode"]
-    return `${short[told.type] ?? told.type}(${names.get(told.turn)}${typeof failure === "string" ? `: ${failure}` : ""})`
+    const more = howItWent(told)
+    return `${short[told.type] ?? told.type}(${names.get(told.turn)}${more === undefined ? "" : `: ${more}`})`
   }).join(" ")
 }

@@ -18,7 +18,7 @@ import { freshId } from "../../src/seed.ts"
 import { carryOf, plain } from "../../machines/thread/fold.ts"
 import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
 import { logText } from "../logText.ts"
-import { agentId, coldClaim, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+import { agentId, asStored, coldClaim, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 
@@ -176,17 +176,33 @@ export class Client {
     })
   }
 
-  /** Answers the first open wait, if there is one. */
-  answer() {
-    return this.answerWith((wait) => wait.type === "client_tool" ? { type: "tool_result", output: { answer: 42 } } : { type: "decision", decision: "allow" })
+  /** The open waits, as stored: also of a thread that does not live anywhere now. */
+  get waits(): ReadonlyArray<OpenWait> {
+    const stored = this.ref === undefined ? undefined : asStored(this.world, this.ref)
+    return stored === undefined ? [] : openWaits(this.node.kind.load(stored).context.turn).map(({ wait }) => wait)
   }
 
-  answerWith(answerOf: (wait: OpenWait) => WaitAnswer) {
-    const [open] = openWaits(this.node.registry.peek(this.ref?.id ?? "")?.context.turn ?? null)
-    return open === undefined
-      ? Effect.void
-      : Effect.asVoid(this.request(() => ({ type: "answer", waitId: open.wait.waitId, principal: ann, answer: answerOf(open.wait) })))
-  }
+  /** Time goes on until so many waits are open. */
+  readonly untilWaiting = Effect.fnUntraced(function*(this: Client, count = 1) {
+    for (let i = 0; this.waits.length < count; i++) {
+      if (i > 200) assert.fail(`there are ${this.waits.length} open waits, not ${count}`)
+      yield* this.pass(250)
+    }
+  }.bind(this))
+
+  /** Answers an open wait, if there is one, as fits it or as told. */
+  readonly answer = Effect.fnUntraced(function*(this: Client, answer?: WaitAnswer, place = 0) {
+    const wait = this.waits[place]
+    if (wait === undefined) return
+    const fitting: WaitAnswer = wait.type === "client_tool" ? { type: "tool_result", output: { answer: 42 } } : { type: "decision", decision: "allow" }
+    yield* this.request(() => ({ type: "answer", waitId: wait.waitId, principal: ann, answer: answer ?? fitting }))
+  }.bind(this))
+
+  /** Answers as soon as so many waits are open. */
+  readonly answers = Effect.fnUntraced(function*(this: Client, answer?: WaitAnswer, place = 0, count = 1) {
+    yield* this.untilWaiting(count)
+    yield* this.answer(answer, place)
+  }.bind(this))
 
   /** Time goes on; a node that dies meanwhile is replaced. */
   readonly pass = Effect.fnUntraced(function*(this: Client, ms: number) {

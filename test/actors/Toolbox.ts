@@ -3,11 +3,12 @@
  * answer, `risky` wants a person's approval, `forbidden` is denied. Tools take two seconds, hooks one.
  */
 import { Effect } from "effect"
-import { emptyKit, hooksAbout, type Kit, type ToolOutcome, type Tools, unknownTool } from "../../actors/thread/tools.ts"
+import { emptyKit, hooksAbout, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "../../actors/thread/tools.ts"
 import type { Verdict } from "../../machines/thread/commands.ts"
 import { asyncTimeoutOf, type Hook, onTimeoutOf } from "../../src/domain/hook.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { HookOutcome, HookQuestion } from "../../src/hooks/Hooks.ts"
+import { againstQuestion, againstRun } from "./witness.ts"
 import type { World } from "./World.ts"
 
 const verdicts: Readonly<Record<string, Verdict>> = {
@@ -18,13 +19,14 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   forbidden: { refused: { code: "tool_denied", text: "No role allows it." } }
 }
 
-const ran = (world: World, name: string, toolCallId: string) => Effect.suspend(() => {
+const ran = (world: World, { input, name, toolCallId }: ToolRun) => Effect.suspend(() => {
   const runs = (world.runs.get(toolCallId) ?? 0) + 1
+  world.complaints.push(...againstRun(world.store, toolCallId, name === "risky"))
   world.runs.set(toolCallId, runs)
   if (name !== "often" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
   return Effect.delay(Effect.sync((): ToolOutcome => {
     world.finished++
-    return { output: { ran: name } }
+    return { output: { ran: name, with: input } }
   }), "2 seconds")
 })
 
@@ -33,20 +35,20 @@ export const toolsOf = (world: World): Tools => {
     ...emptyKit,
     hooks: world.hooks,
     verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => verdicts[name] ?? { refused: unknownTool(name) })),
-    run: (_, { name, toolCallId }) => {
-      if (["once", "often", "risky"].includes(name)) return ran(world, name, toolCallId)
-      world.complaints.push(`${name} ran`)
-      return emptyKit.run({ workspace: "", agentId: "", threadId: "", carry: { usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } } }, { turnId: "", toolCallId, name, input: null })
+    run: (by, asked) => {
+      if (["once", "often", "risky"].includes(asked.name)) return ran(world, asked)
+      world.complaints.push(`${asked.name} ran`)
+      return emptyKit.run(by, asked)
     }
   }
   return { kit: () => Effect.succeed(kit) }
 }
 
-/** A hook that answers what its name says: `allow`, `deny`, `ask`, `defer`, or `rewrite`. */
+/** A hook that answers what its name says: `allow`, `deny`, `ask`, `defer`, with `rewrite` or `failed` behind it. A client's asks. */
 export const hook = (name: string, point: Hook["point"], more: Partial<Hook> = {}): Hook =>
   ({ id: `hook_${point}_${name}`, name, point, processor: { type: "url", url: "https://hooks.example/" }, enabled: true, ...more })
 
-const rewrites = {
+export const rewrites = {
   before_turn_start: { content: [{ type: "text" as const, text: "/say rewritten" }] },
   before_tool_call: { toolInput: { rewritten: true } },
   after_tool_result: { toolOutput: "redacted" },
@@ -55,19 +57,19 @@ const rewrites = {
 
 const decisions = ["allow", "deny", "ask", "defer"] as const
 
-export const evaluateIn = (world: World) => (question: HookQuestion): Effect.Effect<HookOutcome> => {
-  const { deliveryId, hook } = question
-  const decision = decisions.find((one) => hook.name.startsWith(one)) ?? "allow"
-  return Effect.delay(Effect.sync((): HookOutcome => {
-    world.evaluations.set(deliveryId, (world.evaluations.get(deliveryId) ?? 0) + 1)
-    return {
-      decision, latencyMs: 1_000, deliveryId,
-      ...(hook.name.includes("rewrite") ? { rewrite: rewrites[hook.point] } : {}),
-      ...(hook.name.includes("failed") ? { failed: true as const } : {}),
-      ...(decision === "ask" ? { ask: { target: hook.processor.type === "client" ? "client" as const : "person" as const, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } } : {})
-    }
-  }), hook.processor.type === "client" ? 0 : 1_000)
-}
+export const evaluateIn = (world: World) => ({ data, deliveryId, hook }: HookQuestion): Effect.Effect<HookOutcome> => Effect.suspend(() => {
+  const isClient = hook.processor.type === "client"
+  const decision = isClient ? "ask" : decisions.find((one) => hook.name.startsWith(one)) ?? "allow"
+  world.questions.set(deliveryId, data)
+  world.complaints.push(...againstQuestion(world.store, deliveryId, data))
+  const outcome: HookOutcome = {
+    decision, latencyMs: isClient ? 0 : 1_000, deliveryId,
+    ...(hook.name.includes("rewrite") ? { rewrite: rewrites[hook.point] } : {}),
+    ...(hook.name.includes("failed") ? { failed: true as const } : {}),
+    ...(decision === "ask" ? { ask: { target: isClient ? "client" as const : "person" as const, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } } : {})
+  }
+  return isClient ? Effect.succeed(outcome) : Effect.delay(Effect.succeed(outcome), 1_000)
+})
 
 /** How an input would run in this world. */
 export const admissionIn = (world: World, { content, mode, model }: Pick<Input, "content" | "mode" | "model">) => {

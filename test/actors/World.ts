@@ -26,7 +26,7 @@ import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
-import type { Hook } from "../../src/domain/hook.ts"
+import type { Hook, HookData } from "../../src/domain/hook.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
 import { admissionIn, evaluateIn, toolsOf } from "./Toolbox.ts"
 
@@ -44,8 +44,8 @@ export interface World {
   readonly misfortunes: ReadonlyArray<Misfortune>
   plan: Plan
   hooks: ReadonlyArray<Hook>
-  /** Evaluations of hooks, by delivery. */
-  readonly evaluations: Map<string, number>
+  /** What hooks were asked about, by delivery. */
+  readonly questions: Map<string, HookData>
   /** Identities that may not act any more. */
   readonly disabled: Set<string>
   /** Runs of our tools, by call. */
@@ -72,7 +72,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], evaluations: new Map(), disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
+  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
 }
 
 /** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */

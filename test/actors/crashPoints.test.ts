@@ -1,22 +1,7 @@
-/**
- * Crash-point enumeration (architecture, "Proving it", 2): each scenario runs once to count its
- * commits, then again and again: the node dies before one of them or after it, its connection is lost
- * before or after, or the journal does not answer. Another node takes over cold where one died, the
- * client goes on, and the invariants hold: every turn has ended, nothing that was acknowledged is missing.
- */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Layer } from "effect"
-import { TestClock } from "effect/testing"
-import { Client, told } from "./Client.ts"
-import { type Misfortune, makeWorld, plan, type World } from "./World.ts"
-
-interface Scenario {
-  readonly name: string
-  readonly does: (client: Client) => Effect.Effect<void>
-  /** The log of the run without a crash. */
-  readonly log: string
-  readonly given?: (world: World) => void
-}
+/** Crash points of turns that nobody judges: queue, steer, interrupt, retries, tools, waits of clients. How: crashes.ts. */
+import { Effect } from "effect"
+import { enumerate, type Scenario } from "./crashes.ts"
+import { plan, type World } from "./World.ts"
 
 const fallback = (world: World) => {
   world.plan = { ...plan, models: ["troupe/scripted", "troupe/scripted-paid"] }
@@ -181,7 +166,7 @@ const scenarios: ReadonlyArray<Scenario> = [
       yield* client.pass(1_000)
       yield* client.answer()
     }),
-    log: "user(A) intent(A) wait_created(A) wait_resolved(A) result(A) assistant(A) turn_completed(A) user(Q) assistant(Q) turn_completed(Q)"
+    log: "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A) assistant(A) turn_completed(A) user(Q) assistant(Q) turn_completed(Q)"
   },
   {
     name: "calls that the client leaves unanswered",
@@ -190,8 +175,8 @@ const scenarios: ReadonlyArray<Scenario> = [
       yield* client.pass(3_000)
       yield* client.answer()
     }),
-    log: "user(A) intent(A) intent(A) intent(A) wait_created(A) wait_created(A) result(A) wait_resolved(A) result(A) " +
-      "wait_resolved(A) result(A: tool_timeout) assistant(A) turn_completed(A)"
+    log: "user(A) intent(A) intent(A) intent(A) wait_created(A) wait_created(A) result(A) wait_resolved(A: result) result(A) " +
+      "wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
   },
   {
     name: "interrupt while the client is awaited",
@@ -199,7 +184,7 @@ const scenarios: ReadonlyArray<Scenario> = [
       yield* client.create("A", "/call ask {}")
       yield* client.send("I", "interrupt")
     }),
-    log: "user(A) intent(A) wait_created(A) wait_resolved(A) result(A: turn_interrupted) turn_cancelled(A) user(I) assistant(I) turn_completed(I)"
+    log: "user(A) intent(A) wait_created(A) wait_resolved(A: cancelled) result(A: turn_interrupted) turn_cancelled(A) user(I) assistant(I) turn_completed(I)"
   },
   {
     name: "edit, remove and promote",
@@ -260,56 +245,4 @@ const scenarios: ReadonlyArray<Scenario> = [
   }
 ]
 
-const run = ({ does, given }: Scenario, ...misfortunes: ReadonlyArray<Misfortune>) =>
-  Effect.gen(function*() {
-    const world = makeWorld(...misfortunes)
-    given?.(world)
-    const client = new Client(world)
-    yield* client.start()
-    yield* does(client)
-    yield* client.rest()
-    return { log: told(yield* client.check()), commits: world.store.commits, deaths: client.deaths }
-  }).pipe(
-    Effect.provide(Layer.fresh(TestClock.layer())),
-    Effect.catchCause((cause) =>
-      Effect.die(new Error(misfortunes.map(({ commit, fault }) => `${fault}, commit ${commit}`).join(" and "), { cause: Cause.squash(cause) })))
-  )
-
-const faults = ["crash before", "crash after", "lost before", "lost after", "unavailable"] as const
-
-let cases = 0
-afterAll(() => console.log(`crash points: ${cases} cases of ${scenarios.length} scenarios`))
-
-describe("no commit that fails harms", () => {
-  for (const scenario of scenarios) {
-    it.effect(scenario.name, () =>
-      Effect.gen(function*() {
-        const whole = yield* run(scenario)
-        assert.strictEqual(whole.log, scenario.log)
-        for (let commit = 1; commit <= whole.commits; commit++) {
-          for (const fault of faults) {
-            const { deaths } = yield* run(scenario, { commit, fault })
-            assert.strictEqual(deaths, fault.startsWith("crash") ? 1 : 0, `${fault}, commit ${commit} of ${whole.commits}`)
-            cases++
-          }
-        }
-      }), 60_000)
-  }
-})
-
-describe("nor do two of them, whose second node dies as well, of", () => {
-  for (const scenario of scenarios) {
-    it.effect(scenario.name, () =>
-      Effect.gen(function*() {
-        const { commits } = yield* run(scenario)
-        for (let first = 1; first <= commits; first++) {
-          for (let second = first + 1; second <= commits + 1; second++) {
-            for (const [before, after] of [["crash before", "crash after"], ["crash after", "crash before"], ["unavailable", "crash after"]] as const) {
-              yield* run(scenario, { commit: first, fault: before }, { commit: second, fault: after })
-              cases++
-            }
-          }
-        }
-      }), 60_000)
-  }
-})
+enumerate(scenarios)

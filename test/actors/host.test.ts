@@ -187,7 +187,7 @@ describe("an actor at rest", () => {
       assert.isNull(row(world, ref).owner)
       assert.isUndefined(node.registry.peek(ref.id))
       yield* pass(12_000)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A) result(A: tool_timeout) assistant(A) turn_completed(A)")
+      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
     }))
 
   it.effect("that could not be given back is found all the same when its wait expires", () =>
@@ -198,7 +198,7 @@ describe("an actor at rest", () => {
       yield* settle
       yield* pass(20_000)
       assert.isBelow(world.lostReleases, 1, "a release was lost")
-      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A) result(A: tool_timeout) assistant(A) turn_completed(A)")
+      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
     }))
 
   it.effect("does not leave while a model answers", () =>
