@@ -1,5 +1,5 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
-import type { Bus, Hint } from "../../src/bus/Bus.ts"
+import type { Bus, HintedEvent } from "../../src/bus/Bus.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
@@ -122,7 +122,7 @@ export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: T
       const { pos, turn } = before.context
       for (const fact of written.said) count(fact, turn)
       prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
-      const events: Array<Extract<Hint, { type: "events" }>["events"][number]> = []
+      const events: Array<Required<HintedEvent>> = []
       let at = seq
       for (const fact of written.facts) {
         if (!fact.public || fact.turn === null) continue

@@ -28,6 +28,7 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"],
     /** seq up to which the log is known to hold nothing that was asked for; unknown until it was read. */
     let seen: number | undefined
     yield* bus.subscribe({ workspace, threadId }, (hint) => {
+      if (hint.type === "look") Deferred.doneUnsafe(wake, Effect.succeed(undefined))
       if (hint.type !== "events") return
       const first = hint.events[0]
       const last = hint.events.at(-1)
@@ -38,9 +39,10 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"],
         if (follows) seen = last.seq
         return
       }
-      const whole = follows && wanted.length <= limit && wanted.reduce((sum, event) => sum + event.text.length, 0) < mostCharacters
+      const texts = wanted.flatMap(({ text }) => text === undefined ? [] : [text])
+      const whole = follows && texts.length === wanted.length && wanted.length <= limit && texts.reduce((sum, text) => sum + text.length, 0) < mostCharacters
       Deferred.doneUnsafe(wake, Effect.succeed(whole
-        ? { events: wanted.map((event) => event.text), position: undefined, lastSeq: last.seq, seq: wanted.at(-1)!.seq }
+        ? { events: texts, position: undefined, lastSeq: last.seq, seq: wanted.at(-1)!.seq }
         : undefined))
     })
     const known = lastSeq(workspace, threadId)

@@ -1,6 +1,7 @@
 /**
  * Follows the hints of an agent or of a whole workspace for one watcher: best effort, no replay. What
- * does not fit into its buffer is left out, and `gap` says so as soon as there is room.
+ * does not fit into its buffer, or was lost on its way here, is left out, and `gap` says so as soon as
+ * there is room.
  */
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { Effect, type Scope } from "effect"
@@ -10,7 +11,7 @@ import type { Frame } from "./Outbox.ts"
 import type { Watcher } from "./Streams.ts"
 import type { Wanted } from "./wanted.ts"
 
-const framesOf = (hint: Hint): ReadonlyArray<Frame> => {
+const framesOf = (hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<Frame> => {
   switch (hint.type) {
     case "events":
       return hint.events.map((event) => frames.hintedEvent(hint, event))
@@ -29,7 +30,7 @@ const framesOf = (hint: Hint): ReadonlyArray<Frame> => {
 
 /** A hint's frames are the same for everybody: made for the first watcher. */
 const made = new WeakMap<Hint, ReadonlyArray<Frame>>()
-const shared = (hint: Hint) => {
+const shared = (hint: Exclude<Hint, { readonly type: "look" }>) => {
   const known = made.get(hint)
   if (known !== undefined) return known
   const fresh = framesOf(hint)
@@ -42,14 +43,20 @@ export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wante
     Effect.gen(function*() {
       let lost = false
       // From the first frame that is left out until the gap is told, everything is: order is kept.
-      outbox.onRoom = () => {
+      const tellGap = () => {
         if (!lost) return
         lost = !outbox.offer({ text: frames.gap() })
         if (!lost) record(streamGaps)
       }
+      outbox.onRoom = tellGap
       let ready = false
       yield* bus.subscribe(watch, (hint) => {
-        if (!ready || !wanted[hint.type === "events" ? "event" : hint.type]) return
+        if (!ready) return
+        if (hint.type === "look") {
+          lost = true
+          return tellGap()
+        }
+        if (!wanted[hint.type === "events" ? "event" : hint.type]) return
         for (const frame of shared(hint)) if (lost || !outbox.offer(frame)) lost = true
       })
       outbox.offer({ text: frames.ready({ streamId }) })

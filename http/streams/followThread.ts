@@ -5,13 +5,15 @@
  * F2. An event from a hint is passed on only if its seq is the next; else the log is read from there.
  * F3. With a position to replay from, no event is left out however slow the watcher: what does not
  *     fit into its buffer is read again. Without one, what does not fit is left out and named by `gap`.
- * F4. The log is looked at every now and then all the same: hints may be lost.
+ * F4. The log is looked at every now and then all the same, and at once where hints are known to be
+ *     lost ("look"): a status that was missed is told then.
  */
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { Deferred, Effect, Option, type Scope } from "effect"
 import type { Bus, Hint } from "../../src/bus/Bus.ts"
 import type { DatabaseUnavailable } from "../../src/store/Database.ts"
 import type { ThreadReads } from "../../src/store/ThreadReads.ts"
+import { readStatus } from "../../src/store/threadView.ts"
 import { Refused } from "../errors.ts"
 import * as frames from "./frames.ts"
 import type { Watcher } from "./Streams.ts"
@@ -26,6 +28,8 @@ export interface Follow {
 }
 
 const lookEvery = "15 seconds"
+/** After an outage of the bus all streams of a node look again, but not all at once. */
+const spreadMs = 500
 const pageRows = 200
 
 export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"]) => (follow: Follow) =>
@@ -41,6 +45,10 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       /** First event that was left out (F3). */
       let lost: number | undefined
       let lastStatus: Extract<Hint, { readonly type: "status" }> | undefined
+      /** The newest status that is known. */
+      let known: string | undefined
+      /** Hints may have been lost since the head was read (F4). */
+      let stale = false
       let bell = Deferred.makeUnsafe<void>()
       const ring = () => { Deferred.doneUnsafe(bell, Effect.void) }
       outbox.onRoom = ring
@@ -66,10 +74,11 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
             for (const { seq, text } of hint.events) {
               if (seq > newest) newest = seq
               if (!live || seq < next) continue
-              if (seq > next || !pass(seq, text)) fall()
+              if (seq > next || text === undefined || !pass(seq, text)) fall()
             }
             return
           case "status":
+            known = hint.status
             if (!wanted.status) return
             if (!live || !outbox.offer(frames.status(hint))) lastStatus = hint
             return
@@ -84,6 +93,10 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
             return
           case "discard":
             if (live && wanted.discard) outbox.offer(frames.discard(hint))
+            return
+          case "look":
+            stale = true
+            ring()
         }
       }
 
@@ -91,6 +104,7 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       const head = yield* reads.head(workspace, threadId)
       if (head === undefined) return yield* new Refused({ error: "not_found", message: "no such thread" })
       newest = Math.max(newest, head.seq)
+      known ??= head.status
       next = (follow.after ?? head.seq) + 1
       outbox.offer({ text: frames.ready({ streamId, lastSeq: head.seq }) })
 
@@ -126,8 +140,15 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       })
 
       const look = Effect.gen(function*() {
-        const head = yield* reads.head(workspace, threadId)
-        if (head === undefined || head.seq <= newest) return
+        stale = false
+        const head = yield* Effect.tapError(reads.head(workspace, threadId), () => Effect.sync(() => { stale = true }))
+        if (head === undefined || head.seq < newest) return
+        if (head.status !== known && wanted.status) {
+          const status = { workspace, agentId: "", threadId, type: "status", status: readStatus(head.status), lastSeq: head.seq } as const
+          if (head.seq > newest || !live || !outbox.offer(frames.status(status))) lastStatus = status
+        }
+        known = head.status
+        if (head.seq === newest) return
         newest = head.seq
         live = false
       })
@@ -135,9 +156,13 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       const catchUp = Effect.gen(function*() {
         for (;;) {
           while (!live) if (yield* step) break
-          const rung = yield* Effect.timeoutOption(Deferred.await(bell), lookEvery)
-          if (Option.isSome(rung)) bell = Deferred.makeUnsafe<void>()
-          else yield* look
+          if (!stale) {
+            const rung = yield* Effect.timeoutOption(Deferred.await(bell), lookEvery)
+            if (Option.isNone(rung)) stale = true
+            else bell = Deferred.makeUnsafe<void>()
+            if (stale) yield* Effect.sleep(Math.random() * spreadMs)
+          }
+          if (stale) yield* look
         }
       })
       // The database may be away for a while: the watcher has been told nothing wrong, and waits.

@@ -1,5 +1,5 @@
 /** Server-Sent Events as text (design, section 16). JSON holds no line ends, so a frame has one data line. */
-import type { Hint } from "../../src/bus/Bus.ts"
+import type { Hint, HintedEvent } from "../../src/bus/Bus.ts"
 import type { FrameType } from "./api.ts"
 import type { Frame } from "./Outbox.ts"
 
@@ -20,7 +20,7 @@ export const gap = (range?: { readonly fromSeq: number; readonly toSeq: number }
 /** A whole ThreadEvent, from its text. */
 export const event = (seq: number, whole: string): Frame => ({ text: `id: ${seq}\nevent: event\ndata: ${whole}\n\n` })
 
-export const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: Of<"events">["events"][number]): Frame =>
+export const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame =>
   ({ text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type })) })
 
 export const status = ({ lastSeq, status, threadId }: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): Frame =>

@@ -1,12 +1,16 @@
 /**
- * The bus: best-effort news for watchers. Whoever needs certainty reads the log.
+ * The bus: best-effort news between nodes and for watchers, and questions from node to node. Whoever
+ * needs certainty reads the log.
  *
  * B1. A hint is published only after the commit that it tells of, or, for a delta, about a response
  *     that is not recorded yet.
  * B2. Losing every hint loses nothing. Hints of one thread arrive in the order of their publication.
+ * B3. Nothing here waits for the wire or fails because of it, but `request`, which says so in time.
+ * B4. Where hints may have been lost, listeners get `look`: they read what they follow again.
  */
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Data, Effect, Layer, type Scope } from "effect"
 import type { ThreadStatus } from "../domain/thread.ts"
+import { makeInProcess } from "./inProcess.ts"
 
 export interface About {
   readonly workspace: string
@@ -14,9 +18,17 @@ export interface About {
   readonly threadId: string
 }
 
-export type Hint = About & (
-  /** Events were committed. Texts are whole ThreadEvents, in order, `seq` that of the first. */
-  | { readonly type: "events"; readonly events: ReadonlyArray<{ readonly seq: number; readonly turnId: string; readonly type: string; readonly text: string }> }
+export interface HintedEvent {
+  readonly seq: number
+  readonly turnId: string
+  readonly type: string
+  /** The whole ThreadEvent. Absent where it was too long to travel: the log has it. */
+  readonly text?: string
+}
+
+export type News =
+  /** Events were committed: in order, without gaps. */
+  | { readonly type: "events"; readonly events: ReadonlyArray<HintedEvent> }
   /** A piece of a response that is being sampled: `eventId` is the id its assistant_message will have. */
   | { readonly type: "delta"; readonly turnId: string; readonly eventId: string; readonly index: number; readonly text: string }
   /** The streamed response will not be recorded. */
@@ -26,7 +38,10 @@ export type Hint = About & (
   | { readonly type: "wait"; readonly waitId: string; readonly state: "open" | "resolved" | "expired" | "cancelled"; readonly target: "person" | "client" | "url" | "agent" }
   /** The pending queue changed: `pending` is how many wait now. */
   | { readonly type: "queue"; readonly pending: number }
-)
+  /** Hints were lost, or may have been (B4). What a watch of more than one thread does not name is empty here. */
+  | { readonly type: "look" }
+
+export type Hint = About & News
 
 export interface Watch {
   readonly workspace: string
@@ -34,75 +49,43 @@ export interface Watch {
   readonly threadId?: string
 }
 
+export type BusState = "in-process" | "connected" | "disconnected"
+
+/** A request had no answer. */
+export class NoAnswer extends Data.TaggedError("NoAnswer")<{
+  readonly incarnation: string
+  /**
+   * It has not been taken: `nobody` answers for that incarnation, the bus is `away`, the message is
+   * `too_large`, the node is too `busy`. It may have taken effect: no answer in time (`timeout`), the
+   * bus was `lost` meanwhile, the answer `failed` or could not travel.
+   */
+  readonly reason: "nobody" | "away" | "too_large" | "busy" | "timeout" | "lost" | "failed"
+}> {
+  /** Whether the request may have taken effect all the same. */
+  get mayHaveTakenEffect() {
+    return this.reason === "timeout" || this.reason === "lost" || this.reason === "failed"
+  }
+}
+
 export class Bus extends Context.Service<Bus, {
   /** Returns at once; never fails. */
   readonly publish: (hint: Hint) => void
-  /** Does anyone on this node's bus listen to that thread? Lets the publisher skip work for nobody. */
+  /** May anyone listen to that thread, on any node? Lets the publisher skip work for nobody. */
   readonly watched: (about: About) => boolean
   /** Live once the effect returns, until the scope closes. `listener` must not block or throw. */
   readonly subscribe: (watch: Watch, listener: (hint: Hint) => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Asks a node (by incarnation `node_…`). `message` is well-formed text, such as JSON. */
+  readonly request: (incarnation: string, message: string, timeoutMs: number) => Effect.Effect<string, NoAnswer>
+  /** Answers requests to an incarnation, until the scope closes. What is under way then is interrupted. */
+  readonly serve: (incarnation: string, answer: (message: string) => Effect.Effect<string>) => Effect.Effect<void, never, Scope.Scope>
+  /** Hint: an actor of this shard has something to do. All nodes hear it, this one too. */
+  readonly wake: (shard: number) => void
+  readonly onWake: (listener: (shard: number) => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Hint: a key was revoked, an identity disabled: caches are to be dropped. All nodes hear it, this one too. */
+  readonly authChanged: () => void
+  readonly onAuthChanged: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+  readonly state: () => BusState
 }>()("troupe/Bus") {
-  /** One process: hints go straight from the publisher to the listeners. */
-  static readonly layerMemory = Layer.effect(Bus, Effect.gen(function*() {
-    const services = yield* Effect.context<never>()
-    const topics = new Map<string, Set<(hint: Hint) => void>>()
-
-    const deliver = (topic: string, hint: Hint) => {
-      const listeners = topics.get(topic)
-      if (listeners === undefined) return
-      // A copy: whoever subscribes while a hint is on its way gets the next one.
-      for (const listener of [...listeners]) {
-        if (!listeners.has(listener)) continue
-        try {
-          listener(hint)
-        } catch (defect) {
-          Effect.runForkWith(services)(Effect.logError("a listener of the bus threw", defect))
-        }
-      }
-    }
-
-    // A listener may publish: its hint waits until everybody has got the current one (B2).
-    const waiting: Array<Hint> = []
-    let delivering = false
-    const publish = (hint: Hint) => {
-      waiting.push(hint)
-      if (delivering) return
-      delivering = true
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        for (const topic of topicsOf(next)) deliver(topic, next)
-      }
-      delivering = false
-    }
-
-    return Bus.of({
-      publish,
-      watched: (about) => topics.size > 0 && topicsOf(about).some((topic) => topics.has(topic)),
-      subscribe: (watch, listener) => {
-        const { agentId, threadId } = watch
-        // Of a watch that names both, the thread is the topic; the agent still has to agree.
-        const heard = agentId !== undefined && threadId !== undefined
-          ? (hint: Hint) => hint.agentId === agentId && listener(hint)
-          : (hint: Hint) => listener(hint)
-        const topic = topicOf(watch.workspace, threadId ?? agentId)
-        return Effect.acquireRelease(
-          Effect.sync(() => {
-            const listeners = topics.get(topic)
-            if (listeners === undefined) topics.set(topic, new Set([heard]))
-            else listeners.add(heard)
-          }),
-          () =>
-            Effect.sync(() => {
-              const listeners = topics.get(topic)
-              if (listeners?.delete(heard) === true && listeners.size === 0) topics.delete(topic)
-            })
-        )
-      }
-    })
-  }))
+  /** One process, or several nodes of a test in one. */
+  static readonly layerMemory = Layer.effect(Bus, Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" })))
 }
-
-const topicOf = (workspace: string, id: string | undefined) => id === undefined ? workspace : `${workspace}/${id}`
-
-/** Ids carry their noun, so an agent's topic is never a thread's. */
-const topicsOf = ({ agentId, threadId, workspace }: About) =>
-  [topicOf(workspace, threadId), topicOf(workspace, agentId), topicOf(workspace, undefined)]

@@ -1,0 +1,146 @@
+/**
+ * The bus inside one process: from the publisher straight to the listeners. Also the half of a bus
+ * between processes that is on this side of the wire.
+ */
+import { Cause, Deferred, Effect, Exit, Scope } from "effect"
+import { type About, type Bus, type Hint, NoAnswer, type Watch } from "./Bus.ts"
+
+interface Listener {
+  readonly watch: Watch
+  readonly hear: (hint: Hint) => void
+}
+
+export interface InProcess extends Omit<Bus["Service"], "state"> {
+  /** Tells everybody who listens that they may have missed something. */
+  readonly lookAll: () => void
+  /** Whether this process answers for that incarnation. */
+  readonly serves: (incarnation: string) => boolean
+}
+
+export interface InProcessOptions {
+  /** A topic has got its first listener, and the effect returns once it is heard of elsewhere; or it has lost its last. */
+  readonly listening?: (watch: Watch) => Effect.Effect<void>
+  readonly silent?: (watch: Watch) => void
+}
+
+const topicOf = (workspace: string, id: string | undefined) => id === undefined ? workspace : `${workspace}/${id}`
+
+/** Ids carry their noun, so an agent's topic is never a thread's. */
+const topicsOf = ({ agentId, threadId, workspace }: About) =>
+  [topicOf(workspace, threadId), topicOf(workspace, agentId), topicOf(workspace, undefined)]
+
+/** Of a watch that names both, the thread is the topic; the agent still has to agree. */
+const topicWatched = ({ agentId, threadId, workspace }: Watch) => topicOf(workspace, threadId ?? agentId)
+
+export const makeInProcess = ({ listening, silent }: InProcessOptions = {}) => Effect.gen(function*() {
+  const services = yield* Effect.context<never>()
+  const topics = new Map<string, Set<Listener>>()
+  const wakes = new Set<(shard: number) => void>()
+  const auths = new Set<() => void>()
+  const answers = new Map<string, { readonly answer: (message: string) => Effect.Effect<string>; readonly scope: Scope.Scope }>()
+
+  /** A listener's bug is its own. */
+  const guarded = (call: () => void) => {
+    try {
+      call()
+    } catch (defect) {
+      Effect.runForkWith(services)(Effect.logError("a listener of the bus threw", defect))
+    }
+  }
+
+  const deliver = (topic: string, hint: Hint) => {
+    const listeners = topics.get(topic)
+    if (listeners === undefined) return
+    // A copy: whoever subscribes while a hint is on its way gets the next one.
+    for (const listener of [...listeners]) {
+      const { agentId } = listener.watch
+      if (!listeners.has(listener) || (agentId !== undefined && agentId !== hint.agentId)) continue
+      guarded(() => listener.hear(hint))
+    }
+  }
+
+  // A listener may publish: its hint waits until everybody has got the current one (B2).
+  const waiting: Array<Hint> = []
+  let delivering = false
+  const publish = (hint: Hint) => {
+    waiting.push(hint)
+    if (delivering) return
+    delivering = true
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      for (const topic of topicsOf(next)) deliver(topic, next)
+    }
+    delivering = false
+  }
+
+  const listen = <A>(listeners: Set<A>, listener: A) =>
+    Effect.asVoid(Effect.acquireRelease(
+      Effect.sync(() => listeners.add(listener)),
+      () => Effect.sync(() => listeners.delete(listener))
+    ))
+
+  const service: InProcess = {
+    publish,
+    watched: (about) => topics.size > 0 && topicsOf(about).some((topic) => topics.has(topic)),
+    subscribe: (watch, hear) => {
+      const topic = topicWatched(watch)
+      const listener = { watch, hear }
+      return Effect.acquireRelease(
+        Effect.suspend(() => {
+          const listeners = topics.get(topic)
+          if (listeners === undefined) topics.set(topic, new Set([listener]))
+          else listeners.add(listener)
+          return listening?.(watch) ?? Effect.void
+        }),
+        () =>
+          Effect.sync(() => {
+            const listeners = topics.get(topic)
+            if (listeners?.delete(listener) !== true || listeners.size > 0) return
+            topics.delete(topic)
+            silent?.(watch)
+          })
+      )
+    },
+    lookAll: () => {
+      for (const listeners of [...topics.values()]) {
+        for (const { hear, watch } of [...listeners]) guarded(() => hear({ agentId: "", threadId: "", ...watch, type: "look" }))
+      }
+    },
+    serves: (incarnation) => answers.has(incarnation),
+    request: Effect.fnUntraced(function*(incarnation, message, timeoutMs) {
+      const served = answers.get(incarnation)
+      if (served === undefined) return yield* new NoAnswer({ incarnation, reason: "nobody" })
+      const { answer, scope } = served
+      // Whoever asked may lose patience; the answer is found all the same, as between processes.
+      const found = Deferred.makeUnsafe<string, NoAnswer>()
+      yield* Effect.suspend(() => answer(message)).pipe(
+        Effect.onExit((exit) => {
+          if (Exit.isSuccess(exit)) return Deferred.succeed(found, exit.value)
+          if (Cause.hasInterruptsOnly(exit.cause)) return Deferred.fail(found, new NoAnswer({ incarnation, reason: "lost" }))
+          return Effect.andThen(
+            Effect.logError("a request over the bus was not answered", exit.cause),
+            Deferred.fail(found, new NoAnswer({ incarnation, reason: "failed" }))
+          )
+        }),
+        Effect.forkIn(scope)
+      )
+      return yield* Effect.timeoutOrElse(Deferred.await(found), {
+        duration: timeoutMs,
+        orElse: () => Effect.fail(new NoAnswer({ incarnation, reason: "timeout" }))
+      })
+    }),
+    serve: Effect.fnUntraced(function*(incarnation, answer) {
+      const scope = yield* Scope.make()
+      const served = { answer, scope }
+      answers.set(incarnation, served)
+      yield* Effect.addFinalizer(() => Effect.suspend(() => {
+        if (answers.get(incarnation) === served) answers.delete(incarnation)
+        return Scope.close(scope, Exit.void)
+      }))
+    }),
+    wake: (shard) => { for (const listener of [...wakes]) guarded(() => listener(shard)) },
+    onWake: (listener) => listen(wakes, listener),
+    authChanged: () => { for (const listener of [...auths]) guarded(listener) },
+    onAuthChanged: (listener) => listen(auths, listener)
+  }
+  return service
+})
