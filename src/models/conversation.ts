@@ -76,9 +76,25 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
 }
 
 type InputSchema = LanguageModelV4FunctionTool["inputSchema"]
-/** Whether it is a JSON Schema is the tool owner's affair; a provider needs an object. */
-const isInputSchema = (schema: unknown): schema is InputSchema => isJSONObject(schema)
-const anyInput: InputSchema = { type: "object" }
+const isSchema = (value: unknown): value is InputSchema & Readonly<Record<string, unknown>> => isJSONObject(value)
+const anyInput: InputSchema = { type: "object", properties: {} }
+
+/** OpenAI and Anthropic take none of these at the top of a schema. */
+const choices = new Set(["allOf", "anyOf", "oneOf", "not", "enum"])
+
+const branchesOf = (schema: Readonly<Record<string, unknown>>) =>
+  ["allOf", "anyOf", "oneOf"].flatMap((word) => Array.isArray(schema[word]) ? schema[word].filter(isSchema) : [])
+
+/**
+ * A tool's schema as every provider takes it: of an object, with its properties, without choices at the top. It may say
+ * less than the tool's own; each call is held against that one.
+ */
+const wireSchema = (schema: unknown): InputSchema => {
+  if (!isSchema(schema)) return anyInput
+  const plain = Object.fromEntries(Object.entries(schema).filter(([word]) => !choices.has(word)))
+  const properties = [...branchesOf(schema), schema].flatMap(({ properties }) => isJSONObject(properties) ? Object.entries(properties) : [])
+  return { ...plain, type: "object", properties: Object.fromEntries(properties) }
+}
 
 /** The prompt's tools, and those that only the history still names: providers refuse calls of tools that they were not shown. */
 export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
@@ -86,7 +102,7 @@ export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
     type: "function",
     name: toProviderName(name),
     ...(description === undefined ? {} : { description }),
-    inputSchema: isInputSchema(inputSchema) ? inputSchema : anyInput
+    inputSchema: wireSchema(inputSchema)
   }))
   if (tools.length > 0) return tools
   const gone = new Set<string>()

@@ -3,60 +3,24 @@ import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { Journal } from "../../src/journal/Journal.ts"
-import { anthropicMessages } from "../models/servers/anthropicMessages.ts"
-import { chatCompletions } from "../models/servers/chatCompletions.ts"
-import { googleGenerate } from "../models/servers/googleGenerate.ts"
-import { openaiResponses } from "../models/servers/openaiResponses.ts"
-import { type Behaviour, type Protocol, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
+import type { Behaviour, ProviderServer } from "../models/servers/server.ts"
+import { startWays, type Ways, ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 
-interface Way {
-  readonly title: string
-  readonly protocol: Protocol
-  readonly base: string
-  readonly id: string
-  readonly more?: Readonly<Record<string, string>>
-  /** Reasoning that the provider wants back. */
-  readonly signs: boolean
-}
-
-const ways: ReadonlyArray<Way> = [
-  { title: "openai", protocol: openaiResponses, base: "/v1", id: "openai/gpt-5", signs: true },
-  { title: "openai chat", protocol: chatCompletions, base: "/v1", id: "openai/gpt-4o", more: { api: "chat" }, signs: false },
-  { title: "anthropic", protocol: anthropicMessages, base: "/v1", id: "anthropic/claude-sonnet-4-5", signs: true },
-  { title: "google", protocol: googleGenerate, base: "/v1beta", id: "google/gemini-3-pro-preview", signs: true },
-  { title: "openai-compatible", protocol: chatCompletions, base: "/v1", id: "local/llama", more: { provider: "openai-compatible" }, signs: true }
-]
-
 /** A server and a model for each test of each way: tests run at the same time. */
 const places = 9
 
-interface Place extends ProviderServer {
-  readonly modelId: string
-}
-
 let server: TestServer
-const providers = new Map<string, ReadonlyArray<Place>>()
-
+let providers: Ways
 beforeAll(async () => {
-  const models: Array<object> = []
-  for (const { base, id, more, protocol, title } of ways) {
-    const started: Array<Place> = []
-    for (let i = 0; i < places; i++) {
-      const provider = await startProvider(protocol)
-      const modelId = `${id}.${i}`
-      started.push({ ...provider, modelId })
-      models.push({ id: modelId, name: id.slice(id.indexOf("/") + 1), baseUrl: provider.url + base, apiKeyEnv: "SOME_KEY", ...more })
-    }
-    providers.set(title, started)
-  }
-  server = await startServer({ idleMs: 50, models: { env: { SOME_KEY: "test-key" }, modelsFile: { models }, idleTimeoutMs: 1000 } })
+  providers = await startWays(places)
+  server = await startServer({ idleMs: 50, models: providers.settings })
 })
 afterAll(async () => {
   await server.stop()
-  await Promise.all([...providers.values()].flat().map((provider) => provider.stop()))
+  await providers.stop()
 })
 
 const answer = (...text: ReadonlyArray<string>): Behaviour => ({ kind: "answer", answer: { text } })
@@ -81,7 +45,7 @@ const leaves = async (threadId: string) => {
 describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, title }) => {
   /** The way's own servers, one model each, as selectors of a new agent in this order. */
   const begin = async (...indices: ReadonlyArray<number>) => {
-    const chosen = indices.map((index) => providers.get(title)![index]!)
+    const chosen = indices.map((index) => providers.of(title, index))
     const agentId = await makeAgent(server.alpha, chosen.map(({ modelId }) => modelId))
     return { threadId: await makeThread(server.alpha, agentId), provider: chosen[0]!, spare: chosen[1] ?? chosen[0]! }
   }

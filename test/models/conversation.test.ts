@@ -5,6 +5,7 @@ import { toConversation, toTools } from "../../src/models/conversation.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
 import { called, promptOf, refused, result, said, turnId, user } from "./prompts.ts"
 import { problemIn, type Said } from "./servers/history.ts"
+import { problemInTools } from "./servers/tools.ts"
 
 const owner = "anthropic:anthropic"
 
@@ -109,6 +110,19 @@ describe("a prompt on its way to a provider", () => {
     const last = toConversation(promptOf([user("go"), said("well")], { purpose: "summary" }), owner).at(-1)
     expect(last?.role).toBe("user")
     expect(JSON.stringify(last?.content)).toContain("Summarize")
+  })
+
+  it.each([
+    ["says nothing of properties", { type: "object" }, { type: "object", properties: {} }],
+    ["is none", null, { type: "object", properties: {} }],
+    ["chooses at its top", {
+      type: "object", required: ["a"], properties: { a: { type: "string" } }, not: { required: ["d"] },
+      oneOf: [{ properties: { b: { type: "number" } }, required: ["b"] }, { properties: { a: { const: "x" }, c: {} } }, { $ref: "#/$defs/d" }], $defs: { d: {} }
+    }, { type: "object", required: ["a"], properties: { b: { type: "number" }, a: { type: "string" }, c: {} }, $defs: { d: {} } }]
+  ])("shows a tool whose schema %s as every provider takes it", (_, inputSchema, shown) => {
+    const [tool] = toTools(promptOf([user("go")], { tools: [{ name: "a", inputSchema }] }))
+    expect(tool?.inputSchema).toEqual(shown)
+    expect(problemInTools([{ name: tool?.name, schema: tool?.inputSchema }])).toBeUndefined()
   })
 
   it("still names the tools of its history when none is offered any more", () => {

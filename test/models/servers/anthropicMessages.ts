@@ -1,6 +1,6 @@
 /** Anthropic's messages endpoint. */
 import type { Said } from "./history.ts"
-import { listAt, textAt } from "./json.ts"
+import { field, listAt, textAt } from "./json.ts"
 import { inputText, type Issued, type Protocol, sse } from "./server.ts"
 
 const blocksOf = (message: unknown) => listAt(message, "content")
@@ -76,6 +76,7 @@ export const anthropicMessages: Protocol = {
   path: (url) => url === "/v1/messages",
   authorized: (request, key) => request.headers["x-api-key"] === key && request.headers["anthropic-version"] !== undefined,
   history,
+  tools: (body) => listAt(body, "tools").map((tool) => ({ name: textAt(tool, "name"), schema: field(tool, "input_schema") })),
   refuses,
   errorBody: (status, message, code) => ({ type: "error", error: { type: code ?? typeOf(status), message } }),
   content,

@@ -66,6 +66,7 @@ export const chatCompletions: Protocol = {
   path: (url) => url === "/v1/chat/completions",
   authorized: (request, key) => request.headers.authorization === `Bearer ${key}`,
   history,
+  tools: (body) => listAt(body, "tools").map((tool) => field(tool, "function")).map((tool) => ({ name: textAt(tool, "name"), schema: field(tool, "parameters") })),
   refuses: (body) => field(field(body, "stream_options"), "include_usage") === true ? undefined : "usage is not asked for",
   errorBody: (_status, message, code) => ({ error: { message, type: "invalid_request_error", param: null, code: code ?? null } }),
   content,

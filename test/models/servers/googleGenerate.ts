@@ -58,6 +58,8 @@ export const googleGenerate: Protocol = {
   path: (url) => /^\/v1beta\/models\/[^/]+:streamGenerateContent\?alt=sse$/.test(url),
   authorized: (request, key) => request.headers["x-goog-api-key"] === key,
   history,
+  tools: (body) => listAt(body, "tools").flatMap((tool) => listAt(tool, "functionDeclarations"))
+    .map((tool) => ({ name: textAt(tool, "name"), schema: field(tool, "parametersJsonSchema") })),
   refuses,
   errorBody: (status, message, code) => ({ error: { code: status, message, status: code ?? statusOf(status) } }),
   content,

@@ -82,6 +82,7 @@ export const openaiResponses: Protocol = {
   path: (url) => url === "/v1/responses",
   authorized: bearer,
   history,
+  tools: (body) => listAt(body, "tools").map((tool) => ({ name: textAt(tool, "name"), schema: field(tool, "parameters") })),
   refuses: (body) => field(body, "store") === false ? undefined : "this account stores nothing",
   errorBody: (status, message, code) => ({ error: { message, type: status === 429 ? "rate_limit_exceeded" : "invalid_request_error", param: null, code: code ?? null } }),
   content,

@@ -1,13 +1,14 @@
 /** A local provider: HTTP, a queue of behaviours, and one protocol that says what they look like on the wire. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { problemIn, type Said } from "./history.ts"
+import { problemInTools, type Shown } from "./tools.ts"
 
 export interface Answer {
   readonly reasoning?: string
   /** Streamed as one delta each. */
   readonly text?: ReadonlyArray<string>
-  /** `input` as JSON, or the raw text that the model made of it. */
-  readonly calls?: ReadonlyArray<{ readonly name: string; readonly input: unknown } | { readonly name: string; readonly raw: string }>
+  /** `input` as JSON, or the raw text that the model made of it; `id` where the provider gives another than usual. */
+  readonly calls?: ReadonlyArray<{ readonly name: string; readonly input: unknown; readonly id?: string } | { readonly name: string; readonly raw: string; readonly id?: string }>
   readonly usage?: { readonly input: number; readonly cached?: number; readonly output: number; readonly reasoning?: number }
   /** How it ends; `stop` or the protocol's word for calls by default. */
   readonly end?: "length" | "refused"
@@ -33,6 +34,8 @@ export interface Protocol {
   readonly path: (url: string) => boolean
   readonly authorized: (request: IncomingMessage, key: string) => boolean
   readonly history: (body: unknown) => ReadonlyArray<Said>
+  /** What the model is shown. */
+  readonly tools: (body: unknown) => ReadonlyArray<Shown>
   /** What else the provider refuses. */
   readonly refuses?: (body: unknown) => string | undefined
   readonly errorBody: (status: number, message: string, code: string | undefined) => unknown
@@ -76,7 +79,7 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
 
   const issue = (answer: Answer): Issued => {
     const id = `r${++count}`
-    const callIds = (answer.calls ?? []).map((_, index) => `call_${id}_${index}`)
+    const callIds = (answer.calls ?? []).map((call, index) => call.id ?? `call_${id}_${index}`)
     if (answer.reasoning === undefined) return { ...answer, id, callIds }
     const token = Buffer.from(`signed ${id}`).toString("base64")
     for (const callId of callIds) issued.set(callId, token)
@@ -96,7 +99,7 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
     requests.push(body)
     if (!protocol.path(request.url ?? "")) return refuse(response, 404, `no such path: ${request.url ?? ""}`)
     if (!protocol.authorized(request, key)) return refuse(response, 401, "the key is not valid")
-    const problem = protocol.refuses?.(body) ?? problemIn(protocol.history(body), issued)
+    const problem = protocol.refuses?.(body) ?? problemInTools(protocol.tools(body)) ?? problemIn(protocol.history(body), issued)
     if (problem !== undefined) return refuse(response, 400, problem)
 
     const behaviour = queue.shift() ?? { kind: "answer", answer: { text: ["ok"] } }
