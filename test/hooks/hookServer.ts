@@ -6,6 +6,7 @@
  *     hooks.answers(status(500), allow())      // in this order; the last one stays
  *     … processor: { type: "url", url: hooks.url }
  *     hooks.received[0]?.body.attempt
+ *     hooks.endpoint(deny()).url               // one of its own, that always answers so
  *     await hooks.stop()
  */
 import { randomBytes } from "node:crypto"
@@ -83,6 +84,7 @@ const parsed = (body: string): Received["body"] => {
 export const startHookServer = async () => {
   const received: Array<Received> = []
   const waiting: Array<() => void> = []
+  const endpoints = new Map<string, Reply>()
   let replies: ReadonlyArray<Reply> = [allow()]
   let secrets: ReadonlyArray<string> = []
   let canary = 0
@@ -100,6 +102,8 @@ export const startHookServer = async () => {
       const one: Received = { path, headers, text: body, body: parsed(body), signedBy: verified(secrets, body, headers), at: Date.now() }
       received.push(one)
       for (const wake of waiting.splice(0)) wake()
+      const own = endpoints.get(path)
+      if (own !== undefined) return own(response, one)
       const [reply = allow(), ...rest] = replies
       if (rest.length > 0) replies = rest
       reply(response, one)
@@ -112,6 +116,12 @@ export const startHookServer = async () => {
 
   return {
     url: `http://127.0.0.1:${port}/hook`,
+    /** An address of its own, and what came there. */
+    endpoint: (reply: Reply) => {
+      const path = `/hook/${endpoints.size}`
+      endpoints.set(path, reply)
+      return { url: `http://127.0.0.1:${port}${path}`, received: (): ReadonlyArray<Received> => received.filter((one) => one.path === path) }
+    },
     /** Counted apart: nobody is sent here except by a redirect. */
     canaryUrl: `http://127.0.0.1:${port}/canary`,
     canary: () => canary,
