@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { HookPoint } from "../../src/domain/event.ts"
 import { allow, ask, defer, deny, garbage, hang, type HookServer, json, nothing, type Received, redirect, type Reply, rewrite, startHookServer, status, text } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { ended, type Event, logOf, submit, text as content } from "./threadFixture.ts"
 import { addRole, addToolset, assertSound, begin, call, eventually, fresh, leavesMemory, makeWorker, only, outcomes, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
@@ -16,7 +16,7 @@ let hooks: HookServer
 let ns: string
 let toolsetId: string
 beforeAll(async () => {
-  [server, mcp, hooks] = await Promise.all([startServer({ idleMs: 50 }), startMcpServer(), startHookServer()])
+  [server, mcp, hooks] = await Promise.all([startServer({ idleMs: 50, leaseTtlMs: 20_000 }), startMcpServer(), startHookServer()])
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   ns = namespace
   toolsetId = id
@@ -32,10 +32,9 @@ const hook = (point: Point, reply: Reply, more: object = {}) =>
   ({ name: fresh("hook"), point, ...match(point), processor: { type: "url", url: hooks.endpoint(reply).url }, ...more })
 
 const worker = (...hooks: ReadonlyArray<object>) => makeWorker(server.alpha, { toolsetIds: [toolsetId], hooks })
-const executed = (log: ReadonlyArray<Event>) => {
-  const ids = new Set(only(log, "tool_intent").map(({ toolCallId }) => toolCallId))
-  return mcp.calls.filter(({ toolCallId }) => ids.has(toolCallId)).map(({ input }) => input)
-}
+/** Inputs of the calls that have run: a tool that only reads may run twice under one id, which is as good as once. */
+const executed = (log: ReadonlyArray<Event>) =>
+  only(log, "tool_intent").flatMap(({ toolCallId }) => mcp.calls.find((ran) => ran.toolCallId === toolCallId)?.input ?? [])
 const dataOf = (received: Received | undefined) => received?.body.data
 
 /** The log of a turn of one call, with these events where the point has its place; the rest where it goes on. */
@@ -83,7 +82,7 @@ describe.concurrent("a hook", () => {
       assert.deepInclude(wait, { type: "hook_ask", target: "person", state: "open", point, processor: "url", reason: "may it?" })
       await leavesMemory(server, threadId)
       assert.deepStrictEqual((await server.alpha.get(`/v1/threads/${threadId}`)).body.status, "awaiting")
-      await resolveWait(server, threadId, wait!.id, { type: "decision", decision: "allow" })
+      await resolveWait(server.alpha, threadId, wait!.id, { type: "decision", decision: "allow" })
       const log = await logOf(server.alpha, threadId, ended(1))
       assert.deepStrictEqual(told(log), told1(point, ["hook_decision: ask", "wait_created", "wait_resolved: allow", "hook_decision: allow"]))
       assert.deepStrictEqual(executed(log), [{ text: "hello" }])
@@ -92,7 +91,7 @@ describe.concurrent("a hook", () => {
     it(`of ${point} whose ask is denied by a person is hook_denied`, async () => {
       const threadId = await begin(server.alpha, await worker(hook(point, ask())), ...script())
       const [wait] = await waitsOf(server.alpha, threadId)
-      await resolveWait(server, threadId, wait!.id, { type: "decision", decision: "deny", reason: "rather not" })
+      await resolveWait(server.alpha, threadId, wait!.id, { type: "decision", decision: "deny", reason: "rather not" })
       const log = await logOf(server.alpha, threadId, ended(1))
       assert.deepStrictEqual(told(log), told1(point, ["hook_decision: ask", "wait_created", "wait_resolved: deny"], "hook_denied"))
       assert.strictEqual(log.find(({ failureCode }) => failureCode === "hook_denied")?.["failureText"], "rather not")
@@ -103,10 +102,27 @@ describe.concurrent("a hook", () => {
       const threadId = await begin(server.alpha, await worker({ name: "C", point, ...match(point), processor: { type: "client" } }), ...script())
       const [wait] = await waitsOf(server.alpha, threadId)
       assert.deepInclude(wait, { type: "hook_ask", target: "client", processor: "client" })
-      await resolveWait(server, threadId, wait!.id, { type: "decision", decision: "allow" })
+      await resolveWait(server.alpha, threadId, wait!.id, { type: "decision", decision: "allow" })
       const log = await logOf(server.alpha, threadId, ended(1))
       assert.deepStrictEqual(told(log), told1(point, ["hook_decision: ask", "wait_created", "wait_resolved: allow"]))
       assert.deepInclude(only(log, "hook_decision")[0]!["hook"], { latencyMs: 0, decision: "ask", processor: "client" })
+    })
+
+    it(`of ${point} that answers later itself is waited for, and its word counts`, async () => {
+      for (const decision of ["allow", "deny"]) {
+        const asked = hooks.endpoint(ask({ answerBy: "url" }))
+        const threadId = await begin(server.alpha, await worker({ name: "U", point, ...match(point), processor: { type: "url", url: asked.url } }), ...script())
+        const [wait] = await waitsOf(server.alpha, threadId)
+        assert.deepInclude(wait, { type: "hook_ask", target: "url" })
+        await leavesMemory(server, threadId)
+        const { answerToken, answerUrl } = asked.received()[0]!.body
+        const answer = await new Client(server.base, String(answerToken)).post(String(answerUrl), { decision })
+        assert.strictEqual(answer.status, 200, answer.text)
+        const log = await logOf(server.alpha, threadId, ended(1))
+        const judged = ["hook_decision: ask", "wait_created", `wait_resolved: ${decision}`]
+        assert.deepStrictEqual(told(log), told1(point, judged, decision === "allow" ? undefined : "hook_denied"))
+        assert.deepStrictEqual(executed(log), ranOnce(point, decision === "deny"))
+      }
     })
 
     for (const onTimeout of ["deny", "allow", "fail"] as const) it(`of ${point} whose ask nobody answers ends in ${onTimeout}`, async () => {
@@ -145,7 +161,7 @@ describe.concurrent("a hook's endpoint", () => {
           if (i === 2) {
             const [wait] = await waitsOf(server.alpha, threadId)
             assert.deepInclude(wait, { type: "hook_ask", target: "person" })
-            await resolveWait(server, threadId, wait!.id, { type: "decision", decision: "allow" })
+            await resolveWait(server.alpha, threadId, wait!.id, { type: "decision", decision: "allow" })
           }
           return await logOf(server.alpha, threadId, ended(1))
         }))
@@ -286,9 +302,9 @@ describe.concurrent("hooks", () => {
     const inputOf = (wait: typeof one) => Object(wait?.["toolInput"]).text
     const [first, second] = inputOf(one) === "ask one" ? [one, two] : [two, one]
     // In any order, and one of them leaves the other waiting.
-    await resolveWait(server, threadId, second!.id, { type: "decision", decision: "deny" })
+    await resolveWait(server.alpha, threadId, second!.id, { type: "decision", decision: "deny" })
     assert.strictEqual((await server.alpha.get(`/v1/threads/${threadId}`)).body.status, "awaiting")
-    await resolveWait(server, threadId, first!.id, { type: "decision", decision: "allow", rewrite: { toolInput: { text: "asked" } } })
+    await resolveWait(server.alpha, threadId, first!.id, { type: "decision", decision: "allow", rewrite: { toolInput: { text: "asked" } } })
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(outcomes(log), ["good", "hook_denied", "asked", "hook_denied"])
   })
@@ -322,6 +338,7 @@ describe.concurrent("hooks", () => {
       "user_message", "tool_intent", "hook_decision: ask", "wait_created", "wait_resolved: cancelled", "tool_result: turn_interrupted", "turn_cancelled",
       "user_message", "assistant_message", "turn_completed"
     ])
-    await resolveWait(server, parked, wait!.id, { type: "decision", decision: "allow" }).then(() => assert.fail("it is void"), () => {})
+    const late = await server.alpha.post(`/v1/threads/${parked}/waits/${wait!.id}/resolve`, { type: "decision", decision: "allow" })
+    assert.deepStrictEqual([late.status, late.body.error], [409, "wait_already_resolved"])
   })
 })

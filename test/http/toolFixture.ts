@@ -1,9 +1,7 @@
 /** Agents with tools, roles and hooks to try turns with, and what tests ask of their logs. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Threads } from "../../actors/thread/Threads.ts"
-import type { WaitAnswer } from "../../machines/thread/commands.ts"
 import { fromUuid } from "../../src/domain/ids.ts"
 import { Journal } from "../../src/journal/Journal.ts"
 import { recorded, violations } from "../invariants.ts"
@@ -77,12 +75,12 @@ export const waitsOf = async (client: Client, threadId: string, count = 1): Prom
   return detail.body.pendingWaits
 }
 
-/** Answers a wait as a user would. */
-export const resolveWait = (server: TestServer, threadId: string, waitId: string, answer: WaitAnswer): Promise<void> =>
-  server.runtime.runPromise(Threads.pipe(
-    Effect.flatMap((threads) => threads.resolve({ workspace: server.workspaces.alpha, principal: { type: "user", id: "ann" } }, threadId, waitId, answer)),
-    Effect.asVoid
-  ))
+/** Answers a wait; it must be taken. */
+export const resolveWait = async (client: Client, threadId: string, waitId: string, answer: object) => {
+  const told = await client.post(`/v1/threads/${threadId}/waits/${waitId}/resolve`, answer)
+  assert.strictEqual(told.status, 200, told.text)
+  return told.body
+}
 
 /** Until the thread is read from the journal again. */
 export const leavesMemory = (server: TestServer, threadId: string) =>

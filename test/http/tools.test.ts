@@ -13,7 +13,7 @@ let mcp: McpServer
 let ns: string
 let worker: string
 beforeAll(async () => {
-  [server, mcp] = await Promise.all([startServer({ idleMs: 100 }), startMcpServer()])
+  [server, mcp] = await Promise.all([startServer({ idleMs: 100, leaseTtlMs: 20_000 }), startMcpServer()])
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   ns = namespace
   worker = await makeWorker(server.alpha, { toolsetIds: [id] })
@@ -365,7 +365,7 @@ describe("a tool of clients", () => {
     const [wait] = await waitsOf(server.alpha, threadId)
     assert.deepInclude(wait, { type: "client_tool", target: "client", toolName: name, toolInput: { q: "which?" }, toolsetId: id })
     assert.strictEqual((await server.alpha.get(`/v1/threads/${threadId}`)).body.status, "awaiting")
-    await resolveWait(server, threadId, wait!.id, { type: "tool_result", output: { a: "that one" } })
+    await resolveWait(server.alpha, threadId, wait!.id, { type: "tool_result", output: { a: "that one" } })
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(told(log), [
       "user_message", "tool_intent", "tool_intent", "tool_result: tool_not_found", "wait_created", "wait_resolved: result", "tool_result",
@@ -378,7 +378,7 @@ describe("a tool of clients", () => {
     const { agentId, name } = await desk()
     const threadId = await begin(server.alpha, agentId, call(name))
     const [wait] = await waitsOf(server.alpha, threadId)
-    await resolveWait(server, threadId, wait!.id, { type: "tool_result", error: { code: "out_of_paper", message: "No paper." } })
+    await resolveWait(server.alpha, threadId, wait!.id, { type: "tool_result", error: { code: "out_of_paper", message: "No paper." } })
     assert.deepStrictEqual(failures(await logOf(server.alpha, threadId, ended(1))), [["tool_error", "out_of_paper: No paper."]])
   })
 

@@ -17,7 +17,7 @@ vi.mock(import("../../src/domain/limits.ts"), async (original) => {
 })
 
 let server: TestServer
-beforeAll(async () => { server = await startServer({ idleMs: 50 }) })
+beforeAll(async () => { server = await startServer({ idleMs: 50, leaseTtlMs: 20_000 }) })
 afterAll(async () => {
   await assertSound(server)
   await server.stop()
