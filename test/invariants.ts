@@ -10,7 +10,7 @@
  * I6. Inputs of mode queue are admitted in the order in which they were accepted.
  * I7. A response replies to the newest message that it could have seen.
  * I8. An input opens the turn of its own body, or joins the turn that it was sent to; no other.
- * I9. A hook judges an open call that waits for nobody; an ask is followed by its wait.
+ * I9. A hook judges an open call that waits for nobody; an ask is followed by its wait. What it was asked is decided once.
  */
 export interface Recorded {
   readonly pos: number
@@ -49,6 +49,8 @@ const numbering = (log: ReadonlyArray<Recorded>) => {
   return broken
 }
 
+const deliveryOf = ({ hook }: { readonly hook?: { readonly deliveryId?: string } }) => String(hook?.deliveryId)
+
 const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   const broken: Array<string> = []
   const say = (text: string) => broken.push(`${text} (turn ${turn})`)
@@ -61,6 +63,7 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   /** Open waits: of a call, or of the turn itself. */
   const waits = new Map<string, string>()
   const asked = new Set<string>()
+  const decided = new Set<string>()
   const waitsFor = (call: string) => [...waits.values()].includes(call)
   let newest: number | null = null
   for (const [i, { event, seq, type }] of facts.entries()) {
@@ -80,6 +83,8 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
       case "hook_decision":
         if (event["toolCallId"] !== undefined && calls.get(call) !== "open") say(`I9: a decision about ${call}, which is ${calls.get(call)}`)
         if (waitsFor(call)) say(`I9: a decision about ${call}, which waits`)
+        if (decided.has(deliveryOf(event))) say(`I9: two decisions of ${deliveryOf(event)}`)
+        decided.add(deliveryOf(event))
         if (event["waitId"] !== undefined && facts[i + 1]?.event["waitId"] !== wait) say(`I9: an ask without its wait ${wait}`)
         break
       case "wait_created":

@@ -11,17 +11,18 @@ import type { HookOutcome, HookQuestion } from "../../src/hooks/Hooks.ts"
 import { againstQuestion, againstRun } from "./witness.ts"
 import type { World } from "./World.ts"
 
+const grant = "role_r/0"
 const verdicts: Readonly<Record<string, Verdict>> = {
   once: { rerunnable: false },
   often: { rerunnable: true },
   ask: { rerunnable: false, client: { timeoutMs: 10_000 }, toolsetId: "tset_client" },
-  risky: { rerunnable: false, approval: "role_r/0" },
+  risky: { rerunnable: false, approval: grant },
   forbidden: { refused: { code: "tool_denied", text: "No role allows it." } }
 }
 
 const ran = (world: World, { input, name, toolCallId }: ToolRun) => Effect.suspend(() => {
   const runs = (world.runs.get(toolCallId) ?? 0) + 1
-  world.complaints.push(...againstRun(world.store, toolCallId, name === "risky"))
+  world.complaints.push(...againstRun(world.store, toolCallId, name === "risky" ? grant : undefined))
   world.runs.set(toolCallId, runs)
   if (name !== "often" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
   return Effect.delay(Effect.sync((): ToolOutcome => {

@@ -1,15 +1,20 @@
 /**
  * Exploration (architecture, "Proving it", 3): random commands to random owners of one thread, who die,
- * lose their lease without knowing, lose connections, and leave memory, at random moments. After every
- * command what is stored folds to what is live; in the end the journal's invariants hold.
+ * lose their lease without knowing, lose connections, and leave memory, at random moments; hooks judge
+ * its turns, and what waits is answered at random, or not. After every command what is stored folds to
+ * what is live; in the end the journal's invariants hold.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { placeOf } from "../../src/journal/MemoryStore.ts"
+import type { Hook } from "../../src/domain/hook.ts"
+import type { WaitAnswer } from "../../machines/thread/commands.ts"
+import type { OpenWait } from "../../machines/thread/context.ts"
 import { plain } from "../../machines/thread/fold.ts"
 import { Client } from "./Client.ts"
+import { hook, rewrites } from "./Toolbox.ts"
 import { asStored, makeWorld, type Node, pass, plan, settle, startNode, type World } from "./World.ts"
 
 const runs = Number(process.env["TROUPE_EXPLORATIONS"] ?? 150)
@@ -21,7 +26,7 @@ interface Move {
 }
 
 const weights: Readonly<Record<Move["what"], number>> = {
-  queue: 8, steer: 6, interrupt: 4, edit: 2, remove: 2, promote: 4, cancel: 2, retry: 2, answer: 3, two: 4, pass: 14, fault: 8, usurp: 4, replace: 3
+  queue: 8, steer: 6, interrupt: 3, edit: 2, remove: 2, promote: 4, cancel: 2, retry: 2, answer: 10, two: 4, pass: 18, fault: 8, usurp: 4, replace: 3
 }
 const move: fc.Arbitrary<Move> = fc.record({
   what: fc.oneof(...Object.entries(weights).map(([what, weight]) => ({ weight, arbitrary: fc.constant(what as Move["what"]) }))),
@@ -31,8 +36,33 @@ const move: fc.Arbitrary<Move> = fc.record({
 
 const scripts = [
   "", "", "/wait 2s", "/wait 700ms", "/call nope {}", "/call often {}\n/call once {}\n/call often {}", "/call ask {}\n/call often {}", "/call ask {}",
+  "/call risky {}\n/call often {\"n\":1}", "/call risky {}", "/call forbidden {}\n/call often {}\n/then\n/call often {\"n\":1}",
   "/fail model_error no", "/fail model_overloaded busy", "/fail@troupe/scripted model_unavailable gone", "/call once {}\n/then\n/wait 1s"
 ]
+
+const soon = { asyncTimeoutMs: 4_000 }
+const client = { processor: { type: "client" as const } }
+const one = { match: { conditions: [{ path: "/n", op: "eq" as const, value: 1 }] } }
+/** Who judges the thread's turns. */
+const judges: ReadonlyArray<ReadonlyArray<Hook>> = [
+  [],
+  [hook("allow", "before_tool_call"), hook("ask", "before_tool_call", { ...soon, onTimeout: "allow" }), hook("allow rewrite", "after_tool_result")],
+  [hook("ask", "before_turn_start", { ...client, ...soon, onTimeout: "allow" }), hook("defer", "before_turn_start"), hook("ask rewrite", "after_tool_result", soon)],
+  [hook("allow rewrite", "before_tool_call"), hook("ask", "after_model_response", { ...soon, onTimeout: "allow" }), hook("ask", "before_tool_call", { ...client, match: { tools: ["once", "risky"] } })],
+  [hook("deny", "before_tool_call", one), hook("ask failed", "after_tool_result", { ...soon, onTimeout: "fail" }), hook("deny failed", "after_model_response", { match: { conditions: [{ path: "/content/0/text", op: "startsWith", value: "Done" }] } })],
+  [hook("allow", "before_turn_start"), hook("allow", "after_model_response"), hook("ask", "before_tool_call", client), hook("defer", "after_tool_result")]
+]
+
+const answersTo = ({ hook, type }: OpenWait, n: number): WaitAnswer => {
+  if (type === "client_tool") return n % 3 === 0 ? { type: "tool_result", error: { code: "no", message: "no" } } : { type: "tool_result", output: n }
+  const allow = { type: "decision", decision: "allow" } as const
+  return pick<WaitAnswer>([
+    allow, allow, { ...allow, scope: "thread" }, { ...allow, rewrite: rewrites[hook?.point ?? "before_tool_call"] }, { type: "decision", decision: "deny" },
+    // Not what is asked: refused.
+    { type: "tool_result", output: n }
+  ], n)
+}
+
 const faults = ["crash before", "crash after", "lost before", "lost after", "unavailable"] as const
 const pick = <T>(list: ReadonlyArray<T>, n: number): T => list[n % list.length] ?? assert.fail("an empty list")
 
@@ -87,6 +117,11 @@ class Explorer extends Client {
     return this.send(`m${++this.count}`, mode, pick(scripts, n))
   }
 
+  private readonly answerSome = Effect.fnUntraced(function*(this: Explorer, a: number, b: number) {
+    const { waits } = this
+    if (waits.length > 0) yield* this.answer(answersTo(pick(waits, a), b), a % waits.length)
+  }.bind(this))
+
   readonly take = Effect.fnUntraced(function*(this: Explorer, { a, b, what }: Move) {
     const names = [...this.inputs.keys()].slice(-4)
     this.turn += a
@@ -107,7 +142,7 @@ class Explorer extends Client {
         return yield* this.retryIfAny()
       case "answer":
         this.node = pick(this.nodes, a)
-        return yield* this.answer()
+        return yield* this.answerSome(a, b)
       case "two": {
         const names = [`m${++this.count}`, `m${++this.count}`]
         return yield* this.sendTogether(...names)
@@ -143,12 +178,22 @@ class Explorer extends Client {
     }
   }.bind(this))
 
+  private get busy() {
+    return this.ref !== undefined && asStored(this.world, this.ref)?.head.since !== null
+  }
+
   /** One fresh node is left, and finishes what there is. */
   readonly conclude = Effect.fnUntraced(function*(this: Explorer) {
     this.planned.clear()
     for (const node of this.nodes.splice(0)) yield* node.kill
     yield* this.start()
+    this.nodes.push(this.node)
     yield* pass(1_000)
+    // A role's approval is waited for longer than anybody looks.
+    for (let i = 0; i < 200 && this.busy; i++) {
+      yield* this.answer()
+      yield* pass(1_000)
+    }
     yield* this.rest()
     return yield* this.check()
   }.bind(this))
@@ -156,14 +201,16 @@ class Explorer extends Client {
 
 it("random commands to random owners that fail at random leave a journal that holds", async () => {
   let moves = 0
-  let facts = 0
+  const seen = new Map<string, number>()
   await fc.assert(
     fc.asyncProperty(
       fc.array(move, { minLength: 1, maxLength: 30, size: "max" }), fc.constantFrom(0, 3_600_000), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 6 }),
-      (way, idleMs, owners, maxSteps) =>
+      fc.constantFrom(...judges),
+      (way, idleMs, owners, maxSteps, hooks) =>
         Effect.gen(function*() {
           const world = makeWorld()
           world.plan = { ...plan, models: ["troupe/scripted", "troupe/scripted-paid"], maxSteps, maxTurnMs: 20_000 }
+          world.hooks = hooks
           const explorer = new Explorer(world, idleMs)
           for (let i = 0; i < owners; i++) yield* explorer.add()
           yield* explorer.create()
@@ -172,11 +219,13 @@ it("random commands to random owners that fail at random leave a journal that ho
             yield* explorer.compare()
             moves++
           }
-          facts += (yield* explorer.conclude()).length
+          for (const { type } of yield* explorer.conclude()) seen.set(type, (seen.get(type) ?? 0) + 1)
         }).pipe(Effect.provide(Layer.fresh(TestClock.layer())), Effect.runPromise)
     ),
     // A way takes some 20 ms: one that hangs is a finding too.
     { numRuns: runs, timeout: 10_000 }
   )
-  console.log(`explored: ${runs} ways of ${moves} moves, ${facts} facts`)
+  const all = [...seen.values()].reduce((sum, n) => sum + n, 0)
+  console.log(`explored: ${runs} ways of ${moves} moves, ${all} facts, ${seen.get("hook_decision")} decisions of hooks, ${seen.get("wait_resolved")} waits`)
+  assert.includeMembers([...seen.keys()], ["hook_decision", "wait_created", "wait_resolved", "tool_result", "response_received", "result_received", "call_started"])
 }, 300_000)

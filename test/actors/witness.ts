@@ -16,8 +16,12 @@ const factsWith = (store: MemoryStore, id: string): ReadonlyArray<Seen> =>
 
 const outcomeOf = ({ event }: Seen) => (event["waitResult"] as { readonly outcome: string }).outcome
 
-/** What speaks against a run of the call now. `approved`: a person's word is wanted for its tool. */
-export const againstRun = (store: MemoryStore, toolCallId: string, approved: boolean): ReadonlyArray<string> => {
+/** Somebody has given the grant for the whole thread. */
+const givenForAll = (store: MemoryStore, grant: string) =>
+  [...store.actors.values()].some(({ facts }) => facts.some(({ detail, type }) => type === "wait_resolved" && detail?.includes(`"approval":{"by":"${grant}"`)))
+
+/** What speaks against a run of the call now. `grant`: a person's word is wanted for its tool. */
+export const againstRun = (store: MemoryStore, toolCallId: string, grant: string | undefined): ReadonlyArray<string> => {
   const facts = factsWith(store, toolCallId)
   const of = (type: string) => facts.filter((fact) => fact.type === type)
   const resolved = of("wait_resolved")
@@ -26,7 +30,7 @@ export const againstRun = (store: MemoryStore, toolCallId: string, approved: boo
     ...(of("tool_result").length === 0 ? [] : ["after its result"]),
     ...(of("wait_created").length === resolved.length ? [] : ["while it waits"]),
     ...(resolved.every((fact) => outcomeOf(fact) === "allow" || outcomeOf(fact) === "expired") ? [] : ["though it was not allowed"]),
-    ...(!approved || resolved.some((fact) => outcomeOf(fact) === "allow") ? [] : ["without a person's word"]),
+    ...(grant === undefined || resolved.some((fact) => outcomeOf(fact) === "allow") || givenForAll(store, grant) ? [] : ["without a person's word"]),
     ...(of("hook_decision").some(({ event }) => (event["hook"] as { readonly decision: string }).decision === "deny") ? ["though a hook denied it"] : [])
   ].map((why) => `${toolCallId} ran ${why}`)
 }
