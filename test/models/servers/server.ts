@@ -82,7 +82,8 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
     const callIds = (answer.calls ?? []).map((call, index) => call.id ?? `call_${id}_${index}`)
     if (answer.reasoning === undefined) return { ...answer, id, callIds }
     const token = Buffer.from(`signed ${id}`).toString("base64")
-    for (const callId of callIds) issued.set(callId, token)
+    // Of an id that was given twice the first call keeps it.
+    for (const callId of callIds) if (!issued.has(callId)) issued.set(callId, token)
     return { ...answer, id, callIds, token }
   }
 

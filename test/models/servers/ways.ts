@@ -41,13 +41,21 @@ export const startWays = async (places: number) => {
     }
     started.set(title, own)
   }
+  const of = (title: string, index: number): Place => {
+    const place = started.get(title)?.[index]
+    if (place === undefined) throw new Error(`${title} has no place ${index}`)
+    return place
+  }
+  const taken = new Map<string, number>()
   return {
     /** Settings of a node that knows them all. */
     settings: { env: { SOME_KEY: "test-key" }, modelsFile: { models }, idleTimeoutMs: 1000 },
-    of: (title: string, index: number): Place => {
-      const place = started.get(title)?.[index]
-      if (place === undefined) throw new Error(`${title} has no place ${index}`)
-      return place
+    of,
+    /** One that nobody has taken. */
+    next: (title: string): Place => {
+      const index = taken.get(title) ?? 0
+      taken.set(title, index + 1)
+      return of(title, index)
     },
     stop: () => Promise.all([...started.values()].flat().map((provider) => provider.stop()))
   }
