@@ -22,6 +22,11 @@ export interface RegistryOptions {
   readonly fruitlessLimit: number
 }
 
+interface Birth {
+  readonly parent: string | null
+  readonly attributes: string
+}
+
 /** What sweep and drain need of a registry, whatever its kind. */
 export interface Wakeable {
   /** Claims and resumes an actor that is due; nothing when another node lives with it. */
@@ -154,7 +159,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     Effect.flatMap(find(ref), (actor) => host.tell(actor, envelope))
 
   /** A new actor: its first command brings its birth with it. */
-  const create = (ref: ActorRef, birth: { readonly parent: string | null; readonly attributes: string }, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+  const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
       if (draining) return Effect.fail(new Draining())
       const at = Math.floor(lease.now())
@@ -170,6 +175,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
           }
         }))
     })
+
+  /** The same for one that may have been born before: where it is here already, or on its way, nothing is delivered. */
+  const ensure = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<void, ActorError> =>
+    Effect.suspend(() => live.has(ref.id) || loading.has(`${ref.workspace}/${ref.id}`) ? Effect.void : Effect.asVoid(create(ref, birth, envelope)))
 
   /** The snapshot of an actor that lives here, as of its last commit; undefined also while this node might have lost it. */
   const current = (ref: ActorRef): Snapshot | undefined => {
@@ -261,5 +270,5 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
   }
 
-  return { deliver, create, wakeable, amend, current, settled, peek: (id: string) => live.get(id)?.snapshot }
+  return { deliver, create, ensure, wakeable, amend, current, settled, peek: (id: string) => live.get(id)?.snapshot }
 })

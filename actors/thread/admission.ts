@@ -22,6 +22,8 @@ export interface ThreadSettings {
   readonly profileVersion?: number
   /** The thread judges for a hook of another one. */
   readonly reviews?: { readonly agentId: string; readonly threadId: string }
+  /** Another agent asked for it; `depth` is how many such questions lead here. */
+  readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
 }
 
 export interface Wanting {

@@ -1,10 +1,16 @@
 /**
- * Ids of deliveries: a hash of what is asked (design, architecture), so that a question repeated after a
- * crash has the id that it had, and finds what it started: the same webhook-id, the same reviewer thread.
+ * Ids that are hashes of what they stand for (design, architecture), so that what is repeated after a crash has
+ * the id that it had, and finds what it started: the same webhook-id, the same reviewer thread, the same question.
  */
 import { hash } from "node:crypto"
 import type { HookPoint } from "../../src/domain/event.ts"
-import { body, fromBytes, prefixes } from "../../src/domain/ids.ts"
+import { body, fromBytes, type Noun, prefixes } from "../../src/domain/ids.ts"
+
+/** The time of `older`'s birth in front, so that ids sort; three zeros behind, so that others derive from it (ids.ts, D1). */
+const hashed = (noun: Noun, older: string, what: ReadonlyArray<unknown>) => {
+  const digest = hash("sha256", JSON.stringify(what), "buffer")
+  return prefixes[noun] + body(older).slice(0, 10) + fromBytes(digest.subarray(0, 16)).slice(3, 16) + "000"
+}
 
 export interface Delivered {
   readonly turnId: string
@@ -15,8 +21,8 @@ export interface Delivered {
   readonly message?: number
 }
 
-/** The time of the turn's birth in front, so that ids sort; three zeros behind, so that others derive from it (ids.ts, D1). */
-export const deliveryIdOf = ({ index, message, point, step, toolCallId, turnId }: Delivered) => {
-  const digest = hash("sha256", JSON.stringify([turnId, step, point, index, toolCallId, message]), "buffer")
-  return prefixes.delivery + body(turnId).slice(0, 10) + fromBytes(digest.subarray(0, 16)).slice(3, 16) + "000"
-}
+export const deliveryIdOf = ({ index, message, point, step, toolCallId, turnId }: Delivered) =>
+  hashed("delivery", turnId, [turnId, step, point, index, toolCallId, message])
+
+/** What a delivery or a call begins elsewhere, and can begin only once. */
+export const begunBy = (noun: "thread" | "input", id: string) => hashed(noun, id, [noun, id])

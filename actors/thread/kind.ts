@@ -15,16 +15,19 @@ import type { Answer, Refused } from "../Actor.ts"
 import type { Being, Decision, Kind, Written } from "../Kind.ts"
 import { again, type ThreadJob } from "./again.ts"
 import * as answers from "./answers.ts"
+import type { Endings } from "./endings.ts"
 import type { Perform } from "./perform.ts"
 import type { Prompts } from "./prompts.ts"
 import { makePrepare, type Prepared, type Preparing } from "./prepare.ts"
 import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
+import { settingsOf } from "./settings.ts"
 import type { Tails } from "./tails.ts"
 
 export interface ThreadKindOptions extends Preparing {
   readonly bus: Bus["Service"]
+  readonly endings: Endings
   readonly perform: Perform
   readonly prompts: Prompts
   readonly tails: Tails
@@ -37,7 +40,7 @@ interface ThreadWritten extends Written {
 
 export type ThreadKind = Kind<Snapshot, Request, Prepared, ThreadJob, ThreadWritten>
 
-export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
+export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
   const answer = (being: Being<Snapshot>, { at, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
@@ -68,15 +71,11 @@ export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: T
     }
   }
 
-  /** Money of the step: what turns that ended had cost. */
-  const spentBy = (facts: ReadonlyArray<Fact>) =>
-    facts.reduce((sum, fact) =>
-      fact.type === "turn_completed" || fact.type === "turn_cancelled" || fact.type === "turn_failed" ? sum + (fact.event.usage.estimatedCost ?? 0) : sum, 0)
-
-  const writtenBy = ({ parent, snapshot: before }: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>, command?: Command): ThreadWritten => {
+  const writtenBy = (being: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>, command?: Command): ThreadWritten => {
+    const { parent, snapshot: before } = being
     const inputs = inputChanges(before.context, next.context, facts)
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
-    const amount = spentBy(facts)
+    const amount = spentBy(before.context.turn, facts)
     return {
       said: facts,
       facts: facts.map(factRow),
@@ -86,7 +85,7 @@ export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: T
       carry: carryIn(next.context),
       ...(inputs === undefined ? {} : { inputs }),
       ...(waits.length === 0 ? {} : { waits }),
-      ...(amount === 0 || parent === null ? {} : { spent: { subject: parent, amount } })
+      ...(amount === 0 || parent === null ? {} : { spent: { subject: settingsOf(being).reviews?.agentId ?? parent, amount } })
     }
   }
 
@@ -120,7 +119,10 @@ export const makeThreadKind = ({ bus, perform, prompts, tails, ...preparing }: T
     },
     committed: ({ parent, ref, snapshot: next }, before, written, seq) => {
       const { pos, turn } = before.context
-      for (const fact of written.said) count(fact, turn)
+      for (const fact of written.said) {
+        count(fact, turn)
+        if (outcomes[fact.type] !== undefined) endings.over(fact.turnId)
+      }
       prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
       const events: Array<Required<HintedEvent>> = []
       let at = seq
@@ -171,6 +173,20 @@ const count = (fact: Fact, turn: Turn | null) => {
   record(turnsEnded.with({ outcome }))
   if (turn?.turnId === fact.turnId) record(turnDuration, (fact.at - turn.deadlineAt + turn.plan.maxTurnMs) / 1000)
   if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
+}
+
+/** Money of the step: what turns that ended had cost. What models inside of tools had cost is booked where they ran. */
+const spentBy = (turn: Turn | null, facts: ReadonlyArray<Fact>) => {
+  let spent = 0
+  let inside = turn?.inside ?? 0
+  for (const fact of facts) {
+    if (fact.type === "tool_result") inside += fact.event.usage?.estimatedCost ?? 0
+    if (fact.type !== "turn_completed" && fact.type !== "turn_cancelled" && fact.type !== "turn_failed") continue
+    spent += (fact.event.usage.estimatedCost ?? 0) - inside
+    inside = 0
+  }
+  // To a billionth: what was added and taken away again leaves nothing.
+  return Math.round(spent * 1e9) / 1e9
 }
 
 /** The input as it was accepted. */

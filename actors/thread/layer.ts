@@ -8,19 +8,24 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { Models } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
+import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import { Spending } from "../../src/store/Spending.ts"
+import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import { failing, goOn } from "../now.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
+import { Endings } from "./endings.ts"
+import { type Births, makeExchange } from "./exchange.ts"
 import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
 import { Prompts } from "./prompts.ts"
 import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
+import { makeReviewing } from "./reviewer.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
 import { makeTools } from "./toolbox.ts"
 import { Tails } from "./tails.ts"
@@ -47,6 +52,15 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const random = yield* Random.Random
   const hooks = yield* Hooks
   const toolsets = yield* Toolsets
+  const endings = new Endings()
+  const births: Births = {
+    ensure: (ref, birth, request) => Effect.suspend(() => registry.ensure(ref, birth, { request })),
+    deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
+    isHere: (ref) => registry.current(ref) !== undefined
+  }
+  const exchange = makeExchange({ endings, reads: yield* ThreadReads, threads: births })
+  const reviewers = yield* Reviewers
+  reviewers.appoint(makeReviewing(exchange))
   const tools = yield* makeTools
   const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
   const prompts = new Prompts(options.promptBytes, journal.facts)
@@ -57,7 +71,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
 
   const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
-  const kind = makeThreadKind({ admissionOf, bus, journal, perform, prompts, spendOf, tails, tools })
+  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, spendOf, tails, tools })
   const registry = yield* makeRegistry(kind, options)
 
   const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })

@@ -12,18 +12,22 @@ export const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
   const found = known.get(being)
   if (found !== undefined) return found
   // The journal holds what `create` wrote.
-  const { identity, model, profileVersion, reviews } = JSON.parse(being.attributes) as ThreadAttributes
+  const { asked, identity, model, profileVersion, reviews } = JSON.parse(being.attributes) as ThreadAttributes
   const settings: ThreadSettings = {
     workspace: being.ref.workspace,
     agentId: being.parent ?? "",
     ...(identity === undefined ? {} : { identity }),
     ...(model === undefined ? {} : { model }),
     ...(profileVersion === undefined ? {} : { profileVersion }),
-    ...(reviews === undefined ? {} : { reviews })
+    ...(reviews === undefined ? {} : { reviews }),
+    ...(asked === undefined ? {} : { asked })
   }
   known.set(being, settings)
   return settings
 }
 
 /** Whose calls the thread's are. */
-export const callBy = (being: Being<Snapshot>): CallBy => ({ ...settingsOf(being), threadId: being.ref.id, carry: being.snapshot.context.carry })
+export const callBy = (being: Being<Snapshot>): CallBy => {
+  const { carry, turn } = being.snapshot.context
+  return { ...settingsOf(being), threadId: being.ref.id, carry, ...(turn === null ? {} : { principal: turn.principal }) }
+}

@@ -10,6 +10,7 @@ import { Effect } from "effect"
 import { type Hook, type HookData, matching } from "../../src/domain/hook.ts"
 import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
+import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { ToolDefinition } from "../../src/models/Model.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
@@ -29,6 +30,8 @@ export interface ToolOutcome {
 export interface CallBy extends ThreadSettings {
   readonly threadId: string
   readonly carry: Carry
+  /** Who began the turn. */
+  readonly principal?: Principal
 }
 
 export type ToolRun = Extract<Job, { readonly type: "runTool" }>["params"]

@@ -5,7 +5,7 @@
 import type { ToolReveal } from "../../src/domain/event.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
-import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, type Revealed, type Turn } from "./context.ts"
+import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, type Revealed, type Turn, withWord } from "./context.ts"
 import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn =>
@@ -23,7 +23,7 @@ const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArr
   hooks: hooks ?? call.hooks.slice(1),
   ...(call.returned === undefined
     ? rewrite !== undefined && "toolInput" in rewrite ? { input: rewrite.toolInput } : {}
-    : rewrite !== undefined && "toolOutput" in rewrite ? { returned: { ...call.returned, output: rewrite.toolOutput } } : {})
+    : rewrite !== undefined && "toolOutput" in rewrite ? { returned: withWord(call.returned, rewrite.toolOutput) } : {})
 })
 
 const passedMessage = ({ opening, ...turn }: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {
@@ -130,7 +130,8 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       return {
         ...turn,
         calls: turn.calls.filter((call) => call.toolCallId !== toolCallId),
-        ...(usage === undefined ? {} : { usage: addUsage(turn.usage, usage) })
+        ...(usage === undefined ? {} : { usage: addUsage(turn.usage, usage) }),
+        ...(usage?.estimatedCost === undefined ? {} : { inside: (turn.inside ?? 0) + usage.estimatedCost })
       }
     }
     case "response_received": {
@@ -167,7 +168,8 @@ export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number)
   return within({ ...opened, events: 1 }, fact, seq)
 }
 
-const revealed = (known: Revealed | undefined, { families = [], tools = [] }: ToolReveal): Revealed => ({
+/** What is in force after one more reveal. */
+export const revealed = (known: Revealed | undefined, { families = [], tools = [] }: ToolReveal): Revealed => ({
   families: [...new Set([...known?.families ?? [], ...families])],
   tools: [...new Set([...known?.tools ?? [], ...tools.map(({ name, toolsetId }) => `${toolsetId}/${name}`)])]
 })

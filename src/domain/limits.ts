@@ -69,5 +69,11 @@ export const limits = {
   /** [ext] What a client says of a call that failed. */
   toolErrorBytes: 4096,
   revealedFamilies: 16,
-  revealedTools: 10
+  revealedTools: 10,
+  /** [ext] Tools of toolsets that a thread may have revealed in all. */
+  revealedPerThread: 256,
+  /** [ext] Questions of one agent to another that lead to a thread, one after the other. */
+  askDepth: 4,
+  /** [ext] Of what is looked for with tool_search. */
+  searchChars: 512
 } as const

@@ -92,12 +92,12 @@ const make = Effect.gen(function*() {
     answerToken: tokens.of({ workspace, threadId, deliveryId }), answerUrl: `/v1/hooks/deliveries/${deliveryId}/decision`
   })
 
-  const review = Effect.fnUntraced(function*(question: HookQuestion, reviewer: string, instructions: string | undefined, timeoutMs: number) {
+  const review = Effect.fnUntraced(function*(question: HookQuestion, reviewer: string, instructions: string | undefined, timeoutMs: number, dry: boolean) {
     const { agentId, deliveryId, threadId, workspace } = question
     const text = questionOf(instructions, question)
     // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it hides.
     if (utf8Bytes(text) > limits.userTextBytes) return new Unanswered(`it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`)
-    const told = yield* reviewers.review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text }).pipe(
+    const told = yield* reviewers.review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text, ...(dry && { dry }) }).pipe(
       Effect.map(readReview),
       Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),
       Effect.timeoutOption(timeoutMs)
@@ -117,7 +117,7 @@ const make = Effect.gen(function*() {
         return { outcome: { decision: "ask", latencyMs: 0, deliveryId, ask: asking(hook, "client") } } satisfies Rehearsal
       case "agent":
         if (question.reviewer) return { outcome: outcome({ decision: "defer", reason: "reviewers are not reviewed" }) }
-        return { outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook))) }
+        return { outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook), dry)) }
       case "url": {
         const { told, ...seen }: Delivery = yield* deliver(question, processor, timeoutOf(hook), dry ? undefined : lateAnswer(question))
         return { outcome: outcome(told), ...seen }

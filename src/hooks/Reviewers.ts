@@ -1,6 +1,6 @@
 /**
  * Agents that review for hooks: who asks one, and what it is asked. The threads that they answer in are
- * the actors' (actors/thread/reviewer.ts).
+ * the actors', which ask hooks in turn: so they appoint themselves once they are there (actors/thread/reviewer.ts).
  */
 import { Context, Data, Effect, Layer } from "effect"
 
@@ -14,17 +14,30 @@ export interface Review {
   readonly deliveryId: string
   /** The one message that the reviewer gets. */
   readonly text: string
+  /** A sample: the reviewed thread is made up, and nobody would ask again. */
+  readonly dry?: true
 }
 
 /** No final text came of it. */
 export class ReviewFailure extends Data.TaggedError("ReviewFailure")<{ readonly reason: string }> {}
 
+/** The reviewer's final text. Interruption cancels its turn. */
+export type Reviewing = (review: Review) => Effect.Effect<string, ReviewFailure>
+
 export class Reviewers extends Context.Service<Reviewers, {
-  /** The reviewer's final text. Interruption cancels its turn. */
-  readonly review: (review: Review) => Effect.Effect<string, ReviewFailure>
+  readonly review: Reviewing
+  /** Who does it from now on. */
+  readonly appoint: (by: Reviewing) => void
 }>()("troupe/hooks/Reviewers") {
-  /** Where no threads can be started: every review fails. */
-  static readonly layerNone = Layer.succeed(Reviewers, Reviewers.of({
-    review: () => Effect.fail(new ReviewFailure({ reason: "no reviewer can be asked here" }))
-  }))
+  /** Until somebody is appointed every review fails. */
+  static readonly layer = Layer.sync(Reviewers, () => {
+    let appointed: Reviewing = () => Effect.fail(new ReviewFailure({ reason: "no reviewer can be asked here" }))
+    return Reviewers.of({
+      review: (review) => appointed(review),
+      appoint: (by) => { appointed = by }
+    })
+  })
+
+  /** Somebody else for good, whoever is appointed. */
+  static readonly layerOf = (review: Reviewing) => Layer.succeed(Reviewers, Reviewers.of({ review, appoint: () => {} }))
 }

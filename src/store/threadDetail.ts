@@ -28,6 +28,8 @@ export interface ThreadAttributes {
   readonly profileVersion?: number
   /** The thread judges for a hook of another one, at the cost of that one's agent. */
   readonly reviews?: { readonly agentId: string; readonly threadId: string }
+  /** Another agent asked for it in a turn of its own; `depth` is how many such questions lead here. */
+  readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
   readonly createdBy: Principal
   /** Absent: whoever made it. */
   readonly updatedBy?: Principal

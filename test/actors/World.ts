@@ -12,6 +12,7 @@ import type { Envelope } from "../../actors/Host.ts"
 import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry } from "../../actors/Registry.ts"
 import { Sweep } from "../../actors/Sweep.ts"
+import { Endings } from "../../actors/thread/endings.ts"
 import { makeThreadKind } from "../../actors/thread/kind.ts"
 import { Tails } from "../../actors/thread/tails.ts"
 import { ThreadRegistry } from "../../actors/thread/layer.ts"
@@ -103,7 +104,12 @@ const leaseOf = ({ fenced, store }: World, incarnation: string, now: () => numbe
   Lease.of({
     incarnation: () => incarnation, now,
     fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation),
-    nodes: () => [{ incarnation, name: incarnation }],
+    nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([incarnation, { name, status }]) => ({ ...status, incarnation, name })),
+    describe: (status) => {
+      const node = store.nodes.get(incarnation)
+      if (node !== undefined) node.status = status()
+    },
+    beat: Effect.void, beatEvery: 1_000, onLapse: () => Effect.void,
     authRevision: () => 0, authChanges: Stream.empty, rejoined: Stream.never, leave: Effect.void
   })
 
@@ -112,7 +118,7 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const { store } = world
   const clock = yield* Clock.Clock
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
-  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity })
+  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: { actors: 0, draining: false, bus: "in-process" } })
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
   const journal = Journal.of({
     ...memory,
@@ -141,7 +147,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
     const tools = toolsOf(world)
     const prompts = new Prompts(1_000_000, journal.facts)
     const models = watchedModels(world, yield* Models, ref)
-    const kind = makeThreadKind({ tails: new Tails(0),
+    const kind = makeThreadKind({ tails: new Tails(0), endings: new Endings(),
       bus, journal, prompts, tools,
       perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import { type HookOutcome, Hooks } from "../../src/hooks/Hooks.ts"
 import { type Review, Reviewers, ReviewFailure } from "../../src/hooks/Reviewers.ts"
@@ -14,10 +14,10 @@ let server: TestServer
 let service: Hooks["Service"]
 beforeAll(async () => {
   server = await startServer({
-    reviewers: Layer.succeed(Reviewers, Reviewers.of({ review: (review) => Effect.suspend(() => {
+    reviewers: Reviewers.layerOf((review) => Effect.suspend(() => {
       reviews.push(review)
       return says(review)
-    }) }))
+    }))
   })
   service = await server.runtime.runPromise(Hooks)
 })

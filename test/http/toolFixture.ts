@@ -86,6 +86,14 @@ export const resolveWait = async (client: Client, threadId: string, waitId: stri
 export const leavesMemory = (server: TestServer, threadId: string) =>
   eventually(() => server.runtime.runPromise(Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId) === undefined)), `${threadId} leaves memory`)
 
+/** Takes the node's lease away, as if its beats had stayed away: it drops its actors, joins again, and takes up what was lost. */
+export const loseLease = async (server: TestServer) => {
+  const nodes = () => server.runtime.runPromise(server.database.run("test.nodes", (db) => db.selectFrom("nodes").select("incarnation").execute()))
+  const [before] = await nodes()
+  await server.runtime.runPromise(server.database.run("test.lapse", (db) => db.updateTable("nodes").set({ deadline: new Date(0) }).execute()))
+  await eventually(async () => (await nodes()).some(({ incarnation }) => incarnation !== before?.incarnation), "the node joins again")
+}
+
 /** All facts of a thread, the private ones too. */
 export const factsOf = (server: TestServer, threadId: string) =>
   server.runtime.runPromise(Journal.use((journal) => journal.facts({ workspace: server.workspaces.alpha, kind: "thread", id: threadId }, 0)))

@@ -109,7 +109,7 @@ const services = (url: string, options: ServerOptions) => {
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
   const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
   const hooks = Hooks.layer.pipe(
-    Layer.provide(options.reviewers ?? Reviewers.layerNone),
+    Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
     Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))
   )

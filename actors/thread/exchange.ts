@@ -1,0 +1,122 @@
+/**
+ * One question to an agent: a thread of its own, one message, and what it says in the end.
+ *
+ * X1. The thread and its message are born in one append, under ids that the caller derives from what it asks for.
+ *     Asked again after a crash, the thread is found where it has got to by now.
+ * X2. Interruption cancels the turn, unless the asking thread has left this node: whoever has it now asks again.
+ * X3. The log says when the turn is over. News of it only saves waiting for the next look.
+ */
+import { Data, Duration, Effect, Latch, Schema } from "effect"
+import { sibling } from "../../src/domain/ids.ts"
+import { ThreadEvent } from "../../src/domain/event.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import type { ModelUsage } from "../../src/domain/usage.ts"
+import type { ActorRef } from "../../src/journal/Journal.ts"
+import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
+import type { ThreadReads } from "../../src/store/ThreadReads.ts"
+import type { ActorError, Answer } from "../Actor.ts"
+import type { Endings } from "./endings.ts"
+import type { Request } from "./requests.ts"
+
+export interface Question {
+  readonly workspace: string
+  readonly agentId: string
+  readonly threadId: string
+  readonly inputId: string
+  readonly principal: Principal
+  /** What the thread is born with, besides who made it. */
+  readonly born: Pick<ThreadAttributes, "identity" | "reviews" | "asked">
+  readonly text: string
+  /** The thread whose turn waits for the answer; absent where nobody would ask again. */
+  readonly asker?: string
+}
+
+export interface Told {
+  readonly text: string
+  readonly usage: ModelUsage
+}
+
+/** No answer. `why` follows on the word for whom was asked. */
+export class Untold extends Data.TaggedError("Untold")<{ readonly why: string; readonly usage?: ModelUsage }> {}
+
+/** The threads of this node, as they are asked here. */
+export interface Births {
+  /** Delivers the first command to a thread that is not here yet; nothing to one that is. */
+  readonly ensure: (ref: ActorRef, birth: { readonly parent: string; readonly attributes: string }, request: Request) => Effect.Effect<void, ActorError>
+  readonly deliver: (ref: ActorRef, request: Request) => Effect.Effect<Answer, ActorError>
+  readonly isHere: (ref: ActorRef) => boolean
+}
+
+export interface Exchanging {
+  readonly reads: Pick<ThreadReads["Service"], "events">
+  readonly endings: Endings
+  readonly threads: Births
+}
+
+/** How long an end may go unnoticed that nobody told of: that of a thread on another node. */
+const lookAgain = Duration.seconds(2)
+
+const readEvent = Schema.decodeUnknownSync(ThreadEvent)
+
+const textOf = ({ content = [] }: ThreadEvent) => content.map((block) => block.type === "text" ? block.text : "").join("")
+
+/** What the newest events of a turn say of its end, newest first; nothing while it goes on. */
+const endOf = ([last, before]: ReadonlyArray<ThreadEvent>): Effect.Effect<Told, Untold> | undefined => {
+  const used = last?.usage === undefined ? {} : { usage: last.usage }
+  switch (last?.type) {
+    case "turn_completed":
+      return before?.type === "assistant_message" && last.usage !== undefined
+        ? Effect.succeed({ text: textOf(before), usage: last.usage })
+        : Effect.fail(new Untold({ why: "ended without a text", ...used }))
+    case "turn_failed":
+      return Effect.fail(new Untold({ why: `failed: ${last.failureCode}: ${last.failureText}`, ...used }))
+    case "turn_cancelled":
+      return Effect.fail(new Untold({ why: "was cancelled", ...used }))
+    default:
+      return undefined
+  }
+}
+
+export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
+  const refOf = (workspace: string, id: string): ActorRef => ({ workspace, kind: "thread", id })
+
+  const begin = ({ agentId, born, inputId, principal, text, threadId, workspace }: Question) => {
+    const attributes: ThreadAttributes = { ...born, createdBy: principal }
+    return threads.ensure(refOf(workspace, threadId), { parent: agentId, attributes: JSON.stringify(attributes) }, {
+      type: "submit", creating: true, input: { inputId, content: [{ type: "text", text }], mode: "queue", principal }
+    }).pipe(
+      // Anything but a refusal may pass, or somebody was faster: the next look says.
+      Effect.catch((failure) => failure._tag === "Refused" ? Effect.fail(new Untold({ why: `cannot begin: ${failure.message}` })) : Effect.void)
+    )
+  }
+
+  /** X2. On its own: whoever interrupts does not wait for it. */
+  const cancel = ({ asker, inputId, principal, threadId, workspace }: Question) =>
+    Effect.suspend(() => {
+      if (asker !== undefined && !threads.isHere(refOf(workspace, asker))) return Effect.void
+      return Effect.ignore(threads.deliver(refOf(workspace, threadId), { type: "cancel", turnId: sibling("turn", inputId), principal, clearQueue: false }))
+    }).pipe(Effect.forkDetach)
+
+  const answered = Effect.fnUntraced(function*(question: Question, news: Latch.Latch) {
+    const { inputId, threadId, workspace } = question
+    for (;;) {
+      const found = yield* Effect.option(reads.events({ workspace, threadId, turnId: sibling("turn", inputId), order: "desc", limit: 2 }))
+      if (found._tag === "Some") {
+        const end = endOf((found.value?.events ?? []).map((text) => readEvent(JSON.parse(text))))
+        if (end !== undefined) return yield* end
+        if (found.value === undefined) yield* begin(question)
+      }
+      yield* Effect.timeoutOption(news.await, lookAgain)
+      news.closeUnsafe()
+    }
+  })
+
+  return (question: Question): Effect.Effect<Told, Untold> =>
+    Effect.suspend(() => {
+      const news = Latch.makeUnsafe()
+      // Before the first look: an end between that and the wish would go unnoticed.
+      const forget = endings.await(sibling("turn", question.inputId), () => news.openUnsafe())
+      return answered(question, news).pipe(Effect.onInterrupt(() => cancel(question)), Effect.ensuring(Effect.sync(forget)))
+    })
+}
+export type Exchange = ReturnType<typeof makeExchange>

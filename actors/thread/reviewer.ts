@@ -1,0 +1,26 @@
+/**
+ * Reviews for agent hooks (design, section 6): each in a thread of the reviewing agent, which judges nothing but this
+ * one message, runs no agent hooks itself (tools.ts) and asks no other agents.
+ *
+ * V1. The thread has the body of the delivery's id: a question that is asked again finds it.
+ * V2. What it costs is booked on the agent that is reviewed (kind.ts).
+ */
+import { Effect } from "effect"
+import { sibling } from "../../src/domain/ids.ts"
+import { type Reviewing, ReviewFailure } from "../../src/hooks/Reviewers.ts"
+import { begunBy } from "./deliveries.ts"
+import type { Exchange } from "./exchange.ts"
+
+export const makeReviewing = (exchange: Exchange): Reviewing => ({ agentId, deliveryId, dry, reviewed, text, workspace }) =>
+  exchange({
+    workspace, agentId, text,
+    threadId: sibling("thread", deliveryId),
+    // The delivery's own body is that of the wait that an ask would open.
+    inputId: begunBy("input", deliveryId),
+    principal: { type: "agent", id: reviewed.agentId },
+    born: { reviews: reviewed },
+    ...(dry === true ? {} : { asker: reviewed.threadId })
+  }).pipe(
+    Effect.map(({ text }) => text),
+    Effect.mapError(({ why }) => new ReviewFailure({ reason: `the reviewer's turn ${why}` }))
+  )
