@@ -1,9 +1,10 @@
 /** Whether this node should get traffic (design, Running it): asked by `/readyz`, answered by whoever composes the node. */
 import { Context, type Effect } from "effect"
+import type { BusState } from "../src/bus/Bus.ts"
 
 export type Ready =
-  /** A missing NATS is degraded, not down. `bus` says which one carries hints: `in-process`, `nats`, `disconnected`. */
-  | { readonly status: "ready" | "degraded"; readonly bus: string }
+  /** A missing NATS is degraded, not down. */
+  | { readonly status: "ready" | "degraded"; readonly bus: BusState }
   | { readonly status: "unready" | "draining"; readonly reason: string }
 
 export class Readiness extends Context.Service<Readiness, {

@@ -6,8 +6,10 @@
  */
 import { Config, ConfigProvider, Context, Data, Effect, Option, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
+import { accessSync, constants } from "node:fs"
 import { hostname } from "node:os"
 import { resolve } from "node:path"
+import { BadNatsUrl, type NatsServers, readNatsUrls } from "./bus/natsUrls.ts"
 import { parseKey } from "./crypto/apiKey.ts"
 
 /** `dev` is one process with everything embedded; `serve` is a production node. */
@@ -70,12 +72,25 @@ const databaseUrl: Read<Redacted.Redacted<string> | undefined> = (found, mode) =
   return Redacted.make(found)
 }
 
-const natsUrls: Read<ReadonlyArray<string>> = (found) => {
-  const urls = (found ?? "").split(",").map((s) => s.trim()).filter((s) => s !== "")
-  if (!urls.every((url) => isUrl(url.includes("://") ? url : `nats://${url}`, ["nats:", "tls:", "ws:", "wss:"]))) {
-    throw new Wrong("is no list of NATS servers: give nats://host:4222, several separated by commas")
+const natsUrls: Read<NatsServers | undefined> = (found) => {
+  if (found === undefined) return undefined
+  try {
+    return readNatsUrls(found)
+  } catch (bad) {
+    throw bad instanceof BadNatsUrl ? new Wrong(bad.message) : bad
   }
-  return urls
+}
+
+/** A file that must be there and readable from the start. */
+const readable = (what: string): Read<string | undefined> => (found) => {
+  if (found === undefined) return undefined
+  const path = resolve(found)
+  try {
+    accessSync(path, constants.R_OK)
+  } catch {
+    throw new Wrong(`is ${JSON.stringify(found)}, which cannot be read: give the path of ${what}`)
+  }
+  return path
 }
 
 const encryptionKeys: Read<ReadonlyArray<EncryptionKey>> = (found, mode) => {
@@ -137,6 +152,11 @@ const variables = {
   port: variable("TROUPE_PORT", whole(0, 65_535, 4_100, "a port (0 takes a free one)")),
   databaseUrl: variable("TROUPE_DATABASE_URL", databaseUrl),
   natsUrls: variable("TROUPE_NATS_URL", natsUrls),
+  natsCreds: variable("TROUPE_NATS_CREDS", readable("a .creds file, as nsc writes it")),
+  natsNkey: variable("TROUPE_NATS_NKEY", readable("a file with the seed of an nkey")),
+  natsCa: variable("TROUPE_NATS_CA", readable("a PEM file of the certificates to trust")),
+  natsCert: variable("TROUPE_NATS_CERT", readable("a PEM file with this node's certificate")),
+  natsKey: variable("TROUPE_NATS_KEY", readable("a PEM file with the key of TROUPE_NATS_CERT")),
   dataFolder: variable("TROUPE_DATA", (found) => resolve(found ?? ".troupe")),
   devKey: variable("TROUPE_DEV_KEY", devKey),
   encryptionKeys: variable("TROUPE_ENCRYPTION_KEYS", encryptionKeys),
@@ -189,6 +209,11 @@ export class Settings extends Context.Service<Settings, Values & {
       port: get(variables.port),
       databaseUrl: get(variables.databaseUrl),
       natsUrls: get(variables.natsUrls),
+      natsCreds: get(variables.natsCreds),
+      natsNkey: get(variables.natsNkey),
+      natsCa: get(variables.natsCa),
+      natsCert: get(variables.natsCert),
+      natsKey: get(variables.natsKey),
       dataFolder: get(variables.dataFolder),
       devKey: get(variables.devKey),
       encryptionKeys: get(variables.encryptionKeys),

@@ -17,6 +17,7 @@ import { Streams } from "../http/streams/Streams.ts"
 import * as Actors from "../actors/layer.ts"
 import { Sweep } from "../actors/Sweep.ts"
 import { Bus } from "./bus/Bus.ts"
+import { layerNats } from "./bus/nats.ts"
 import type { NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { Envelope } from "./crypto/envelope.ts"
@@ -46,6 +47,10 @@ const cursorSecret = (settings: NodeSettings) => {
   return createHmac("sha256", Redacted.value(first.key)).update("troupe cursors").digest()
 }
 
+/** Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database. */
+const busOf = ({ natsCa: ca, natsCert: cert, natsCreds: creds, natsKey: key, natsNkey: nkey, natsUrls, nodeId: name }: NodeSettings) =>
+  natsUrls === undefined ? Bus.layerMemory : layerNats({ name, settings: { ...natsUrls, files: { ca, cert, creds, key, nkey } } })
+
 /** Set once, when the node begins to leave. */
 class Leaving {
   begun = false
@@ -55,6 +60,7 @@ const readiness = (leaving: Leaving) =>
   Layer.effect(Readiness, Effect.gen(function*() {
     const database = yield* Database
     const lease = yield* Lease
+    const bus = yield* Bus
     const answers = database.read({ name: "ready", text: "select 1", values: [] }).pipe(
       Effect.as(true),
       Effect.catchTag("DatabaseUnavailable", () => Effect.succeed(false))
@@ -64,7 +70,8 @@ const readiness = (leaving: Leaving) =>
         if (leaving.begun) return { status: "draining" as const, reason: "this node is shutting down" }
         if (lease.fenced()) return { status: "unready" as const, reason: "this node has lost its lease and is joining again" }
         if (!(yield* answers)) return { status: "unready" as const, reason: "PostgreSQL does not answer" }
-        return { status: "ready" as const, bus: "in-process" }
+        const state = bus.state()
+        return { status: state === "disconnected" ? "degraded" as const : "ready" as const, bus: state }
       })
     })
   }))
@@ -90,7 +97,7 @@ export const serve = (settings: NodeSettings) =>
     const watch = yield* observe
     const leaving = new Leaving()
     const ground = Layer.mergeAll(
-      Bus.layerMemory,
+      busOf(settings),
       Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),

@@ -15,7 +15,7 @@ describe("settings", () => {
     assert.strictEqual(settings.host, "127.0.0.1")
     assert.strictEqual(settings.port, 4100)
     assert.isUndefined(settings.databaseUrl)
-    assert.deepStrictEqual(settings.natsUrls, [])
+    assert.isUndefined(settings.natsUrls)
     assert.match(settings.dataFolder, /^\/.*\/\.troupe$/)
     assert.strictEqual(settings.leaseTtlMs, 5_000)
     assert.strictEqual(settings.drainSeconds, 20)
@@ -51,7 +51,9 @@ describe("settings", () => {
   const wrong: ReadonlyArray<readonly [name: string, value: string]> = [
     ["TROUPE_PORT", "-1"], ["TROUPE_PORT", "1e3"], ["TROUPE_PORT", "80 81"], ["TROUPE_LEASE_TTL_MS", "499"], ["TROUPE_LEASE_TTL_MS", "5s"],
     ["TROUPE_DRAIN_SECONDS", "3601"], ["TROUPE_RATE_LIMIT", "0.5"], ["TROUPE_NODE_ID", "a b"], ["TROUPE_NODE_ID", "-a"], ["TROUPE_NODE_ID", "x".repeat(64)],
-    ["TROUPE_NATS_URL", "http://nats:4222"], ["TROUPE_DATABASE_URL", "db"], ["TROUPE_ENCRYPTION_KEYS", `k1:${key},k1:${key}`], ["TROUPE_ENCRYPTION_KEYS", key],
+    ["TROUPE_NATS_URL", "http://nats:4222"], ["TROUPE_NATS_URL", "ws://nats:4222"], ["TROUPE_NATS_URL", ","], ["TROUPE_NATS_URL", "nats://nats:4222/path"],
+    ["TROUPE_NATS_URL", "nats://a:b@n1,nats://c:d@n2"], ["TROUPE_NATS_URL", "nats://a:%zz@n1"], ["TROUPE_NATS_CREDS", "/nowhere/x.creds"], ["TROUPE_NATS_CA", "/nowhere/ca.pem"],
+    ["TROUPE_DATABASE_URL", "db"], ["TROUPE_ENCRYPTION_KEYS", `k1:${key},k1:${key}`], ["TROUPE_ENCRYPTION_KEYS", key],
     ["TROUPE_LOG_FORMAT", "xml"], ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"], ["TROUPE_DEV_KEY", "trp_12345678_abc"]
   ]
   for (const [name, value] of wrong) {
@@ -63,15 +65,28 @@ describe("settings", () => {
   it.effect("take every value of the table", () => Effect.gen(function*() {
     const { key: devKey } = generateKey()
     const settings = yield* Settings.fromRecord("dev", {
-      TROUPE_PORT: "0", TROUPE_HOST: "::1", TROUPE_NATS_URL: "nats://a:4222, b:4222", TROUPE_DATA: "/var/x", TROUPE_DEV_KEY: devKey, TROUPE_NODE_ID: "node-1",
+      TROUPE_PORT: "0", TROUPE_HOST: "::1", TROUPE_NATS_URL: "nats://a, b:4223", TROUPE_DATA: "/var/x", TROUPE_DEV_KEY: devKey, TROUPE_NODE_ID: "node-1",
       TROUPE_LEASE_TTL_MS: "3000", TROUPE_RATE_LIMIT: "7", TROUPE_ALLOW_PRIVATE_NETWORK: "FALSE", TROUPE_MODELS: "models.json", TROUPE_LOG_LEVEL: "DEBUG",
       TROUPE_LOG_FORMAT: "json", OTEL_EXPORTER_OTLP_ENDPOINT: "http://otel:4318/"
     })
-    assert.deepStrictEqual(settings.natsUrls, ["nats://a:4222", "b:4222"])
+    assert.deepStrictEqual(settings.natsUrls, { servers: ["a:4222", "b:4223"], tls: false })
     assert.strictEqual(settings.otlpEndpoint, "http://otel:4318")
     assert.strictEqual(settings.logLevel, "debug")
     assert.isTrue(settings.modelsFile?.endsWith("/models.json"))
     assert.strictEqual(settings.devKey && Redacted.value(settings.devKey), devKey)
+  }))
+
+  it.effect("read logins out of NATS URLs, and keep them to themselves", () => Effect.gen(function*() {
+    const read = (url: string) => Effect.map(Settings.fromRecord("dev", { TROUPE_NATS_URL: url }), ({ natsUrls }) => natsUrls)
+    const user = yield* read("tls://ann:p%40ss:word@n1:4443,tls://n2,tls://[::1]:4444")
+    assert.deepStrictEqual([user?.servers, user?.tls], [["n1:4443", "n2:4222", "[::1]:4444"], true])
+    assert(user?.login !== undefined && "user" in user.login)
+    assert.deepStrictEqual([user.login.user, Redacted.value(user.login.password)], ["ann", "p@ss:word"])
+    const token = yield* read("nats://s3cret@n1")
+    assert(token?.login !== undefined && "token" in token.login)
+    assert.strictEqual(Redacted.value(token.login.token), "s3cret")
+    assert.notMatch(JSON.stringify([user, token]), /p@ss|s3cret/)
+    assert.notMatch(yield* problems("dev", { TROUPE_NATS_URL: "nats://ann:hunter2@n1,nats://bob:hunter3@n2" }), /hunter/)
   }))
 
   it.effect("treat an empty variable as absent", () => Effect.gen(function*() {

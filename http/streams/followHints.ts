@@ -50,7 +50,7 @@ export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wante
       }
       outbox.onRoom = tellGap
       let ready = false
-      yield* bus.subscribe(watch, (hint) => {
+      yield* bus.subscribe({ ...watch, deltas: wanted.delta }, (hint) => {
         if (!ready) return
         if (hint.type === "look") {
           lost = true

@@ -100,7 +100,7 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         }
       }
 
-      yield* bus.subscribe({ workspace, threadId }, listen)
+      yield* bus.subscribe({ workspace, threadId, deltas: wanted.delta }, listen)
       const head = yield* reads.head(workspace, threadId)
       if (head === undefined) return yield* new Refused({ error: "not_found", message: "no such thread" })
       newest = Math.max(newest, head.seq)

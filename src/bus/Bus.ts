@@ -10,6 +10,7 @@
  */
 import { Context, Data, Effect, Layer, type Scope } from "effect"
 import type { ThreadStatus } from "../domain/thread.ts"
+import { busState, record } from "../telemetry/metrics.ts"
 import { makeInProcess } from "./inProcess.ts"
 
 export interface About {
@@ -47,6 +48,8 @@ export interface Watch {
   readonly workspace: string
   readonly agentId?: string
   readonly threadId?: string
+  /** Pieces of running responses too: those of other nodes are sent to nobody else, and begin a moment after the subscription. */
+  readonly deltas?: boolean
 }
 
 export type BusState = "in-process" | "connected" | "disconnected"
@@ -87,5 +90,8 @@ export class Bus extends Context.Service<Bus, {
   readonly state: () => BusState
 }>()("troupe/Bus") {
   /** One process, or several nodes of a test in one. */
-  static readonly layerMemory = Layer.effect(Bus, Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" })))
+  static readonly layerMemory = Layer.effect(Bus, Effect.map(makeInProcess(), (bus) => {
+    record(busState.with({ state: "in-process" }), 1)
+    return Bus.of({ ...bus, state: () => "in-process" })
+  }))
 }

@@ -3,7 +3,8 @@
  * between processes that is on this side of the wire.
  */
 import { Cause, Deferred, Effect, Exit, Scope } from "effect"
-import { type About, type Bus, type Hint, NoAnswer, type Watch } from "./Bus.ts"
+import { type Bus, type Hint, NoAnswer, type Watch } from "./Bus.ts"
+import { topicsOf, topicWatched } from "./topics.ts"
 
 interface Listener {
   readonly watch: Watch
@@ -11,6 +12,8 @@ interface Listener {
 }
 
 export interface InProcess extends Omit<Bus["Service"], "state"> {
+  /** Tells the listeners of one topic of a hint from elsewhere. */
+  readonly deliver: (topic: string, hint: Hint) => void
   /** Tells everybody who listens that they may have missed something. */
   readonly lookAll: () => void
   /** Whether this process answers for that incarnation. */
@@ -18,21 +21,12 @@ export interface InProcess extends Omit<Bus["Service"], "state"> {
 }
 
 export interface InProcessOptions {
-  /** A topic has got its first listener, and the effect returns once it is heard of elsewhere; or it has lost its last. */
-  readonly listening?: (watch: Watch) => Effect.Effect<void>
-  readonly silent?: (watch: Watch) => void
+  /** A topic has got its first listener, or has lost its last. */
+  readonly onListening?: (topic: string, watch: Watch) => void
+  readonly onSilent?: (topic: string) => void
 }
 
-const topicOf = (workspace: string, id: string | undefined) => id === undefined ? workspace : `${workspace}/${id}`
-
-/** Ids carry their noun, so an agent's topic is never a thread's. */
-const topicsOf = ({ agentId, threadId, workspace }: About) =>
-  [topicOf(workspace, threadId), topicOf(workspace, agentId), topicOf(workspace, undefined)]
-
-/** Of a watch that names both, the thread is the topic; the agent still has to agree. */
-const topicWatched = ({ agentId, threadId, workspace }: Watch) => topicOf(workspace, threadId ?? agentId)
-
-export const makeInProcess = ({ listening, silent }: InProcessOptions = {}) => Effect.gen(function*() {
+export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) => Effect.gen(function*() {
   const services = yield* Effect.context<never>()
   const topics = new Map<string, Set<Listener>>()
   const wakes = new Set<(shard: number) => void>()
@@ -48,7 +42,7 @@ export const makeInProcess = ({ listening, silent }: InProcessOptions = {}) => E
     }
   }
 
-  const deliver = (topic: string, hint: Hint) => {
+  const tell = (topic: string, hint: Hint) => {
     const listeners = topics.get(topic)
     if (listeners === undefined) return
     // A copy: whoever subscribes while a hint is on its way gets the next one.
@@ -60,16 +54,16 @@ export const makeInProcess = ({ listening, silent }: InProcessOptions = {}) => E
   }
 
   // A listener may publish: its hint waits until everybody has got the current one (B2).
-  const waiting: Array<Hint> = []
-  let delivering = false
-  const publish = (hint: Hint) => {
-    waiting.push(hint)
-    if (delivering) return
-    delivering = true
+  const waiting: Array<{ readonly topics: ReadonlyArray<string>; readonly hint: Hint }> = []
+  let telling = false
+  const deliver = (topics: ReadonlyArray<string>, hint: Hint) => {
+    waiting.push({ topics, hint })
+    if (telling) return
+    telling = true
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      for (const topic of topicsOf(next)) deliver(topic, next)
+      for (const topic of next.topics) tell(topic, next.hint)
     }
-    delivering = false
+    telling = false
   }
 
   const listen = <A>(listeners: Set<A>, listener: A) =>
@@ -79,30 +73,31 @@ export const makeInProcess = ({ listening, silent }: InProcessOptions = {}) => E
     ))
 
   const service: InProcess = {
-    publish,
+    publish: (hint) => { if (topics.size > 0) deliver(topicsOf(hint), hint) },
+    deliver: (topic, hint) => deliver([topic], hint),
     watched: (about) => topics.size > 0 && topicsOf(about).some((topic) => topics.has(topic)),
     subscribe: (watch, hear) => {
       const topic = topicWatched(watch)
       const listener = { watch, hear }
       return Effect.acquireRelease(
-        Effect.suspend(() => {
+        Effect.sync(() => {
           const listeners = topics.get(topic)
-          if (listeners === undefined) topics.set(topic, new Set([listener]))
-          else listeners.add(listener)
-          return listening?.(watch) ?? Effect.void
+          if (listeners !== undefined) return void listeners.add(listener)
+          topics.set(topic, new Set([listener]))
+          onListening?.(topic, watch)
         }),
         () =>
           Effect.sync(() => {
             const listeners = topics.get(topic)
             if (listeners?.delete(listener) !== true || listeners.size > 0) return
             topics.delete(topic)
-            silent?.(watch)
+            onSilent?.(topic)
           })
       )
     },
     lookAll: () => {
       for (const listeners of [...topics.values()]) {
-        for (const { hear, watch } of [...listeners]) guarded(() => hear({ agentId: "", threadId: "", ...watch, type: "look" }))
+        for (const { hear, watch } of [...listeners]) guarded(() => hear({ workspace: watch.workspace, agentId: watch.agentId ?? "", threadId: watch.threadId ?? "", type: "look" }))
       }
     },
     serves: (incarnation) => answers.has(incarnation),

@@ -72,6 +72,15 @@ export const appendsInconsistent = total("journal_appends_inconsistent", "append
 export const databaseStatements = labelled(gauge("database_statements", "statements sent since the start"), "connection")
 export const databaseWaiting = gauge("database_waiting", "callers that wait for a connection")
 
+// The bus
+export const busState = labelled(gauge("bus_state", "1 for the state that the bus is in: in-process, connected, disconnected"), "state")
+export const busReconnects = total("bus_reconnects", "connections to NATS that were made again")
+export const busSent = labelled(total("bus_sent", "messages sent to other nodes"), "kind")
+export const busReceived = labelled(total("bus_received", "messages from other nodes"), "kind")
+export const busIgnored = labelled(total("bus_ignored", "messages that were not understood, and left alone"), "kind", "reason")
+export const busLost = total("bus_lost", "messages that could not be sent: NATS was away or took nothing")
+export const busRequests = labelled(total("bus_requests", "questions to other nodes, by what became of them"), "outcome")
+
 // The process
 export const eventLoopDelay = labelled(gauge("event_loop_delay_seconds", "over the last 10 s"), "quantile")
 export const residentMemory = gauge("process_resident_memory_bytes", "memory of the process")

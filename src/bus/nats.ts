@@ -1,0 +1,221 @@
+/**
+ * The bus between processes, over NATS. What this node's own listeners hear goes to them directly; NATS
+ * carries the rest, and nothing waits for it (B3).
+ *
+ * T1. Each topic that somebody here listens to is one subscription, so the server sends a node what it
+ *     asked for and drops what nobody did.
+ * T2. The hints that one commit leads to travel as one message.
+ * T3. After a connection was lost, by this node or by one that tells of it, all listeners look (B4).
+ * T4. What arrives and is not ours is ignored, counted, and logged once a kind and reason.
+ */
+import { Effect, Layer, Result } from "effect"
+import type { Msg } from "@nats-io/transport-node"
+import { busIgnored, busLost, busReceived, busRequests, busSent, record } from "../telemetry/metrics.ts"
+import { Bus, type Hint, type News, NoAnswer, type Watch } from "./Bus.ts"
+import { makeDeltaInterest, renewMs } from "./deltaInterest.ts"
+import { makeInProcess } from "./inProcess.ts"
+import { keepLink } from "./NatsLink.ts"
+import type { NatsSettings } from "./natsSettings.ts"
+import { topicWatched } from "./topics.ts"
+import * as wire from "./wire.ts"
+
+/** Requests of others that are answered at once; more are told to come again. */
+const mostAnswering = 1_000
+/** Nobody waits longer for an answer. */
+const mostAnswerMs = 60_000
+/** All looks of a moment are one. */
+const lookMs = 200
+
+type Kind = "hint" | "wake" | "auth" | "watchers" | "request" | "answer"
+
+export interface NatsBusOptions {
+  readonly settings: NatsSettings
+  /** This node's name, for the server's own lists. */
+  readonly name: string
+  readonly pingMs?: number
+}
+
+const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOptions) {
+  const services = yield* Effect.context<never>()
+  const run = Effect.runForkWith(services)
+
+  // What arrives
+
+  const told = new Set<string>()
+  const ignore = (kind: Kind, reason: wire.Strange, { data, subject }: Msg) => {
+    record(busIgnored.with({ kind, reason }))
+    if (told.has(`${kind} ${reason}`)) return
+    told.add(`${kind} ${reason}`)
+    run(Effect.logWarning("a message on the bus was ignored, and so will be others like it", { kind, reason, subject: subject.slice(0, 200), bytes: data.length }))
+  }
+  const take = <A>(kind: Kind, read: (message: Msg) => Result.Result<A, wire.Strange>, use: (found: A, message: Msg) => void) => (message: Msg) => {
+    const found = read(message)
+    if (Result.isFailure(found)) return ignore(kind, found.failure, message)
+    record(busReceived.with({ kind }))
+    use(found.success, message)
+  }
+
+  let looking: NodeJS.Timeout | undefined
+  const lookSoon = () => {
+    looking ??= setTimeout(() => {
+      looking = undefined
+      local.lookAll()
+    }, lookMs)
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(() => clearTimeout(looking)))
+
+  const link = yield* keepLink({
+    settings, name, ...pingMs === undefined ? {} : { pingMs },
+    onUp: (lost) => {
+      send("watchers", wire.subjects.watchers, wire.writeWatchers({ deltas: [], ask: true, ...lost ? { look: true } : {} }))
+      interest.renew()
+      lookSoon()
+    }
+  })
+
+  // What leaves
+
+  const send = (kind: Kind, subject: string, data: Uint8Array) => {
+    if (link.send(subject, data)) record(busSent.with({ kind }))
+    else record(busLost)
+  }
+  const interest = makeDeltaInterest((message) => { if (link.up()) send("watchers", wire.subjects.watchers, wire.writeWatchers(message)) })
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(interest.renew), renewMs)))
+
+  /** T2. */
+  const leaving = new Map<string, Array<News>>()
+  const leave = () => {
+    for (const [subject, hints] of leaving) send("hint", subject, wire.writeHints(hints))
+    leaving.clear()
+  }
+  const post = (hint: Hint) => {
+    if ((hint.type === "delta" || hint.type === "discard") && !interest.wanted(hint)) return
+    const subject = wire.hintSubject(hint)
+    if (subject === undefined) return
+    const { agentId, threadId, workspace, ...news } = hint
+    const already = leaving.get(subject)
+    if (already !== undefined) return void already.push(news)
+    if (leaving.size === 0) queueMicrotask(leave)
+    leaving.set(subject, [news])
+  }
+
+  // Who listens here (T1)
+
+  const subscriptions = new Map<string, () => void>()
+  const local = yield* makeInProcess({
+    onListening: (topic, watch) => {
+      const subject = wire.watchSubject(watch)
+      if (subject === undefined) return
+      subscriptions.set(topic, link.subscribe(subject, take("hint",
+        ({ data, subject }) => Result.flatMap(wire.readHintSubject(subject), (about) => Result.map(wire.readHints(data), (hints) => ({ about, hints }))),
+        ({ about, hints }) => { for (const news of hints) local.deliver(topic, { ...about, ...news }) })))
+    },
+    onSilent: (topic) => {
+      subscriptions.get(topic)?.()
+      subscriptions.delete(topic)
+    }
+  })
+
+  const always = (subject: string, handler: (message: Msg) => void) =>
+    Effect.acquireRelease(Effect.sync(() => link.subscribe(subject, handler)), (end) => Effect.sync(end))
+  yield* always(wire.subjects.wakes, take("wake",
+    ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)), (shard) => local.wake(shard)))
+  yield* always(wire.subjects.auth, take("auth", ({ data }) => wire.readBare(data), () => local.authChanged()))
+  yield* always(wire.subjects.watchers, take("watchers", ({ data }) => wire.readWatchers(data), (message) => {
+    interest.heard(message)
+    if (message.look === true) lookSoon()
+  }))
+
+  const subscribe = (watch: Watch, listener: (hint: Hint) => void) => Effect.gen(function*() {
+    if (watch.deltas === true && wire.watchSubject(watch) !== undefined) {
+      yield* Effect.acquireRelease(Effect.sync(() => interest.want(topicWatched(watch))), (end) => Effect.sync(end))
+    }
+    yield* local.subscribe(watch, listener)
+    yield* link.settled
+  })
+
+  // Questions
+
+  const respond = (message: Msg, data: Uint8Array) => {
+    try {
+      message.respond(data.length > link.mostBytes() ? wire.writeRefusal("failed") : data)
+    } catch {
+      // The connection is gone: whoever asked knows by now.
+      record(busLost)
+    }
+  }
+  let answering = 0
+  const answerOne = (incarnation: string) => take("request",
+    ({ data, reply }): Result.Result<string, wire.Strange> => reply === undefined || reply === "" ? Result.fail("foreign") : wire.readRequest(data),
+    (asked, message) => {
+      if (answering >= mostAnswering) return respond(message, wire.writeRefusal("busy"))
+      answering++
+      run(local.request(incarnation, asked, mostAnswerMs).pipe(
+        Effect.match({
+          onSuccess: (answer) => respond(message, wire.writeAnswer(answer)),
+          onFailure: () => respond(message, wire.writeRefusal("failed"))
+        }),
+        Effect.ensuring(Effect.sync(() => { answering-- }))
+      ))
+    })
+
+  const ask = Effect.fnUntraced(function*(incarnation: string, message: string, timeoutMs: number) {
+    const subject = wire.nodeSubject(incarnation)
+    if (subject === undefined) return yield* new NoAnswer({ incarnation, reason: "nobody" })
+    const reply = yield* Effect.mapError(link.request(subject, wire.writeRequest(message), timeoutMs), (reason) => new NoAnswer({ incarnation, reason }))
+    const found = wire.readAnswer(reply.data)
+    if (Result.isFailure(found)) {
+      ignore("answer", found.failure, reply)
+      return yield* new NoAnswer({ incarnation, reason: "failed" })
+    }
+    if ("refused" in found.success) return yield* new NoAnswer({ incarnation, reason: found.success.refused })
+    return found.success.answer
+  })
+
+  /** Each shard once a moment, and auth once. */
+  const ringing = new Set<string>()
+  const ring = (kind: "wake" | "auth", subject: string) => {
+    if (ringing.has(subject)) return
+    ringing.add(subject)
+    queueMicrotask(() => {
+      ringing.delete(subject)
+      send(kind, subject, wire.bare)
+    })
+  }
+
+  return Bus.of({
+    publish: (hint) => {
+      local.publish(hint)
+      post(hint)
+    },
+    watched: (about) => link.up() || local.watched(about),
+    subscribe,
+    request: (incarnation, message, timeoutMs) =>
+      local.serves(incarnation)
+        ? local.request(incarnation, message, timeoutMs)
+        : ask(incarnation, message, timeoutMs).pipe(
+          Effect.tap(() => Effect.sync(() => record(busRequests.with({ outcome: "answered" })))),
+          Effect.tapError(({ reason }) => Effect.sync(() => record(busRequests.with({ outcome: reason }))))
+        ),
+    serve: Effect.fnUntraced(function*(incarnation, answer) {
+      yield* local.serve(incarnation, answer)
+      const subject = wire.nodeSubject(incarnation)
+      if (subject === undefined) return
+      yield* always(subject, answerOne(incarnation))
+      yield* link.settled
+    }),
+    wake: (shard) => {
+      local.wake(shard)
+      ring("wake", wire.subjects.wake(shard))
+    },
+    onWake: local.onWake,
+    authChanged: () => {
+      local.authChanged()
+      ring("auth", wire.subjects.auth)
+    },
+    onAuthChanged: local.onAuthChanged,
+    state: () => link.up() ? "connected" : "disconnected"
+  })
+})
+
+export const layerNats = (options: NatsBusOptions) => Layer.effect(Bus, make(options))

@@ -1,0 +1,173 @@
+/**
+ * What travels between nodes: subjects, and how messages look there.
+ *
+ * M1. Subjects are made of ids that the server made, never of text from a client.
+ * M2. Whatever arrives is decoded by a schema; what is not ours is refused with a reason, never thrown.
+ * M3. A message tells its version. Nodes of one version understand each other's; unknown fields are passed over.
+ */
+import { Option, Result, Schema } from "effect"
+import { isIdOf } from "../domain/ids.ts"
+import { threadStatuses } from "../domain/thread.ts"
+import type { About, News, NoAnswer, Watch } from "./Bus.ts"
+
+/** Why something that arrived is ignored. */
+export type Strange = "malformed" | "oversized" | "foreign" | "version"
+
+const version = 1
+const root = `troupe.v${version}`
+
+/** Hints that are longer travel without texts, or as "look". */
+export const hintBytes = 64 * 1024
+/** Longest question and answer; a server's max_payload, 1 MiB unless set otherwise, may be less. */
+export const requestBytes = 4 * 1024 * 1024
+
+// Subjects
+
+export const subjects = {
+  auth: `${root}.auth`,
+  /** Who wants deltas, and that hints were lost. */
+  watchers: `${root}.watchers`,
+  wakes: `${root}.wake.*`,
+  wake: (shard: number) => `${root}.wake.${shard}`,
+  /** Prefix of the subjects that answers come back on: one permission on `troupe.v1.>` is enough. */
+  answers: `${root}.answer`
+} as const
+
+const isWorkspace = isIdOf("workspace")
+const isAgent = isIdOf("agent")
+const isThread = isIdOf("thread")
+const isNode = isIdOf("node")
+
+/** Stands for the agent of a thread that has none. */
+const none = "-"
+
+/** undefined for what no node of ours has made (M1). */
+export const nodeSubject = (incarnation: string) => isNode(incarnation) ? `${root}.node.${incarnation}` : undefined
+
+export const hintSubject = ({ agentId, threadId, workspace }: About) =>
+  isWorkspace(workspace) && isThread(threadId) && (agentId === "" || isAgent(agentId)) ? `${root}.hint.${workspace}.${agentId || none}.${threadId}` : undefined
+
+export const watchSubject = ({ agentId, threadId, workspace }: Watch) =>
+  isWorkspace(workspace) && (threadId === undefined || isThread(threadId)) && (agentId === undefined || isAgent(agentId))
+    ? `${root}.hint.${workspace}.${threadId === undefined ? agentId ?? "*" : "*"}.${threadId ?? "*"}`
+    : undefined
+
+export const readHintSubject = (subject: string): Result.Result<About, Strange> => {
+  const [, , , workspace = "", agent = "", threadId = "", ...rest] = subject.split(".")
+  const agentId = agent === none ? "" : agent
+  return rest.length === 0 && hintSubject({ workspace, agentId, threadId }) === subject
+    ? Result.succeed({ workspace, agentId, threadId })
+    : Result.fail("foreign")
+}
+
+export const readWakeSubject = (subject: string): Result.Result<number, Strange> => {
+  const text = subject.slice(subject.lastIndexOf(".") + 1)
+  // A shard is a byte.
+  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < 256 ? Result.succeed(Number(text)) : Result.fail("foreign")
+}
+
+// Messages of JSON
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** A frame of Server-Sent Events is made of it as it is: a line end would break out. */
+const line = Schema.String.check(Schema.isPattern(/^[^\r\n]*$/))
+const text = Schema.String
+const position = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+const news = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("events"),
+    events: Schema.Array(Schema.Struct({ seq: position, turnId: text, type: text, text: Schema.optionalKey(line) }))
+  }),
+  Schema.Struct({ type: Schema.Literal("delta"), turnId: text, eventId: text, index: position, text }),
+  Schema.Struct({ type: Schema.Literal("discard"), eventId: text }),
+  Schema.Struct({ type: Schema.Literal("status"), status: Schema.Literals(threadStatuses), lastSeq: position }),
+  Schema.Struct({
+    type: Schema.Literal("wait"), waitId: text,
+    state: Schema.Literals(["open", "resolved", "expired", "cancelled"]), target: Schema.Literals(["person", "client", "url", "agent"])
+  }),
+  Schema.Struct({ type: Schema.Literal("queue"), pending: position }),
+  Schema.Struct({ type: Schema.Literal("look") })
+])
+
+const topic = Schema.String.check(Schema.isPattern(/^wsp_[0-9a-z]{26}(\/(agt|thr)_[0-9a-z]{26})?$/))
+
+const watchers = Schema.Struct({
+  /** Topics whose deltas are wanted for a while. */
+  deltas: Schema.Array(topic),
+  /** The sender is new here: tell it yours. */
+  ask: Schema.optionalKey(Schema.Boolean),
+  /** Hints of the sender were lost. */
+  look: Schema.optionalKey(Schema.Boolean)
+})
+export type Watchers = typeof watchers.Type
+
+const written = (message: object) => encoder.encode(JSON.stringify({ v: version, ...message }))
+
+const reader = <A>(schema: Schema.Decoder<A>, mostBytes: number) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (data: Uint8Array): Result.Result<A, Strange> => {
+    if (data.length > mostBytes) return Result.fail("oversized")
+    let found: unknown
+    try {
+      found = JSON.parse(decoder.decode(data))
+    } catch {
+      return Result.fail("malformed")
+    }
+    if (typeof found !== "object" || found === null || !("v" in found)) return Result.fail("malformed")
+    if (found.v !== version) return Result.fail("version")
+    return Option.match(decode(found), { onNone: () => Result.fail("malformed"), onSome: Result.succeed })
+  }
+}
+
+/** Says nothing but that it came. */
+export const bare = written({})
+export const readBare = reader(Schema.Struct({}), 1024)
+
+export const writeWatchers = (message: Watchers) => written(message)
+export const readWatchers = reader(watchers, 2 * hintBytes)
+
+const readNews = reader(Schema.Struct({ hints: Schema.Array(news) }), 2 * hintBytes)
+export const readHints = (data: Uint8Array): Result.Result<ReadonlyArray<News>, Strange> => Result.map(readNews(data), ({ hints }) => hints)
+
+const withoutTexts = (hint: News): News =>
+  hint.type === "events" ? { type: "events", events: hint.events.map(({ seq, turnId, type }) => ({ seq, turnId, type })) } : hint
+
+export const writeHints = (hints: ReadonlyArray<News>) => {
+  const whole = written({ hints })
+  if (whole.length <= hintBytes) return whole
+  const short = written({ hints: hints.map(withoutTexts) })
+  return short.length <= hintBytes ? short : written({ hints: [{ type: "look" }] })
+}
+
+// Questions and answers: one line with the version, then text as it is
+
+const head = `${version}\n`
+const refusals = ["busy", "failed"] as const
+type Refusal = Extract<NoAnswer["reason"], (typeof refusals)[number]>
+
+const readText = (data: Uint8Array): Result.Result<string, Strange> => {
+  if (data.length > requestBytes) return Result.fail("oversized")
+  let found: string
+  try {
+    found = decoder.decode(data)
+  } catch {
+    return Result.fail("malformed")
+  }
+  if (found.startsWith(head)) return Result.succeed(found.slice(head.length))
+  return Result.fail(/^\d{1,9}\n/.test(found) ? "version" : "malformed")
+}
+
+export const writeRequest = (message: string) => encoder.encode(head + message)
+export const readRequest = readText
+
+export const writeAnswer = (answer: string) => encoder.encode(`${head}+${answer}`)
+export const writeRefusal = (reason: Refusal) => encoder.encode(`${head}-${reason}`)
+export const readAnswer = (data: Uint8Array): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> =>
+  Result.flatMap(readText(data), (found): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> => {
+    if (found.startsWith("+")) return Result.succeed({ answer: found.slice(1) })
+    const refused = refusals.find((reason) => found === `-${reason}`)
+    return refused === undefined ? Result.fail("malformed") : Result.succeed({ refused })
+  })
