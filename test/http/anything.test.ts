@@ -4,12 +4,16 @@ import fc from "fast-check"
 import { afterAll, beforeAll } from "vitest"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { makeAgent, makeThread, submit } from "./threadFixture.ts"
+import { makeWorker } from "./toolFixture.ts"
+import { asking, furnish, parked, type Wait } from "./waitFixture.ts"
 
 let server: TestServer
 let alpha: Client
 let agentId: string
 let threadId: string
 let inputId: string
+/** Of another thread: of a client's call, and of a client's ask. */
+let waiting: { readonly threadId: string; readonly call: Wait; readonly ask: Wait }
 beforeAll(async () => {
   server = await startServer()
   alpha = server.alpha
@@ -17,6 +21,11 @@ beforeAll(async () => {
   threadId = await makeThread(alpha, agentId)
   await submit(alpha, threadId, "/wait 600s\nbusy")
   inputId = (await submit(alpha, threadId, "waits")).id
+  const { toolsetId, tool } = await furnish(alpha, "desk")
+  const asked = await makeWorker(alpha, { toolsetIds: [toolsetId], hooks: [asking("before_tool_call", { match: { tools: ["*.sign"] } })] })
+  const { threadId: thread, waits } = await parked(alpha, asked, [tool("stamp"), tool("sign")], 2)
+  const [call, ask] = ["client_tool", "hook_ask"].map((type) => waits.find((wait) => wait.type === type))
+  waiting = { threadId: thread, call: call!, ask: ask! }
 })
 afterAll(() => server.stop())
 
@@ -72,6 +81,12 @@ const bodies: ReadonlyArray<readonly [string, () => string, object]> = [
   ["PATCH", () => `/v1/threads/${threadId}/queue/${inputId}`, { content }],
   ["POST", () => `/v1/threads/${threadId}/queue/${inputId}/promote`, { mode: "steer", expectedTurnId: turnId }],
   ["POST", () => "/v1/profiles", { name: "P", models: ["@a"], families: ["thread"], roleIds: [`role_${"0".repeat(25)}1`], toolsetIds: [], hooks: [hook, { ...hook, processor: { type: "client" } }] }],
+  ["POST", () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.ask.id}/resolve`, { type: "decision", decision: "allow", reason: "r", rewrite: { toolInput: { document: 1 } }, scope: "thread" }],
+  ["POST", () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.call.id}/resolve`, { type: "tool_result", output: "not a number" }],
+  ["POST", () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.call.id}/resolve`, { type: "tool_result", error: { code: "c d", message: "m" } }],
+  ["POST", () => `/v1/hooks/waits/${waiting?.ask.id}/resolve`, { decision: "deny", rewrite: { content: [{ type: "text", text: "x" }] } }],
+  ["POST", () => `/v1/hooks/deliveries/dlv_${waiting?.ask.id.slice(5)}/decision`, { decision: "allow", reason: "r", rewrite: { toolOutput: { a: [1] } } }],
+  ["POST", () => `/v1/tools/calls/${waiting?.call.toolCallId}/result`, { output: { a: [1] } }],
   ["POST", () => "/v1/hooks/test", { hook: { ...hook, processor: { type: "client" } }, data: { point: hook.point, toolCallId: "c", toolName: "a.b", toolInput: { a: [1, null] } } }]
 ]
 

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused } from "./refused.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, submit } from "./threadFixture.ts"
-import { assertSound, leavesMemory, only, outcomes, told, waitsOf } from "./toolFixture.ts"
+import { addRole, assertSound, leavesMemory, only, outcomes, told, waitsOf } from "./toolFixture.ts"
 import { answer, asking, decision, type Desk, failed, furnish, parked, pathOf, resolved, result, type Wait } from "./waitFixture.ts"
 
 let server: TestServer
@@ -128,6 +128,38 @@ describe.concurrent("a decision", () => {
   })
 })
 
+describe.concurrent("the approval that a role requires", () => {
+  const required = async () => {
+    const roleId = await addRole(server.alpha, { allow: [{ tools: "desk.sign", approval: "required" }, { tools: "desk.print" }] })
+    return park(await desk.worker({ roleIds: [roleId] }), [desk.tool("sign", { document: "a" })])
+  }
+
+  it("is a person's, about the exact input; what is allowed goes on", async () => {
+    const { threadId, wait } = await required()
+    assert.deepInclude(wait, { type: "role_approval", target: "person", point: "before_tool_call", toolName: "desk.sign", toolInput: { document: "a" } })
+    assert.notProperty(wait, "hookId")
+    await resolved(server.alpha, threadId, wait, decision("allow"))
+    assert.deepInclude((await waitsOf(server.alpha, threadId))[0], { type: "client_tool", toolCallId: wait.toolCallId })
+  })
+
+  it("that is denied is tool_denied", async () => {
+    const { threadId, wait } = await required()
+    await resolved(server.alpha, threadId, wait, decision("deny"))
+    assert.deepStrictEqual(outcomes(await done(threadId)), ["tool_denied"])
+  })
+
+  it("for the thread is not asked for again there, and in another thread it is", async () => {
+    const { threadId, wait } = await required()
+    await resolved(server.alpha, threadId, wait, decision("allow", { scope: "thread" }))
+    await resolved(server.alpha, threadId, (await waitsOf(server.alpha, threadId))[0]!, result(1))
+    await done(threadId)
+    await submit(server.alpha, threadId, desk.tool("sign", { document: "b" }))
+    assert.deepInclude((await waitsOf(server.alpha, threadId))[0], { type: "client_tool" })
+    const { agentId } = (await detail(threadId)).thread
+    assert.deepInclude((await park(agentId, [desk.tool("sign")])).wait, { type: "role_approval" })
+  })
+})
+
 describe.concurrent("what a hook asks about", () => {
   const shown = async (threadId: string, wait: Wait) => {
     const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
@@ -153,19 +185,24 @@ describe.concurrent("what a hook asks about", () => {
 
   it("after a call is what it returned, and what is denied is kept nowhere", async () => {
     const agentId = await desk.worker({ hooks: [asking("after_tool_result")] })
-    const { threadId, wait: first } = await park(agentId, [desk.tool("print"), "/then", desk.tool("sign")])
-    await resolved(server.alpha, threadId, first, failed("jam", "Paper jam"))
-    const [jam] = (await waitsOf(server.alpha, threadId)) as ReadonlyArray<Wait>
-    assert.deepStrictEqual(await shown(threadId, jam!), { toolOutput: null, failureCode: "tool_error" })
-    await resolved(server.alpha, threadId, jam!, decision("allow", { rewrite: { toolOutput: "later" } }))
-    const [second] = await waitsOf(server.alpha, threadId)
-    await resolved(server.alpha, threadId, second!, result("secret word"))
-    const [wait] = (await waitsOf(server.alpha, threadId)) as ReadonlyArray<Wait>
-    assert.deepStrictEqual(await shown(threadId, wait!), { toolOutput: "secret word" })
-    await resolved(server.alpha, threadId, wait!, decision("deny"))
+    const { threadId, wait } = await park(agentId, [desk.tool("print"), "/then", desk.tool("print"), "/then", desk.tool("sign")])
+    const next = async () => (await waitsOf(server.alpha, threadId))[0] as Wait
+    await resolved(server.alpha, threadId, wait, failed("jam", "Paper jam"))
+    const jam = await next()
+    assert.deepInclude(await shown(threadId, jam), { failureCode: "tool_error" })
+    await resolved(server.alpha, threadId, jam, decision("allow"))
+    await resolved(server.alpha, threadId, await next(), result("now"))
+    const now = await next()
+    assert.deepStrictEqual(await shown(threadId, now), { toolOutput: "now" })
+    await resolved(server.alpha, threadId, now, decision("allow", { rewrite: { toolOutput: "later" } }))
+    await resolved(server.alpha, threadId, await next(), result("secret word"))
+    const secret = await next()
+    assert.deepStrictEqual(await shown(threadId, secret), { toolOutput: "secret word" })
+    await resolved(server.alpha, threadId, secret, decision("deny"))
     const log = await done(threadId)
-    assert.deepStrictEqual(only(log, "tool_result").map(({ failureCode, toolOutput }) => [failureCode, toolOutput]), [["tool_error", "later"], ["hook_denied", null]])
-    assert.notInclude((await server.alpha.get(pathOf(threadId, wait!))).text, "secret")
+    assert.deepStrictEqual(outcomes(log), ["tool_error", "later", "hook_denied"])
+    assert.isNull(only(log, "tool_result").at(-1)!["toolOutput"])
+    assert.notInclude((await server.alpha.get(pathOf(threadId, secret))).text, "secret")
   })
 
   it("after a response is its text, which nobody else sees before", async () => {
