@@ -9,6 +9,7 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
 import { type ActorKind, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
+import { allShards } from "../src/journal/shard.ts"
 import { IdentityRegistry } from "./identity/layer.ts"
 import type { Wakeable } from "./Registry.ts"
 import { ThreadRegistry } from "./thread/layer.ts"
@@ -37,10 +38,10 @@ export class Sweep extends Context.Service<Sweep, {
       // First, so that whoever is woken below is told the time before it may leave again.
       yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
       const orphans = all.flatMap((registry) => registry.takeOrphans())
-      const due = yield* journal.due(claimed)
+      const due = yield* journal.due(claimed, allShards)
       const asleep = [...orphans, ...due].filter((ref) => !registries[ref.kind].isLive(ref))
       yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
-      const inbox = yield* journal.inbox(claimed)
+      const inbox = yield* journal.inbox(claimed, allShards)
       yield* Effect.forEach(inbox, (row) => registries[row.actor.kind].accept(row), { concurrency: atOnce, discard: true })
       last = performance.now()
     }).pipe(

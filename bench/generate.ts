@@ -59,9 +59,7 @@ export const multiply = (url: string, thread: string, threads: number) =>
     await client.query(`create temporary table made as select n, uuidv7(-make_interval(secs => $1::int - n)) as id from generate_series(1, $1::int) as n`, [threads])
     await client.query("analyze made")
     await copy(client, "heads", `t.id = '${thread}'`, "made", {
-      id: "g.id", owner: "null", created_at: "t.created_at - make_interval(secs => g.n)", updated_at: "t.updated_at - make_interval(secs => g.n)", touched: "t.touched - g.n / 60",
-      // The shards are spread as they would be.
-      shard: "(g.n % 256)::smallint"
+      id: "g.id", owner: "null", created_at: "t.created_at - make_interval(secs => g.n)", updated_at: "t.updated_at - make_interval(secs => g.n)", touched: "t.touched - g.n / 60"
     })
     // What may happen only once happens to the one that is copied.
     await copy(client, "facts", `t.actor = '${thread}'`, "made", { actor: "g.id", once: "null" })

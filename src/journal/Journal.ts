@@ -11,8 +11,11 @@
  *     next revision is my success, since nobody else can write under my epoch.
  * J5. A claim raises the epoch. It succeeds when the actor has no owner, when its owner's lease has
  *     lapsed by the database's clock, or when it is already mine (then the epoch stays).
+ * J6. What was stored in the inbox for an actor comes before what is asked of it later: an append that
+ *     queues an input is refused while something waits there.
  */
 import { Context, Data, type Effect } from "effect"
+import type { Shards } from "./shard.ts"
 
 export type ActorKind = "thread" | "identity"
 
@@ -114,6 +117,8 @@ export interface Append {
   readonly wakes?: number
   /** The inbox row that this append accepts, and deletes. */
   readonly accepted?: string
+  /** Refused while the inbox holds a row for the actor (J6). */
+  readonly behindInbox?: boolean
 }
 
 /** What an actor is loaded from. */
@@ -146,6 +151,11 @@ export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{
 /** J3 was broken: a bug. The batch's other actors are not harmed. */
 export class Inconsistent extends Data.TaggedError("Inconsistent")<{ readonly actor: ActorRef; readonly cause: unknown }> {}
 
+/** What became of an input. */
+export type StoredInput =
+  | { readonly state: "pending" | "cancelled"; readonly row: InputRow }
+  | { readonly state: "admitted"; readonly fact: StoredFact & { readonly seq: number } }
+
 export interface InboxRow {
   readonly id: string
   readonly actor: ActorRef
@@ -159,14 +169,23 @@ export class Journal extends Context.Service<Journal, {
   readonly claim: (actor: ActorRef) => Effect.Effect<Loaded, NoSuchActor | OwnedElsewhere | JournalUnavailable>
   /** Gives actors back: no owner, epoch unchanged. Refused ones are skipped in silence. */
   readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
-  /** Actors due by the database's clock that nobody alive owns: at most `limit`, earliest first. */
-  readonly due: (limit: number) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
+  /** Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest first. */
+  readonly due: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
   /** All facts of an actor after `pos`, in order. */
   readonly facts: (actor: ActorRef, afterPos: number) => Effect.Effect<ReadonlyArray<StoredFact>, JournalUnavailable>
   /** The kept answer to an idempotency key of the last 24 h. */
   readonly key: (workspace: string, scope: string) => Effect.Effect<IdempotencyRow | undefined, JournalUnavailable>
-  /** Stores a command for an actor whose owner cannot be reached; the same id twice is one row. */
-  readonly post: (row: InboxRow) => Effect.Effect<void, JournalUnavailable>
-  /** Inbox rows for actors that this node owns or that nobody alive owns, oldest first. */
-  readonly inbox: (limit: number) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+  /** An actor's attributes as they are now: they are edited past it. */
+  readonly attributes: (actor: ActorRef) => Effect.Effect<string | undefined, JournalUnavailable>
+  /** What became of an input of an actor, if it was ever taken. */
+  readonly input: (actor: ActorRef, inputId: string) => Effect.Effect<StoredInput | undefined, JournalUnavailable>
+  /**
+   * Stores a command for an actor whose owner cannot be reached; the same id twice is one row. With the
+   * answer that is given under an idempotency key: false, and nothing stored, when one is kept already.
+   */
+  readonly post: (row: InboxRow, kept?: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
+  /** Inbox rows for actors that this node owns, and for those of these shards that nobody alive owns, oldest first. */
+  readonly inbox: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+  /** Inbox rows for one actor, oldest first. */
+  readonly posted: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
 }>()("troupe/Journal") {}

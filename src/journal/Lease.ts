@@ -7,10 +7,22 @@
  * L2. Past 0.8 TTL since the last beat that was sent, the node is fenced: it starts no job and
  *     aborts those that run.
  * L3. `now()` is the database's time at the last beat plus monotonic time since; it never falls.
+ * L4. Both are asked of the clock, not of a timer: a process that was stopped and goes on is fenced
+ *     before its first timer runs.
  */
-import { Context, type Effect, type Stream } from "effect"
+import { Context, type Effect, type Scope, type Stream } from "effect"
 
-export interface LiveNode {
+/** What a node says of itself with every beat. */
+export interface NodeStatus {
+  /** Actors in its memory. */
+  readonly actors: number
+  /** It is on its way out, and takes nothing over any more. */
+  readonly draining: boolean
+  /** How its bus does: one of BusState. */
+  readonly bus: string
+}
+
+export interface LiveNode extends NodeStatus {
   readonly incarnation: string
   readonly name: string
 }
@@ -22,13 +34,21 @@ export class Lease extends Context.Service<Lease, {
   readonly now: () => number
   /** L2. */
   readonly fenced: () => boolean
-  /** Nodes with a live lease at the last beat, this one included, by name. */
+  /** Nodes whose leases are alive, this one included, by name, with what they said last: as of the last beat, less those that have lapsed since. */
   readonly nodes: () => ReadonlyArray<LiveNode>
+  /** What the beats say of this node from now on. */
+  readonly describe: (status: () => NodeStatus) => void
+  /** Beats now, ahead of its time; returns when the answer is there, or has not come. */
+  readonly beat: Effect.Effect<void>
+  /** Milliseconds between beats. */
+  readonly beatEvery: number
   /** Raised by every revoke and disable; read with each beat. */
   readonly authRevision: () => number
   /** Emits the new revision when a beat finds it changed. */
   readonly authChanges: Stream.Stream<number>
-  /** Emits the new incarnation after a rejoin; all actors of the old one must have been dropped by its listeners. */
+  /** Calls the listener when the lease is found lapsed, before anything is done under the next one: it drops what was owned (L1). */
+  readonly onLapse: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Emits the new incarnation after a rejoin. */
   readonly rejoined: Stream.Stream<string>
   /** Deletes the lease row: the last act of a drain. */
   readonly leave: Effect.Effect<void>

@@ -5,6 +5,7 @@
  * Time is the program's Clock, so that leases and due moments move with a test's.
  */
 import type { ActorRef, Append, Head, IdempotencyRow, InboxRow, InputRow, StoredFact, WaitRow } from "./Journal.ts"
+import type { NodeStatus } from "./Lease.ts"
 
 export interface MemoryActor {
   readonly ref: ActorRef
@@ -39,7 +40,7 @@ export class MemoryStore {
   readonly inbox = new Map<string, InboxRow>()
   /** USD by workspace, subject and minute. */
   readonly spend = new Map<string, number>()
-  readonly nodes = new Map<string, { readonly name: string; deadline: number }>()
+  readonly nodes = new Map<string, { readonly name: string; deadline: number; status: NodeStatus }>()
   authRevision = 1
   /** Commits so far, those with a fault included. */
   commits = 0
@@ -68,11 +69,8 @@ export class MemoryStore {
     if (birth === undefined ? found === undefined || found.owner !== owner || found.epoch !== epoch || found.head.rev !== rev : found !== undefined) {
       return false
     }
-    for (const key of append.keys ?? []) {
-      if (this.keyOf(ref.workspace, key.scope, now) === undefined) continue
-      if (birth !== undefined) return false
-      throw new Violation(`the key ${key.scope} is taken`)
-    }
+    if (append.keys?.some((key) => this.keyOf(ref.workspace, key.scope, now) !== undefined) === true) return false
+    if (append.behindInbox === true && this.posted(ref).length > 0) return false
     const actor: MemoryActor = found ?? {
       ref, parent: birth?.parent ?? null, attributes: birth?.attributes ?? "", createdAt: head.updatedAt, owner, epoch, head, fruitless: 0,
       facts: [], inputs: new Map(), waits: new Map()
@@ -104,6 +102,11 @@ export class MemoryStore {
     if (found === undefined || found.at <= now - dayMs) return undefined
     const { at: _, ...row } = found
     return row
+  }
+
+  /** Rows of the inbox for one actor: a Map keeps the order in which they came. */
+  posted({ id, workspace }: ActorRef): ReadonlyArray<InboxRow> {
+    return [...this.inbox.values()].filter(({ actor }) => actor.id === id && actor.workspace === workspace)
   }
 
   /** The facts as rows; refuses what a bug would write (J2, J3). */

@@ -2,19 +2,21 @@
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Database, isUnavailable } from "../store/Database.ts"
-import { Lease } from "./Lease.ts"
-import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
+import { Lease, type NodeStatus } from "./Lease.ts"
+import { keepLease, type LeaseOptions, type Neighbour } from "./leaseKeeper.ts"
 
 const pulse = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select revision from auth_revision)::float8 as "authRevision",
-  (select coalesce(json_agg(json_build_object('incarnation', l.incarnation, 'name', l.name)), '[]')
+  (select coalesce(json_agg(json_build_object('incarnation', l.incarnation, 'name', l.name, 'status', l.status,
+      'deadline', (extract(epoch from l.deadline) * 1000)::float8)), '[]')
     from nodes l where l.deadline > clock_timestamp() and l.incarnation <> $1) as others`
 
 // A row of nodes is of no use once nothing can be owned under it any more; it stays a day for people.
 const joining = `with swept as (delete from nodes where deadline < now() - interval '1 day'),
-joined as (insert into nodes (incarnation, name, deadline) values ($1, $2, to_timestamp($3::float8 / 1000)) on conflict do nothing)
+joined as (insert into nodes (incarnation, name, deadline, version, status, beaten_at)
+  values ($1, $2, to_timestamp($3::float8 / 1000), $4, $5, clock_timestamp()) on conflict do nothing)
 select true as alive, ${pulse}`
 
-const beating = `with renewed as (update nodes set deadline = greatest(deadline, to_timestamp($2::float8 / 1000))
+const beating = `with renewed as (update nodes set deadline = greatest(deadline, to_timestamp($2::float8 / 1000)), status = $3, beaten_at = clock_timestamp()
   where incarnation = $1 and deadline > clock_timestamp() returning incarnation)
 select exists (select from renewed) as alive, ${pulse}`
 
@@ -22,12 +24,19 @@ interface Row {
   alive: boolean
   now: number
   authRevision: number
-  others: ReadonlyArray<{ readonly incarnation: string; readonly name: string }>
+  others: ReadonlyArray<{ readonly incarnation: string; readonly name: string; readonly deadline: number; readonly status: Partial<NodeStatus> }>
 }
+
+/** A node of another version may say less, or more. */
+const unsaid: NodeStatus = { actors: 0, draining: false, bus: "" }
 
 const toPulse = (rows: ReadonlyArray<Row>) => {
   const row = rows[0]!
-  return { ...row, others: row.others.map((other) => ({ ...other, incarnation: fromUuid("node", other.incarnation) })) }
+  return {
+    ...row,
+    others: row.others.map(({ deadline, incarnation, name, status }): Neighbour =>
+      ({ ...unsaid, ...status, incarnation: fromUuid("node", incarnation), name, deadline }))
+  }
 }
 
 export const layerPostgresLease = (options: LeaseOptions) =>
@@ -38,11 +47,13 @@ export const layerPostgresLease = (options: LeaseOptions) =>
         const text = "select (extract(epoch from clock_timestamp()) * 1000)::float8 as now"
         return (await database.beat<{ now: number }>({ name: "lease clock", text, values: [] }))[0]!.now
       },
-      join: async (incarnation, name, deadline) =>
-        toPulse(await database.beat<Row>({ name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline] })),
-      beat: async (incarnation, deadline) => {
+      join: async (incarnation, name, deadline, status) =>
+        toPulse(await database.beat<Row>({
+          name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline, options.version ?? "", JSON.stringify(status)]
+        })),
+      beat: async (incarnation, deadline, status) => {
         try {
-          return toPulse(await database.beat<Row>({ name: "lease beat", text: beating, values: [toUuid(incarnation), deadline] }))
+          return toPulse(await database.beat<Row>({ name: "lease beat", text: beating, values: [toUuid(incarnation), deadline, JSON.stringify(status)] }))
         } catch (cause) {
           if (isUnavailable(cause)) return undefined
           throw cause

@@ -7,7 +7,6 @@
 import type { Statement } from "../store/Database.ts"
 import { booleans, floats, ints, moments, texts, uuids } from "../store/parameters.ts"
 import type { Append } from "./Journal.ts"
-import { shardOf } from "./shard.ts"
 import { short } from "./shorthand.ts"
 import { storedDetail, storedEvent } from "./storedFact.ts"
 
@@ -36,19 +35,20 @@ const section = (name: string, columns: string, text: string): Section => ({
 
 const keptFor = "interval '24 hours'"
 
-const heads = section("h", "o:int w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool", "")
+const heads = section("h", "o:int w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool behind:bool", "")
 
 const moved = section("m", "", `moved as (update heads t
   set pos = h.pos, seq = h.seq, rev = h.rev + 1, touched = h.touched, updated_at = h.updated_at, since = h.since,
     runnable_at = h.runnable_at, status = h.status, carry = h.carry, fruitless = case when h.moved then 0 else t.fruitless end
   from h where h.rev > 0 and t.id = h.id and t.workspace = h.w and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
+    and not (h.behind and exists (select from inbox i where i.actor = h.id))
   returning h.o, h.w, h.id)`)
 
 // A birth loses to one that came before, and to a live key of its own. Two at the same instant meet in the
 // primary key instead (W2): `on conflict` would log every row twice.
-const born = (keyed: boolean) => section("b", "o:int kind:text shard:int parent:uuid attributes:text", `inserted as (insert into heads
-    (workspace, id, parent, created_at, shard, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
-  select h.w, h.id, b.parent, h.updated_at, b.shard, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
+const born = (keyed: boolean) => section("b", "o:int kind:text parent:uuid attributes:text", `inserted as (insert into heads
+    (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
+  select h.w, h.id, b.parent, h.updated_at, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
   from b join h using (o) where not exists (select from heads t where t.id = h.id)${keyed ? `
     and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and i.created_at > now() - ${keptFor})` : ""}
   returning id),
@@ -151,7 +151,8 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     moments(appends.map((a) => a.head.runnableAt)),
     texts(appends.map((a) => a.head.status)),
     texts(appends.map((a) => short(a.head.carry))),
-    booleans(appends.map((a) => a.facts.length > 0))
+    booleans(appends.map((a) => a.facts.length > 0)),
+    booleans(appends.map((a) => a.behindInbox === true))
   ]
   if (appends.some((a) => a.birth === undefined)) mask |= bit.moved
 
@@ -161,7 +162,6 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     values.push(
       order(births),
       texts(col(births, (b) => b.actor.kind)),
-      ints(col(births, (b) => shardOf(b.actor.id))),
       uuids(col(births, (b) => b.parent)),
       texts(col(births, (b) => short(b.attributes)))
     )

@@ -26,9 +26,9 @@ interface Won {
 const pause = (attempt: number) =>
   new Promise<void>((resolve) => { setTimeout(resolve, Math.min(50 * 2 ** attempt, 1_000) * (0.5 + Math.random())) })
 
-/** A birth whose place or whose idempotency key was taken in the same instant: not a bug but two requests at once. */
-const takenBirth = ({ birth }: OwnedAppend, cause: unknown) =>
-  birth !== undefined && cause instanceof pg.DatabaseError && (cause.table === "heads" || cause.table === "idempotency")
+/** A birth whose place, or an effect whose idempotency key, was taken in the same instant: not a bug but two requests at once. */
+const taken = ({ birth }: OwnedAppend, cause: unknown) =>
+  cause instanceof pg.DatabaseError && (cause.table === "idempotency" || (birth !== undefined && cause.table === "heads"))
 
 export const appends = (database: Database["Service"], lanes: number) => {
   const actorsOf = (requests: ReadonlyArray<AppendRequest>) => requests.map((request) => request.item)
@@ -83,7 +83,7 @@ export const appends = (database: Database["Service"], lanes: number) => {
           return
         } else {
           const { answer, item } = open[0]!
-          if (takenBirth(item, cause)) return refuse(open)
+          if (taken(item, cause)) return refuse(open)
           record(appendsInconsistent)
           return answer(Effect.die(new Inconsistent({ actor: item.actor, cause })))
         }

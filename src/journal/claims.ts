@@ -6,10 +6,10 @@
  * K3. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
  */
 import { Effect } from "effect"
-import { fromUuid } from "../domain/ids.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
 import { batched, type Request } from "../store/batches.ts"
 import { type Database, isUnavailable } from "../store/Database.ts"
-import { claimsPerStatement, record } from "../telemetry/metrics.ts"
+import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { ints, uuids } from "../store/parameters.ts"
 import { type ActorRef, type InputRow, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredFact } from "./Journal.ts"
 import { nouns } from "./nouns.ts"
@@ -140,6 +140,8 @@ export const claims = (database: Database["Service"]) => {
       else again.push(requests[row.o]!) // Somebody was faster: the next look says who.
     }
     const taken = rows.filter(isPresent)
+    const lapsed = taken.filter((row) => row.owner !== null && row.owner !== toUuid(requests[row.o]!.item.owner)).length
+    if (lapsed > 0) record(actorTakeovers, lapsed)
     if (taken.length > 0) await load(taken, requests)
     return again
   }

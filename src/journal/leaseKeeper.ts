@@ -5,15 +5,23 @@
  * The deadline is the sender's: its view of the database's clock, which is never ahead of it, plus the
  * TTL. A beat that was delayed on its way therefore cannot promise more than was meant when it was sent.
  */
-import { Data, Effect, PubSub, Stream } from "effect"
+import { Data, Effect, PubSub, Semaphore, Stream } from "effect"
 import { freshId } from "../seed.ts"
-import { Lease, type LiveNode } from "./Lease.ts"
+import { Lease, type LiveNode, type NodeStatus } from "./Lease.ts"
 
 export interface LeaseOptions {
   /** The node's name: the same over restarts, different for each node. */
   readonly name: string
   /** Milliseconds; 5,000 unless given. */
   readonly ttl?: number
+  /** Of the program: for people who look at the list of nodes. */
+  readonly version?: string
+}
+
+/** A node of the list as another one sees it. */
+export interface Neighbour extends LiveNode {
+  /** Milliseconds by the database's clock. */
+  readonly deadline: number
 }
 
 /** The node could not enter the list of nodes. */
@@ -27,7 +35,7 @@ export interface Pulse {
   readonly now: number
   readonly authRevision: number
   /** The live nodes without this one. */
-  readonly others: ReadonlyArray<LiveNode>
+  readonly others: ReadonlyArray<Neighbour>
 }
 
 /** Where leases are kept. Deadlines are milliseconds by the database's clock. */
@@ -35,21 +43,28 @@ export interface LeaseBook {
   /** Monotonic milliseconds. */
   readonly monotonic: () => number
   readonly now: () => Promise<number>
-  readonly join: (incarnation: string, name: string, deadline: number) => Promise<Pulse>
+  readonly join: (incarnation: string, name: string, deadline: number, status: NodeStatus) => Promise<Pulse>
   /** Undefined when it cannot be reached. */
-  readonly beat: (incarnation: string, deadline: number) => Promise<Pulse | undefined>
+  readonly beat: (incarnation: string, deadline: number, status: NodeStatus) => Promise<Pulse | undefined>
   readonly leave: (incarnation: string) => Promise<void>
 }
 
 const byName = (a: LiveNode, b: LiveNode) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
 export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
-  const every = Math.min(1_000, ttl / 5)
+  const beatEvery = Math.min(1_000, ttl / 5)
   const authChanges = yield* PubSub.unbounded<number>()
   const rejoined = yield* PubSub.unbounded<string>()
+  const services = yield* Effect.context<never>()
+  const onLapse = new Set<() => void>()
+  const oneBeat = Semaphore.makeUnsafe(1)
 
   let incarnation = freshId("node")
+  let status: () => NodeStatus = () => ({ actors: 0, draining: false, bus: "in-process" })
+  let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
+  /** When the first of the others lapses, should it not beat again. */
+  let firstLapse = Infinity
   let revision: number | undefined
   let left = false
   /** Database time minus monotonic time, at its best known. */
@@ -57,14 +72,38 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
   let latest = 0
   /** When the last beat that was answered had been sent. */
   let beatSent = -Infinity
+  /** Deadlines of others with this node's name as they were first seen; undefined once that was said. */
+  const namesakes = new Map<string, number | undefined>()
 
   const now = () => latest = Math.max(latest, Math.floor(book.monotonic() + offset))
+
+  const look = () => {
+    const at = now()
+    others = others.filter(({ deadline }) => deadline > at)
+    firstLapse = Math.min(...others.map(({ deadline }) => deadline))
+    nodes = [{ incarnation, name, ...status() }, ...others].sort(byName)
+  }
+
+  /** The life before this one may still be on the list after a crash: only one that goes on beating is a second node. */
+  const warnOfNamesakes = () => {
+    for (const other of others) {
+      if (other.name !== name) continue
+      const seen = namesakes.get(other.incarnation)
+      if (!namesakes.has(other.incarnation)) namesakes.set(other.incarnation, other.deadline)
+      else if (seen !== undefined && other.deadline > seen) {
+        namesakes.set(other.incarnation, undefined)
+        Effect.runForkWith(services)(Effect.logWarning("another live node has this node's name: give each its own TROUPE_NODE_ID").pipe(Effect.annotateLogs({ node: name })))
+      }
+    }
+  }
 
   const absorb = (pulse: Pulse, sent: number) => {
     // The database's time as of its answer's arrival: late by the way back, never ahead.
     offset = pulse.now - book.monotonic()
     beatSent = sent
-    nodes = [{ incarnation, name }, ...pulse.others].sort(byName)
+    others = pulse.others
+    look()
+    warnOfNamesakes()
     if (pulse.authRevision === revision) return
     const first = revision === undefined
     revision = pulse.authRevision
@@ -74,16 +113,18 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
   const join = async () => {
     offset = await book.now() - book.monotonic()
     const sent = book.monotonic()
-    absorb(await book.join(incarnation, name, sent + offset + ttl), sent)
+    absorb(await book.join(incarnation, name, sent + offset + ttl, status()), sent)
   }
 
   /** A beat that did not arrive is noticed by the fence, and by the next one. */
   const beat = async () => {
+    if (left) return
     const sent = book.monotonic()
-    const pulse = await book.beat(incarnation, sent + offset + ttl)
+    const pulse = await book.beat(incarnation, sent + offset + ttl, status())
     if (left || pulse === undefined) return
     if (pulse.alive) return absorb(pulse, sent)
-    // L1: what lapsed stays lapsed.
+    // L1: what lapsed stays lapsed. The fence is closed until the next life has begun.
+    for (const drop of onLapse) drop()
     incarnation = freshId("node")
     beatSent = -Infinity
     await join()
@@ -91,20 +132,28 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
   }
 
   yield* Effect.tryPromise({ try: join, catch: (cause) => new LeaseRefused({ cause }) })
-  yield* Effect.tryPromise(beat).pipe(
-    Effect.catch((error) => Effect.logWarning("a beat of the lease failed", error)),
-    Effect.delay(every),
-    Effect.forever,
-    Effect.forkScoped
+  const beating = oneBeat.withPermits(1)(Effect.tryPromise(beat)).pipe(
+    Effect.catch((error) => Effect.logWarning("a beat of the lease failed", error))
   )
+  yield* beating.pipe(Effect.delay(beatEvery), Effect.forever, Effect.forkScoped)
 
   return Lease.of({
     incarnation: () => incarnation,
     now,
     fenced: () => left || book.monotonic() - beatSent > 0.8 * ttl,
-    nodes: () => nodes,
+    nodes: () => {
+      if (now() >= firstLapse) look()
+      return nodes
+    },
+    describe: (give) => { status = give },
+    beat: beating,
+    beatEvery,
     authRevision: () => revision ?? 0,
     authChanges: Stream.fromPubSub(authChanges),
+    onLapse: (listener) => Effect.asVoid(Effect.acquireRelease(
+      Effect.sync(() => onLapse.add(listener)),
+      () => Effect.sync(() => onLapse.delete(listener))
+    )),
     rejoined: Stream.fromPubSub(rejoined),
     leave: Effect.suspend(() => {
       left = true

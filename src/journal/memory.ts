@@ -3,10 +3,12 @@
  * Nothing outlives the process. Several owners may share one MemoryStore; each builds its own layer.
  */
 import { Clock, Effect, Layer } from "effect"
-import { type ActorRef, Inconsistent, Journal, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, Superseded } from "./Journal.ts"
+import { admissionOf } from "../domain/once.ts"
+import { type ActorRef, Inconsistent, Journal, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredInput, Superseded } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
 import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
 import { type MemoryActor, type MemoryStore, placeOf, Violation } from "./MemoryStore.ts"
+import { hasShard, shardOf } from "./shard.ts"
 
 const byMoment = (a: MemoryActor, b: MemoryActor) => (a.head.runnableAt ?? 0) - (b.head.runnableAt ?? 0)
 
@@ -88,27 +90,43 @@ export const layerMemory = (store: MemoryStore) =>
           return Effect.void
         })
       },
-      due: (limit) =>
+      due: (limit, shards) =>
         step(() => Effect.succeed(
           [...store.actors.values()]
-            .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, ""))
+            .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, "") && hasShard(shards, shardOf(actor.ref.id)))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
       facts: (ref, afterPos) => step(() => Effect.succeed((store.actors.get(placeOf(ref))?.facts ?? []).filter((fact) => fact.pos > afterPos))),
       key: (workspace, scope) => step(() => Effect.succeed(store.keyOf(workspace, scope, now()))),
-      post: (row) =>
-        step(() => {
-          const place = row.actor.workspace + row.id
-          if (!store.inbox.has(place)) store.inbox.set(place, row)
-          return Effect.void
+      attributes: (ref) => step(() => Effect.succeed(store.actors.get(placeOf(ref))?.attributes)),
+      input: (ref, inputId) =>
+        step((): Effect.Effect<StoredInput | undefined> => {
+          const actor = store.actors.get(placeOf(ref))
+          const once = admissionOf(inputId)
+          for (const fact of actor?.facts ?? []) if (fact.once === once && fact.seq !== null) return Effect.succeed({ state: "admitted", fact: { ...fact, seq: fact.seq } })
+          const row = actor?.inputs.get(inputId)
+          return Effect.succeed(row && { state: row.state, row })
         }),
-      inbox: (limit) =>
-        step(() => Effect.succeed(
-          [...store.inbox.values()].filter((row) => {
+      post: (row, kept) =>
+        step(() => {
+          const { workspace } = row.actor
+          if (kept !== undefined) {
+            if (store.keyOf(workspace, kept.scope, now()) !== undefined) return Effect.succeed(false)
+            store.keys.set(workspace + kept.scope, { ...kept, at: now() })
+          }
+          const place = workspace + row.id
+          if (!store.inbox.has(place)) store.inbox.set(place, row)
+          return Effect.succeed(true)
+        }),
+      inbox: (limit, shards) =>
+        step(() => {
+          const me = lease.incarnation()
+          return Effect.succeed([...store.inbox.values()].filter((row) => {
             const actor = store.actors.get(placeOf(row.actor))
-            return actor !== undefined && free(actor, lease.incarnation())
-          }).slice(0, limit)
-        ))
+            return actor !== undefined && (actor.owner === me || (free(actor, me) && hasShard(shards, shardOf(actor.ref.id))))
+          }).slice(0, limit))
+        }),
+      posted: (ref) => step(() => Effect.succeed(store.posted(ref)))
     })
   }))
 
@@ -120,19 +138,20 @@ export const layerMemoryLease = (store: MemoryStore, options: LeaseOptions) =>
       alive,
       now: now(),
       authRevision: store.authRevision,
-      others: [...store.nodes].filter(([other]) => other !== incarnation && store.alive(other, now())).map(([other, { name }]) => ({ incarnation: other, name }))
+      others: [...store.nodes].filter(([other]) => other !== incarnation && store.alive(other, now()))
+        .map(([other, { deadline, name, status }]) => ({ ...status, incarnation: other, name, deadline }))
     })
     return keepLease(options, {
       monotonic: now,
       now: () => Promise.resolve(now()),
-      join: (incarnation, name, deadline) => {
-        store.nodes.set(incarnation, { name, deadline })
+      join: (incarnation, name, deadline, status) => {
+        store.nodes.set(incarnation, { name, deadline, status })
         return Promise.resolve(pulse(incarnation, true))
       },
-      beat: (incarnation, deadline) => {
+      beat: (incarnation, deadline, status) => {
         const node = store.nodes.get(incarnation)
         const alive = store.alive(incarnation, now())
-        if (alive && node) node.deadline = Math.max(node.deadline, deadline)
+        if (alive && node) Object.assign(node, { deadline: Math.max(node.deadline, deadline), status })
         return Promise.resolve(pulse(incarnation, alive))
       },
       leave: (incarnation) => {

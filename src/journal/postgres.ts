@@ -13,34 +13,51 @@ import { claims } from "./claims.ts"
 import { type ActorRef, type InboxRow, Journal, JournalUnavailable } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
 import { isActorKind, nouns } from "./nouns.ts"
+import { long } from "./shorthand.ts"
 import { type FactColumns, factColumns, storedFact } from "./storedFact.ts"
+import { storedInput } from "./storedInput.ts"
 
 const releasing = `update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
 where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me`
 
 const alive = "select n.incarnation from nodes n where n.deadline > clock_timestamp()"
 
-// Entries none of whose actors has anything to do by now go; one that lost half of them keeps the rest.
-// The lateral join looks each head up by its key: a join that the planner may turn around reads them all.
-const due = `with noted as materialized (select a.ctid as place, a.actors, h.* from agenda a cross join unnest(a.actors) as n(id)
-  cross join lateral (select h.workspace, h.id, h.kind, h.owner, h.runnable_at from heads h where h.id = n.id offset 0) h
+// Entries none of whose actors has anything to do by now go; one that lost half of them keeps the rest. Of
+// other shards nothing is known, and all is kept. The lateral join looks each head up by its key: a join
+// that the planner may turn around reads them all.
+const due = `with noted as materialized (select a.ctid as place, a.actors, n.id as noted, n.mine, h.* from agenda a
+  cross join lateral (select u.id, get_bit($2::bytea, shard_of(u.id)) = 1 as mine from unnest(a.actors) as u(id)) n
+  left join lateral (select h.workspace, h.id, h.kind, h.owner, h.runnable_at from heads h where n.mine and h.id = n.id offset 0) h on true
   where a.at <= clock_timestamp()),
-open as (select place, cardinality(actors) as size, array_agg(id) filter (where runnable_at <= clock_timestamp()) as rest from noted group by place, actors),
+open as (select place, cardinality(actors) as size, array_agg(noted) filter (where not mine or runnable_at <= clock_timestamp()) as rest
+  from noted group by place, actors),
 settled as (delete from agenda where ctid = any (array(select place from open where rest is null))),
 shrunk as (update agenda a set actors = open.rest from open where a.ctid = open.place and cardinality(open.rest) * 2 <= open.size)
 select distinct on (runnable_at, id) workspace, id, kind from noted
 where runnable_at <= clock_timestamp() and (owner is null or owner not in (${alive}))
 order by runnable_at, id limit $1`
 
-const waiting = `select i.id, i.workspace, i.actor, i.kind, i.command from inbox i
+const inboxColumns = "i.id, i.workspace, i.actor, i.kind, i.command"
+
+const waiting = `select ${inboxColumns} from inbox i
 cross join lateral (select h.owner from heads h where h.id = i.actor and h.workspace = i.workspace offset 0) h
-where h.owner is null or h.owner = $1 or h.owner not in (${alive})
+where h.owner = $1 or (get_bit($3::bytea, shard_of(i.actor)) = 1 and (h.owner is null or h.owner not in (${alive})))
 order by i.created_at, i.id limit $2`
+
+const posted = `select ${inboxColumns} from inbox i where i.actor = $2 and i.workspace = $1 order by i.created_at, i.id`
+
+const describing = `select attributes from heads where id = $2 and workspace = $1`
 
 const reading = `select ${factColumns} from facts f
 where f.actor = $2 and f.pos > $3 and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos`
 
 const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do nothing`
+
+// The answer is kept with it, unless another answer has been: then that one counts, and nothing is stored.
+const postingOnce = `with kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body) values ($1, $6, now(), $7, $8, $9)
+  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body, created_at = excluded.created_at
+  where idempotency.created_at <= now() - interval '24 hours' returning scope)
+insert into inbox (workspace, id, actor, kind, command) select $1, $2, $3, $4, $5 from kept on conflict do nothing returning id`
 
 const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and created_at > now() - interval '24 hours'`
 
@@ -50,9 +67,17 @@ interface ActorColumns {
   kind: string
 }
 
+interface InboxColumns extends ActorColumns {
+  actor: string
+  command: string
+}
+
 const refOf = ({ workspace, id, kind }: ActorColumns): ReadonlyArray<ActorRef> =>
   // A kind that this version does not know is left to nodes that do.
   isActorKind(kind) ? [{ workspace: fromUuid("workspace", workspace), kind, id: fromUuid(nouns[kind].id, id) }] : []
+
+const inboxRows = (rows: ReadonlyArray<InboxColumns>) =>
+  rows.flatMap((row): ReadonlyArray<InboxRow> => refOf({ ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command })))
 
 const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) => Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
 
@@ -86,8 +111,8 @@ export const layerPostgres = (options: JournalOptions = {}) =>
           ]
         })).pipe(Effect.asVoid)
       },
-      due: (limit) =>
-        unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit] })).pipe(
+      due: (limit, shards) =>
+        unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards] })).pipe(
           Effect.map((rows) => rows.flatMap(refOf))
         ),
       facts: (actor, afterPos) =>
@@ -100,18 +125,24 @@ export const layerPostgres = (options: JournalOptions = {}) =>
           text: keeping,
           values: [toUuid(workspace), scope]
         })).pipe(Effect.map((rows) => rows[0])),
-      post: ({ actor, command, id }) =>
-        unavailable(database.read({ name: "post", text: posting, values: [toUuid(actor.workspace), id, toUuid(actor.id), actor.kind, command] })).pipe(
-          Effect.asVoid
+      attributes: ({ id, workspace }) =>
+        unavailable(database.read<{ attributes: string }>({ name: "attributes", text: describing, values: [toUuid(workspace), toUuid(id)] })).pipe(
+          Effect.map(([row]) => row && long(row.attributes))
         ),
-      inbox: (limit) =>
-        unavailable(database.read<ActorColumns & { actor: string; command: string }>({
-          name: "inbox",
-          text: waiting,
-          values: [toUuid(lease.incarnation()), limit]
-        })).pipe(
-          Effect.map((rows) => rows.flatMap((row): ReadonlyArray<InboxRow> =>
-            refOf({ ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command }))))
-        )
+      input: (actor, inputId) => unavailable(storedInput(database, actor, inputId)),
+      post: ({ actor, command, id }, kept) => {
+        const row = [toUuid(actor.workspace), id, toUuid(actor.id), actor.kind, command]
+        return kept === undefined
+          ? unavailable(database.read({ name: "post", text: posting, values: row })).pipe(Effect.as(true))
+          : unavailable(database.read({ name: "post once", text: postingOnce, values: [...row, kept.scope, kept.status, kept.fingerprint, kept.body] })).pipe(
+            Effect.map((rows) => rows.length > 0)
+          )
+      },
+      inbox: (limit, shards) =>
+        unavailable(database.read<InboxColumns>({ name: "inbox", text: waiting, values: [toUuid(lease.incarnation()), limit, shards] })).pipe(
+          Effect.map(inboxRows)
+        ),
+      posted: ({ id, workspace }) =>
+        unavailable(database.read<InboxColumns>({ name: "posted", text: posted, values: [toUuid(workspace), toUuid(id)] })).pipe(Effect.map(inboxRows))
     })
   }))

@@ -1,11 +1,23 @@
-/** Which of the 256 shards an actor belongs to: a hash of its id (FNV-1a). */
-import { body } from "../domain/ids.ts"
+/**
+ * Which of the 256 shards an actor belongs to: a byte of its id's random part, so that SQL finds it as
+ * well (`shard_of`, migration 4) without looking the actor up.
+ */
+import { toUuid } from "../domain/ids.ts"
 
-export const shards = 256
+export const shardCount = 256
 
-export const shardOf = (id: string) => {
-  const text = body(id)
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return (hash ^ (hash >>> 16)) & 255
+/** Byte 11 of the UUID: random in every kind of id that an actor has. */
+export const shardOf = (id: string) => Number.parseInt(toUuid(id).slice(26, 28), 16)
+
+/** A set of shards, a bit each, the lowest bit of a byte first: as PostgreSQL's get_bit counts them. */
+export type Shards = Uint8Array
+
+export const hasShard = (shards: Shards, shard: number) => (shards[shard >> 3]! & (1 << (shard & 7))) !== 0
+
+export const shardsOf = (has: (shard: number) => boolean): Shards => {
+  const shards = new Uint8Array(shardCount / 8)
+  for (let shard = 0; shard < shardCount; shard++) if (has(shard)) shards[shard >> 3]! |= 1 << (shard & 7)
+  return shards
 }
+
+export const allShards: Shards = shardsOf(() => true)

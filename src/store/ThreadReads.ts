@@ -4,11 +4,10 @@
  */
 import { Context, Data, Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import { admissionOf } from "../domain/once.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
-import type { InputRow, StoredFact } from "../journal/Journal.ts"
+import type { InputRow, StoredInput } from "../journal/Journal.ts"
 import { long, short } from "../journal/shorthand.ts"
-import { type FactColumns, factColumns, storedFact } from "../journal/storedFact.ts"
+import { storedInput } from "../journal/storedInput.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
 import { type EventQuery, type EventTexts, threadEvents } from "./threadEvents.ts"
 import { listThreads, type ThreadQuery, type ThreadRows } from "./threadLists.ts"
@@ -26,11 +25,6 @@ export interface ThreadDetailRows extends StoredThread {
   /** Spent by the agent in its budget's window, 24h without a budget: USD. */
   readonly spend: { readonly window: BudgetWindow; readonly spent: number }
 }
-
-/** What became of an input. */
-export type StoredInput =
-  | { readonly state: "pending" | "cancelled"; readonly row: InputRow }
-  | { readonly state: "admitted"; readonly fact: StoredFact & { readonly seq: number } }
 
 /** The attributes are at another version than the caller saw. */
 export class VersionConflict extends Data.TaggedError("VersionConflict")<{ readonly version: number }> {}
@@ -76,33 +70,11 @@ const detailText = `select ${threadColumns}, ${pending} as inputs, b.budget_wind
 
 const queueText = `select ${pending} as inputs from heads h where ${thread}`
 
-const inputText = `select i.state, i.ord, i.body, ${factColumns}
-  from heads h left join inputs i on i.workspace = h.workspace and i.actor = h.id and i.id = $3
-  left join facts f on f.once = $4 and f.actor = h.id
-  where ${thread}`
-
 type InputJson = ReadonlyArray<InputRow> | null
-
-interface NoInput {
-  readonly state: null
-}
-interface InputColumns extends Omit<InputRow, "id"> {}
-interface NoFact {
-  readonly pos: null
-}
-type StoredInputColumns = (InputColumns | NoInput) & (FactColumns | NoFact)
 
 const windows: Record<string, BudgetWindow> = { "24h": "24h", "7d": "7d", total: "total" }
 
 const toInputs = (rows: InputJson) => rows?.map((row) => ({ ...row, id: fromUuid("input", row.id) })) ?? []
-
-const toInput = (inputId: string, row: StoredInputColumns): StoredInput | undefined => {
-  if (row.pos !== null) {
-    const fact = storedFact(row)
-    if (fact.seq !== null) return { state: "admitted", fact: { ...fact, seq: fact.seq } }
-  }
-  return row.state === null ? undefined : { state: row.state, row: { id: inputId, ord: row.ord, state: row.state, body: row.body } }
-}
 
 function make(database: Database["Service"]) {
   const one = <Row extends object>(name: string, text: string, workspace: string, threadId: string, ...rest: ReadonlyArray<unknown>) =>
@@ -122,11 +94,7 @@ function make(database: Database["Service"]) {
     queue: (workspace, threadId) =>
       Effect.map(one<{ inputs: InputJson }>("queue", queueText, workspace, threadId), (row) => row && toInputs(row.inputs)),
     list: (query) => listThreads(database, query),
-    input: (workspace, threadId, inputId) =>
-      Effect.map(
-        one<StoredInputColumns>("input", inputText, workspace, threadId, toUuid(inputId), toUuid(admissionOf(inputId))),
-        (row) => row && toInput(inputId, row)
-      ),
+    input: (workspace, threadId, inputId) => storedInput(database, { workspace, kind: "thread", id: threadId }, inputId),
     updateAttributes: (workspace, threadId, change, ifMatch) =>
       database.run("update attributes", async (db): Promise<Attributes | VersionConflict | undefined> => {
         // Compared and set, not locked: an append of the same row must not wait for a round trip.

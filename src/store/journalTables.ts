@@ -13,7 +13,6 @@ export interface JournalTables {
     created_at: Fixed<Date>
     /** Raised by every edit of the attributes: the ETag. */
     version: Generated<number>
-    shard: Fixed<number>
     kind: Fixed<string>
     attributes: string
     owner: string | null
@@ -66,6 +65,15 @@ export interface JournalTables {
   }
   inbox: { workspace: Fixed<string>; id: Fixed<string>; actor: Fixed<string>; kind: Fixed<string>; created_at: Generated<Date>; command: Fixed<string> }
   spend: { workspace: Fixed<string>; subject: Fixed<string>; minute: Fixed<number>; amount: number }
-  nodes: { incarnation: Fixed<string>; name: Fixed<string>; deadline: Moment; started_at: Generated<Date> }
+  nodes: {
+    incarnation: Fixed<string>
+    name: Fixed<string>
+    deadline: Moment
+    started_at: Generated<Date>
+    version: Fixed<string>
+    /** What the node said of itself with its last beat (NodeStatus). */
+    status: unknown
+    beaten_at: Moment
+  }
   auth_revision: { single: Generated<boolean>; revision: ColumnType<string, number, number> }
 }

@@ -104,7 +104,12 @@ const leaseOf = ({ fenced, store }: World, incarnation: string, now: () => numbe
   Lease.of({
     incarnation: () => incarnation, now,
     fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation),
-    nodes: () => [{ incarnation, name: incarnation }],
+    nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([incarnation, { name, status }]) => ({ ...status, incarnation, name })),
+    describe: (status) => {
+      const node = store.nodes.get(incarnation)
+      if (node !== undefined) node.status = status()
+    },
+    beat: Effect.void, beatEvery: 1_000, onLapse: () => Effect.void,
     authRevision: () => 0, authChanges: Stream.empty, rejoined: Stream.never, leave: Effect.void
   })
 
@@ -113,7 +118,7 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const { store } = world
   const clock = yield* Clock.Clock
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
-  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity })
+  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: { actors: 0, draining: false, bus: "in-process" } })
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
   const journal = Journal.of({
     ...memory,

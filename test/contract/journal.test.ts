@@ -2,6 +2,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import type { ActorRef, Append, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
 import { body, toUuid } from "../../src/domain/ids.ts"
+import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
+import { identityActorId } from "../../src/identities/actorId.ts"
 import { freshId } from "../../src/seed.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
@@ -240,17 +242,17 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       const moments = [now - 1_000, now - 2_000, now + 60_000, null]
       yield* together(mine.map((actor, i) => a.journal.append(birth(actor, { head: headOf({ runnableAt: moments[i]! }) }))))
       // An owner that lives knows its own moments.
-      assert.deepStrictEqual(ids(yield* a.journal.due(100)), [])
-      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [])
+      assert.deepStrictEqual(ids(yield* a.journal.due(100, allShards)), [])
+      assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [])
       yield* a.journal.release([{ actor: mine[0]!, epoch: 1 }])
-      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [mine[0]!.id])
+      assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[0]!.id])
       yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
-      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [mine[1]!.id, mine[0]!.id])
-      assert.strictEqual((yield* b.journal.due(1)).length, 1)
+      assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[1]!.id, mine[0]!.id])
+      assert.strictEqual((yield* b.journal.due(1, allShards)).length, 1)
       const taken = yield* b.journal.claim(mine[1]!)
       yield* b.journal.append(next(mine[1]!, { epoch: taken.epoch, rev: taken.head.rev }, { of: { runnableAt: null } }))
       yield* b.journal.release([{ actor: mine[1]!, epoch: taken.epoch }])
-      assert.deepStrictEqual(ids(yield* b.journal.due(100)), [mine[0]!.id])
+      assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[0]!.id])
     })))
 
     it.live("keeps a posted command once, for whoever may take the actor, until an append accepts it", () => owners((a, b) => Effect.gen(function*() {
@@ -259,11 +261,96 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       const row = { id: freshId("input"), actor, command: `{"x":"\\u0000"}` }
       yield* b.journal.post(row)
       yield* b.journal.post({ ...row, command: "other" })
-      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(100), (rows) => rows.filter((each) => each.actor.id === actor.id))
+      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(100, allShards), (rows) => rows.filter((each) => each.actor.id === actor.id))
       assert.deepStrictEqual(yield* inbox(a), [row])
       assert.deepStrictEqual(yield* inbox(b), [])
       yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: row.id }))
       assert.deepStrictEqual(yield* inbox(a), [])
+    })))
+
+    it.live("names what is due, and what is posted, by shards; what its owner is to have by owner alone", () => owners((a, b) => Effect.gen(function*() {
+      const at = Date.now() - 1_000
+      const mine = Array.from({ length: 12 }, thread)
+      yield* together(mine.map((actor) => a.journal.append(birth(actor, { head: headOf({ runnableAt: at }) }))))
+      const rows = mine.map((actor) => ({ id: freshId("input"), actor, command: "{}" }))
+      for (const row of rows) yield* b.journal.post(row)
+      const low = shardsOf((shard) => shard < shardCount / 2)
+      const isLow = ({ id }: ActorRef) => shardOf(id) < shardCount / 2
+      const ofMine = (refs: ReadonlyArray<ActorRef>) => refs.filter((ref) => mine.some(({ id }) => id === ref.id)).map(({ id }) => id).sort()
+      const idsOf = (some: ReadonlyArray<ActorRef>) => some.map(({ id }) => id).sort()
+      const posted = (owner: Owner, shards = low) => Effect.map(owner.journal.inbox(100, shards), (found) => ofMine(found.map(({ actor }) => actor)))
+      assert.deepStrictEqual(yield* posted(a), idsOf(mine))
+      assert.deepStrictEqual(yield* posted(b), [])
+      yield* a.journal.release(mine.map((actor) => ({ actor, epoch: 1 })))
+      for (const owner of [a, b]) {
+        assert.deepStrictEqual(ofMine(yield* owner.journal.due(100, low)), idsOf(mine.filter(isLow)))
+        assert.deepStrictEqual(yield* posted(owner), idsOf(mine.filter(isLow)))
+        assert.deepStrictEqual(yield* posted(owner, allShards), idsOf(mine))
+      }
+      // Whoever looked at some shards has taken nothing of the others off the agenda.
+      const [rest] = mine.filter((actor) => !isLow(actor))
+      for (const actor of mine) {
+        if (actor === rest) continue
+        const { epoch } = yield* b.journal.claim(actor)
+        yield* b.journal.append(next(actor, { epoch, rev: 1 }))
+      }
+      yield* b.journal.due(100, low)
+      assert.deepStrictEqual(ofMine(yield* b.journal.due(100, allShards)), rest === undefined ? [] : [rest.id])
+    })))
+
+    it.live("lets no input pass one that waits in the inbox, and everything else", () => owners((a, b) => Effect.gen(function*() {
+      const [actor, other] = [thread(), thread()]
+      yield* together([actor, other].map((each) => a.journal.append(birth(each))))
+      const rows = [1, 2].map((n) => ({ id: freshId("input"), actor, command: `{"n":${n}}` }))
+      for (const row of rows) yield* b.journal.post(row)
+      assert.deepStrictEqual(yield* a.journal.posted(actor), rows)
+      assert.deepStrictEqual(yield* a.journal.posted({ ...actor, workspace: freshId("workspace") }), [])
+      const behindInbox = true
+      assert.deepStrictEqual(
+        tags(yield* together([a.journal.append(next(actor, { rev: 1 }, { behindInbox })), a.journal.append(next(other, { rev: 1 }, { behindInbox }))])),
+        ["Superseded", "done"]
+      )
+      yield* a.journal.append(next(actor, { rev: 1 }))
+      yield* a.journal.append(next(actor, { rev: 2 }, { accepted: rows[0]!.id }))
+      assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { behindInbox }))])), ["Superseded"])
+      yield* a.journal.append(next(actor, { rev: 3 }, { accepted: rows[1]!.id }))
+      yield* a.journal.append(next(actor, { rev: 4 }, { behindInbox }))
+    })))
+
+    it.live("posts under an idempotency key once, with its answer, and not at all when the key's effect has happened", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      const [once, late] = [key(), key()]
+      const row = () => ({ id: freshId("input"), actor, command: "{}" })
+      const first = row()
+      assert.isTrue(yield* b.journal.post(first, once))
+      assert.deepStrictEqual(yield* a.journal.key(workspace, once.scope), once)
+      assert.isFalse(yield* a.journal.post(row(), { ...once, body: "2" }))
+      assert.deepStrictEqual([(yield* a.journal.key(workspace, once.scope))?.body, (yield* a.journal.posted(actor)).map(({ id }) => id)], [once.body, [first.id]])
+      yield* a.journal.append(next(actor, { rev: 1 }, { keys: [late] }))
+      assert.isFalse(yield* b.journal.post(row(), late))
+      yield* Effect.promise(() => world.age(workspace, late.scope))
+      assert.isTrue(yield* b.journal.post(row(), { ...late, body: "3" }))
+      assert.strictEqual((yield* a.journal.key(workspace, late.scope))?.body, "3")
+      // And the other way round: the key was taken between look-up and effect.
+      assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 2 }, { keys: [once] }))])), ["Superseded"])
+    })))
+
+    it.live("knows of an input whether it waits, was cancelled, was admitted, or never came", () => alone((journal) => Effect.gen(function*() {
+      const [actor, other] = [thread(), thread()]
+      const [waiting, cancelled, admitted] = [freshId("input"), freshId("input"), freshId("input")]
+      const put = [{ id: waiting, ord: 1, state: "pending" as const, body: `{"a":"\\u0000"}` }, { id: cancelled, ord: 2, state: "cancelled" as const, body: "{}" }]
+      yield* journal.append(birth(other))
+      yield* journal.append(birth(actor, { facts: [fact({ once: body(admitted) })], head: headOf({ pos: 1, seq: 1 }), inputs: { put, drop: [] } }))
+      assert.deepStrictEqual(yield* journal.input(actor, waiting), { state: "pending", row: put[0]! })
+      assert.deepStrictEqual(yield* journal.input(actor, cancelled), { state: "cancelled", row: put[1]! })
+      const found = yield* journal.input(actor, admitted)
+      assert.deepInclude(found?.state === "admitted" ? found.fact : {}, { seq: 1, once: body(admitted) })
+      for (const [ref, id] of [[actor, freshId("input")], [other, waiting], [other, admitted], [thread(), waiting], [{ ...actor, workspace: freshId("workspace") }, waiting]] as const) {
+        assert.isUndefined(yield* journal.input(ref, id))
+      }
+      assert.strictEqual(yield* journal.attributes(actor), `{"title":"t"}`)
+      assert.isUndefined(yield* journal.attributes({ ...actor, workspace: freshId("workspace") }))
     })))
 
     it.live("books what was spent to whom it is said, of the winners only", () => alone((journal) => Effect.gen(function*() {
@@ -286,7 +373,7 @@ describe("the journal in PostgreSQL alone", () => {
     const actors = Array.from({ length: 8 }, thread)
     const at = Math.floor(Date.now() / 1000) * 1000 - 5_000
     const agenda = () => Effect.promise(() => world.sql("select cardinality(actors) as size from agenda where actors && $1::uuid[]", [actors.map((actor) => toUuid(actor.id))]))
-    const due = Effect.map(journal.due(100), (refs) => refs.map((ref) => ref.id))
+    const due = Effect.map(journal.due(100, allShards), (refs) => refs.map((ref) => ref.id))
     const rest = (some: ReadonlyArray<ActorRef>, runnableAt: number | null = null) =>
       together(some.map((actor) => journal.append(next(actor, { rev: 1 }, { of: { runnableAt } }))))
     yield* together(actors.map((actor) => journal.append(birth(actor, { head: headOf({ runnableAt: at }) }))))
@@ -306,6 +393,14 @@ describe("the journal in PostgreSQL alone", () => {
     assert.deepStrictEqual(yield* due, [])
     assert.deepStrictEqual(yield* agenda(), [{ size: 1 }])
   }).pipe(Effect.scoped))
+
+  it.live("finds the shard of an id where the program finds it", () => Effect.promise(async () => {
+    const ids = (["thread", "agent", "node"] as const).flatMap((noun) => Array.from({ length: 50 }, () => freshId(noun)))
+    ids.push(...Array.from({ length: 50 }, (_, i) => identityActorId(workspace, `i${i}`)))
+    const [row] = await world.sql("select array_agg(shard_of(id) order by o) as shards from unnest($1::uuid[]) with ordinality as u(id, o)", [ids.map(toUuid)])
+    assert.deepStrictEqual(row?.["shards"], ids.map(shardOf))
+    assert.isAbove(new Set(ids.map(shardOf)).size, 80)
+  }))
 
   it.live("a refused retry that was a success is a success", () => Effect.gen(function*() {
     const { journal } = yield* world.open("a")

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Exit, Fiber, Logger, Scope, Stream } from "effect"
+import { allShards } from "../../src/journal/shard.ts"
 import { memoryWorld, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
 const until = (condition: () => boolean) =>
@@ -19,7 +20,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
     it.live("knows the live nodes by name, those that leave no longer", () => Effect.gen(function*() {
       const b = yield* world.open("b", 1_000)
       const a = yield* world.open("a", 1_000)
-      assert.deepStrictEqual(a.lease.nodes(), [{ incarnation: a.lease.incarnation(), name: "a" }, { incarnation: b.lease.incarnation(), name: "b" }])
+      assert.deepStrictEqual(a.lease.nodes().map(({ incarnation, name }) => ({ incarnation, name })), [{ incarnation: a.lease.incarnation(), name: "a" }, { incarnation: b.lease.incarnation(), name: "b" }])
       yield* until(() => b.lease.nodes().length === 2)
       yield* a.lease.leave
       assert.isTrue(a.lease.fenced())
@@ -53,6 +54,61 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       assert.strictEqual(after._tag === "Some" && after.value, lease.incarnation())
       assert.notStrictEqual(lease.incarnation(), before)
       assert.isFalse(lease.fenced())
+      yield* lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("tells the others what its node says of itself", () => Effect.gen(function*() {
+      const a = yield* world.open("a", 1_000)
+      const b = yield* world.open("b", 1_000)
+      const status = { actors: 7, draining: true, bus: "connected" }
+      a.lease.describe(() => status)
+      yield* a.lease.beat
+      yield* b.lease.beat
+      assert.deepInclude(b.lease.nodes().find(({ name }) => name === "a"), { ...status, incarnation: a.lease.incarnation() })
+      assert.deepInclude(a.lease.nodes().find(({ name }) => name === "a"), status)
+      yield* a.lease.leave
+      yield* b.lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("is off the list of the others in the moment in which it lapses", () => Effect.gen(function*() {
+      const a = yield* world.open("a", 60_000)
+      const scope = yield* Scope.make()
+      yield* Scope.provide(world.open("b", 500), scope)
+      yield* a.lease.beat
+      assert.strictEqual(a.lease.nodes().length, 2)
+      // It beats no more; and the first one does not ask again for a second.
+      yield* Scope.close(scope, Exit.void)
+      const before = a.lease.now()
+      yield* until(() => a.lease.nodes().length === 1)
+      assert.isBelow(a.lease.now() - before, 900)
+    }).pipe(Effect.scoped))
+
+    it.live("once lapsed, has what was owned dropped before its next life begins", () => Effect.gen(function*() {
+      const { lease } = yield* world.open("a", 500)
+      const before = lease.incarnation()
+      const seen: Array<readonly [string, boolean]> = []
+      yield* lease.onLapse(() => seen.push([lease.incarnation(), lease.nodes().some(({ incarnation }) => incarnation === before)]))
+      yield* Effect.promise(() => world.lapse(before))
+      yield* until(() => lease.incarnation() !== before && !lease.fenced())
+      assert.deepStrictEqual(seen, [[before, true]])
+      yield* lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("says so once when another node goes on living under its name, and nothing of its own former life", () => Effect.gen(function*() {
+      const warnings: Array<unknown> = []
+      const logger = Logger.layer([Logger.make(({ logLevel, message }) => { if (logLevel === "Warn") warnings.push(message) })])
+      const former = yield* Scope.make()
+      yield* Scope.provide(world.open("twin", 5_000), former)
+      yield* Scope.close(former, Exit.void)
+      const { lease } = yield* Effect.provide(world.open("twin", 500), logger)
+      for (let i = 0; i < 3; i++) yield* lease.beat
+      assert.deepStrictEqual(warnings, [])
+      const twin = yield* world.open("twin", 500)
+      const seen = lease.now()
+      yield* until(() => lease.now() > seen + 450)
+      assert.strictEqual(warnings.length, 1)
+      assert.strictEqual(lease.nodes().filter(({ name }) => name === "twin").length, 3)
+      yield* twin.lease.leave
       yield* lease.leave
     }).pipe(Effect.scoped))
 
@@ -94,7 +150,7 @@ describe("a lease in PostgreSQL alone", () => {
     const { journal, lease } = yield* world.open("a", 2_000)
     const me = lease.incarnation()
     yield* Effect.promise(() => world.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'troupe %'"))
-    assert.deepStrictEqual(yield* Effect.retry(journal.due(1), { times: 3 }), [])
+    assert.deepStrictEqual(yield* Effect.retry(journal.due(1, allShards), { times: 3 }), [])
     const before = lease.now()
     yield* until(() => lease.now() > before + 800)
     assert.strictEqual(lease.incarnation(), me)
