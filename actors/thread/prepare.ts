@@ -13,7 +13,8 @@ import { rewriteProblem } from "../../src/hooks/answer.ts"
 import { cutOutput } from "../../src/tools/output.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Admission, Command, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
-import { type Call, openWaits, type Turn } from "../../machines/thread/context.ts"
+import { clientFailure } from "../../machines/thread/calls.ts"
+import { type Call, openWaits, type Returned, type Turn, withWord, wordOf } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import { Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
@@ -57,8 +58,9 @@ const about = ({ input, name, toolCallId, toolsetId }: Call) =>
   ({ toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input })
 
 /** What a hook would be told of a call's result. */
-const resultData = (call: Call, output: unknown, failureCode: string | undefined): HookData =>
-  ({ point: "after_tool_result", ...about(call), toolOutput: output ?? null, ...(failureCode === undefined ? {} : { failureCode }) })
+const resultData = (call: Call, returned: Returned): HookData => ({
+  point: "after_tool_result", ...about(call), toolOutput: wordOf(returned), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
+})
 
 /** What is under judgment, with the rewrite in its place. */
 const judged = (turn: Turn, toolCallId: string | undefined, rewrite: Rewrite | undefined): HookData | undefined => {
@@ -66,7 +68,7 @@ const judged = (turn: Turn, toolCallId: string | undefined, rewrite: Rewrite | u
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
     if (call === undefined) return undefined
     if (call.returned !== undefined) {
-      return resultData(call, rewrite !== undefined && "toolOutput" in rewrite ? rewrite.toolOutput : call.returned.output, call.returned.failure?.code)
+      return resultData(call, rewrite !== undefined && "toolOutput" in rewrite ? withWord(call.returned, rewrite.toolOutput) : call.returned)
     }
     return { point: "before_tool_call", ...about(call), ...(rewrite !== undefined && "toolInput" in rewrite ? { toolInput: rewrite.toolInput } : {}) }
   }
@@ -192,11 +194,11 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
 
   const returned = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"tool.returned">, at: number) {
     const admissions = yield* admissionsOf(being)
-    const { failure, output, toolCallId } = request
+    const { failure, toolCallId } = request
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
     if (call === undefined || (failure !== undefined && !told.has(failure.code))) return { at, command: { ...request, at, admissions } }
     const { hooks } = yield* kitOf(being, turn)
-    return { at, command: { ...request, at, admissions, ...withHooks(hooksAbout(hooks, resultData(call, output, failure?.code), settingsOf(being))) } }
+    return { at, command: { ...request, at, admissions, ...withHooks(hooksAbout(hooks, resultData(call, request), settingsOf(being))) } }
   })
 
   const answering = Effect.fnUntraced(function*(being: Being<Snapshot>, { answer, from, principal, waitId }: Of<"answer">, at: number) {
@@ -214,12 +216,15 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     const settings = settingsOf(being)
     if (answer.type === "tool_result") {
       if (call === undefined) return { at, command: { ...command, answer } }
-      if (!("output" in answer)) return { at, command: { ...command, answer, ...withHooks(hooksAbout(kit.hooks, resultData(call, null, "tool_error"), settings)) } }
+      if (!("output" in answer)) {
+        const data = resultData(call, { failure: clientFailure(answer.error) })
+        return { at, command: { ...command, answer, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+      }
       const problem = kit.problem(call.name, "output", answer.output)
       if (problem !== undefined) return yield* invalid(`output: ${problem}`)
       const output = cutOutput(answer.output)
       const kept: WaitAnswer = { type: "tool_result", output }
-      return { at, command: { ...command, answer: kept, ...withHooks(hooksAbout(kit.hooks, resultData(call, output, undefined), settings)) } }
+      return { at, command: { ...command, answer: kept, ...withHooks(hooksAbout(kit.hooks, resultData(call, { output }), settings)) } }
     }
     const before = judged(turn, call?.toolCallId, undefined)
     const data = judged(turn, call?.toolCallId, answer.rewrite)

@@ -12,7 +12,7 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thread.ts"
 import type { Answer, Plan } from "../../machines/thread/commands.ts"
-import { type Carry, type Context, openWaits, type Turn } from "../../machines/thread/context.ts"
+import { type Carry, type Context, openWaits, type Turn, wordOf } from "../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
@@ -142,8 +142,8 @@ const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[numbe
     case "after_model_response":
       return { content: reviewing !== undefined && /\S/u.test(reviewing.reply.text) ? [{ type: "text", text: reviewing.reply.text }] : [] }
     case "after_tool_result": {
-      const { failure, output } = call?.returned ?? {}
-      return { toolOutput: output ?? null, ...(failure === undefined ? {} : { failureCode: failure.code }) }
+      const returned = call?.returned ?? {}
+      return { toolOutput: wordOf(returned), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code }) }
     }
     default:
       return {}

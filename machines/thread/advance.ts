@@ -5,7 +5,7 @@
 import type { ToolReveal } from "../../src/domain/event.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
-import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, type Revealed, type Turn } from "./context.ts"
+import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, type Revealed, type Turn, withWord } from "./context.ts"
 import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn =>
@@ -23,7 +23,7 @@ const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArr
   hooks: hooks ?? call.hooks.slice(1),
   ...(call.returned === undefined
     ? rewrite !== undefined && "toolInput" in rewrite ? { input: rewrite.toolInput } : {}
-    : rewrite !== undefined && "toolOutput" in rewrite ? { returned: { ...call.returned, output: rewrite.toolOutput } } : {})
+    : rewrite !== undefined && "toolOutput" in rewrite ? { returned: withWord(call.returned, rewrite.toolOutput) } : {})
 })
 
 const passedMessage = ({ opening, ...turn }: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {

@@ -9,7 +9,7 @@ import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Answer, HookDecided, RepliedCall } from "./commands.ts"
 import { revealed } from "./advance.ts"
-import { type Call, isApproved, type OpenWait, type Returned, type Turn } from "./context.ts"
+import { type Call, isApproved, type OpenWait, type Returned, type Turn, wordOf } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { ResponseDetail } from "./facts.ts"
 import { askOf, deniedBy, park, resolve, sayDecision } from "./judging.ts"
@@ -44,7 +44,7 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
       data: returned === undefined
         ? { point: "before_tool_call", ...about }
         : {
-          point: "after_tool_result", ...about, toolOutput: returned.output ?? null,
+          point: "after_tool_result", ...about, toolOutput: wordOf(returned),
           ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
         }
     }
@@ -195,16 +195,21 @@ const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Paramete
   proceed(d, call.toolCallId, at)
 }
 
+/** What a client says went wrong. */
+export const clientFailure = ({ code, message }: { readonly code: string; readonly message: string }): Failure => ({ code: "tool_error", text: `${code}: ${message}` })
+
 /** Somebody has answered what a call waits for. */
 export const answerCall = (d: Draft, { answer, at, hooks, principal }: Answer, wait: OpenWait, { toolCallId }: Call) => {
   const call = d.call(toolCallId)
   if (answer.type === "tool_result") {
     if ("output" in answer) {
-      resolve(d, wait, at, { outcome: "result", by: principal, output: answer.output }, call)
+      // What hooks have still to judge is told to nobody.
+      const judged = hooks !== undefined && hooks.length > 0
+      resolve(d, wait, at, { outcome: "result", by: principal, ...(judged ? {} : { output: answer.output }) }, call)
       return receive(d, toolCallId, at, { output: answer.output }, hooks)
     }
     resolve(d, wait, at, { outcome: "error", by: principal }, call)
-    return receive(d, toolCallId, at, { failure: { code: "tool_error", text: `${answer.error.code}: ${answer.error.message}` } }, hooks)
+    return receive(d, toolCallId, at, { failure: clientFailure(answer.error) }, hooks)
   }
   const { decision, reason, rewrite, scope } = answer
   const said = { outcome: decision, by: principal, ...(reason === undefined ? {} : { reason }) }

@@ -35,6 +35,14 @@ export interface Returned {
   readonly usage?: ModelUsage
 }
 
+/** What a call came to: its output, or its failure's words. Hooks of after_tool_result judge it, and may put something else in its place. */
+export const wordOf = ({ failure, output }: Returned): unknown => failure === undefined ? output ?? null : failure.text
+
+export const withWord = ({ failure, output: _, ...returned }: Returned, word: unknown): Returned =>
+  failure === undefined
+    ? { ...returned, output: word }
+    : { ...returned, failure: { ...failure, text: typeof word === "string" ? word : JSON.stringify(word) } }
+
 /** A call without a result. What it waits for is in its fields: `nextOf` (calls.ts) reads them. */
 export interface Call {
   readonly toolCallId: string

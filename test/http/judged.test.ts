@@ -291,7 +291,7 @@ describe.concurrent("hooks", () => {
     const agentId = await worker({ name: "A", point: "after_tool_result", processor: { type: "url", url: after.url } })
     const log = await turnOf(server.alpha, agentId, call(`${ns}.fail`))
     assert.deepStrictEqual(outcomes(log), ["tool_error"])
-    assert.deepInclude(dataOf(after.received()[0]), { toolName: `${ns}.fail`, toolOutput: null, failureCode: "tool_error" })
+    assert.deepInclude(dataOf(after.received()[0]), { toolName: `${ns}.fail`, toolOutput: "it went wrong", failureCode: "tool_error" })
   })
 
   it("judge calls of one response each for itself", async () => {

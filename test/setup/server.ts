@@ -37,6 +37,9 @@ import { keysPostgres } from "../../src/store/keysPostgres.ts"
 import { Spending } from "../../src/store/Spending.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { ensureWorkspace } from "../../src/store/workspaces.ts"
+import type { Lines } from "../../src/telemetry/lines.ts"
+import { layerLogs } from "../../src/telemetry/logs.ts"
+import { observe } from "../../src/telemetry/Telemetry.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { freshDatabase } from "./database.ts"
 
@@ -97,6 +100,8 @@ export interface ServerOptions {
   readonly streams?: Partial<StreamOptions>
   /** Private networks are allowed unless told otherwise: tools and hooks of tests listen on this machine. */
   readonly outbound?: Partial<OutboundOptions>
+  /** Takes what the server logs, all of it. */
+  readonly lines?: Lines
   /** Who reviews for agent hooks, in place of agents. */
   readonly reviewers?: Layer.Layer<Reviewers>
 }
@@ -131,9 +136,11 @@ const services = (url: string, options: ServerOptions) => {
 
 export const startServer = async (options: ServerOptions = {}) => {
   const fresh = await freshDatabase()
-  const runtime = ManagedRuntime.make(
-    listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0 }).pipe(Layer.provideMerge(services(fresh.url, options)))
-  )
+  const { lines } = options
+  const listening = Layer.unwrap(Effect.map(observe, (watch) =>
+    listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...(lines !== undefined && { observe: watch }) })))
+  const logs = lines === undefined ? Layer.empty : layerLogs({ level: "trace", format: "json", lines })
+  const runtime = ManagedRuntime.make(listening.pipe(Layer.provideMerge(services(fresh.url, options)), Layer.provideMerge(logs)))
   const database = await runtime.runPromise(Database)
   const port = await runtime.runPromise(Effect.flatMap(HttpServer.HttpServer, portOf))
   const base = `http://127.0.0.1:${port}`
