@@ -30,6 +30,8 @@ export interface NatsLink {
   readonly up: () => boolean
   /** False where it was lost (K1, K2). */
   readonly send: (subject: string, data: Uint8Array) => boolean
+  /** Something was not even tried to be sent: as lost as what was. */
+  readonly lose: () => void
   /** Returns the way to end it. */
   readonly subscribe: (subject: string, handler: (message: Msg) => void) => () => void
   /** Waits until the server has all subscriptions, for a quarter of a second at most. */
@@ -194,6 +196,7 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 2_000
 
   const link: NatsLink = {
     up: () => up,
+    lose: () => { lost = true },
     send: (subject, data) => {
       const bytes = data.length + subject.length + 16
       if (!up || connection === undefined || sent + bytes - confirmed > mostUnconfirmed) {

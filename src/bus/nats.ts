@@ -4,7 +4,7 @@
  *
  * T1. Each topic that somebody here listens to is one subscription, so the server sends a node what it
  *     asked for and drops what nobody did.
- * T2. The hints that one commit leads to travel as one message.
+ * T2. The hints that one commit leads to travel as one message, if they are not long.
  * T3. After a connection was lost, by this node or by one that tells of it, all listeners look (B4).
  * T4. What arrives and is not ours is ignored, counted, and logged once a kind and reason.
  */
@@ -85,11 +85,16 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   /** T2. */
   const leaving = new Map<string, Array<News>>()
   const leave = () => {
-    for (const [subject, hints] of leaving) send("hint", subject, wire.writeHints(hints))
+    for (const [subject, hints] of leaving) for (const message of wire.writeHints(hints)) send("hint", subject, message)
     leaving.clear()
   }
+  yield* Effect.addFinalizer(() => Effect.sync(leave))
   const post = (hint: Hint) => {
     if ((hint.type === "delta" || hint.type === "discard") && !interest.wanted(hint)) return
+    if (!link.up()) {
+      record(busLost)
+      return link.lose()
+    }
     const subject = wire.hintSubject(hint)
     if (subject === undefined) return
     const { agentId, threadId, workspace, ...news } = hint

@@ -135,11 +135,13 @@ export const readHints = (data: Uint8Array): Result.Result<ReadonlyArray<News>, 
 const withoutTexts = (hint: News): News =>
   hint.type === "events" ? { type: "events", events: hint.events.map(({ seq, turnId, type }) => ({ seq, turnId, type })) } : hint
 
-export const writeHints = (hints: ReadonlyArray<News>) => {
+/** One message, if they fit into one. */
+export const writeHints = (hints: ReadonlyArray<News>): ReadonlyArray<Uint8Array> => {
   const whole = written({ hints })
-  if (whole.length <= hintBytes) return whole
+  if (whole.length <= hintBytes) return [whole]
+  if (hints.length > 1) return hints.flatMap((hint) => writeHints([hint]))
   const short = written({ hints: hints.map(withoutTexts) })
-  return short.length <= hintBytes ? short : written({ hints: [{ type: "look" }] })
+  return [short.length <= hintBytes ? short : written({ hints: [{ type: "look" }] })]
 }
 
 // Questions and answers: one line with the version, then text as it is

@@ -59,9 +59,9 @@ export class NatsServer {
   }
 
   /** `config` is added to the server's own configuration; relative paths in it are of `folder`. */
-  static async start(config: string | ((folder: string) => Promise<string>) = ""): Promise<NatsServer> {
+  static async start(config: string | ((folder: string) => Promise<string>) = "", port?: number): Promise<NatsServer> {
     requireNats()
-    const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), "troupe-nats-")))
+    const server = new NatsServer(port ?? await freePort(), await mkdtemp(join(tmpdir(), "troupe-nats-")))
     const more = typeof config === "string" ? config : await config(server.folder)
     await writeFile(join(server.folder, "nats.conf"), `listen: "127.0.0.1:${server.port}"\n${more}\n`)
     await server.again()

@@ -1,0 +1,49 @@
+/** Nodes' buses over a real nats-server, and what they say: logs and metrics. */
+import { Context, Effect, Layer, Logger, type Scope } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { assert } from "@effect/vitest"
+import { Bus, type Hint } from "../../src/bus/Bus.ts"
+import { layerNats } from "../../src/bus/nats.ts"
+import type { NatsSettings } from "../../src/bus/natsSettings.ts"
+import { readNatsUrls } from "../../src/bus/natsUrls.ts"
+
+export interface Node {
+  readonly bus: Bus["Service"]
+  /** What it logged: messages, each with its fields. */
+  readonly log: ReadonlyArray<string>
+}
+
+/** One node's bus; it is not waited for that it is connected. Pings follow each other fast. */
+export const nodeOn = Effect.fnUntraced(function*(settings: NatsSettings | string, pingMs = 100): Effect.fn.Return<Node, never, Scope.Scope> {
+  const log: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => {
+    log.push(`${logLevel} ${(Array.isArray(message) ? message : [message]).map((part) => typeof part === "string" ? part : JSON.stringify(part)).join(" ")}`)
+  })
+  const layer = layerNats({ settings: typeof settings === "string" ? readNatsUrls(settings) : settings, name: "test", pingMs })
+  const context = yield* Layer.build(Layer.provide(layer, Logger.layer([logger])))
+  return { bus: Context.get(context, Bus), log }
+})
+
+export const until = (holds: () => boolean, what = "it did not happen", forMs = 8_000) =>
+  Effect.gen(function*() {
+    for (const end = performance.now() + forMs; performance.now() < end && !holds();) yield* Effect.sleep(2)
+    assert.isTrue(holds(), what)
+  })
+
+export const connected = ({ bus }: Node) => until(() => bus.state() === "connected", "not connected")
+export const disconnected = ({ bus }: Node) => until(() => bus.state() === "disconnected", "still connected")
+
+/** A server's metric, summed over its labels that contain the text. */
+export const metric = (name: string, labels = "") =>
+  Effect.map(PrometheusMetrics.format(), (text) =>
+    text.split("\n").filter((line) => line.startsWith(`troupe_${name}`) && line.includes(labels))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0))
+
+export const idOf = (prefix: string, n: number) => prefix + String(n).padStart(26, "0")
+export const one = { workspace: idOf("wsp_", 1), agentId: idOf("agt_", 1), threadId: idOf("thr_", 1) }
+export const status = (lastSeq: number, about = one): Hint => ({ ...about, type: "status", status: "idle", lastSeq })
+
+/** What a listener hears, in short. */
+export const into = (heard: Array<string>) => (hint: Hint) => {
+  heard.push(hint.type === "status" ? `status ${hint.lastSeq}` : hint.type)
+}
