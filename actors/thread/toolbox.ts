@@ -8,7 +8,7 @@ import { validate } from "../../src/tools/jsonSchema.ts"
 import { mayRunAgain, type Tool } from "../../src/tools/Tool.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
-import { type Carry, isApproved } from "../../machines/thread/context.ts"
+import type { Carry } from "../../machines/thread/context.ts"
 import { Unreachable } from "../Actor.ts"
 import { type CallBy, emptyKit, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "./tools.ts"
 
@@ -22,6 +22,14 @@ const isRevealed = ({ exposure, name, namespace, toolsetId }: Tool, { reveals }:
 const definitionOf = ({ description, inputSchema, name }: Tool) => ({ name, ...(description === undefined ? {} : { description }), inputSchema })
 
 const denied = (text: string): Failure => ({ code: "tool_denied", text })
+
+/** What a person is asked for stands for every grant that wants their word: one text, which the thread remembers. */
+const approvalOf = (grants: ReadonlyArray<string>) => grants.join(" ")
+const covers = (approval: string | undefined, grant: string) => approval?.split(" ").includes(grant) === true
+
+/** Those of the grants that want a person's word about this call, and were not given it for the whole thread. */
+const unapproved = ({ approvals = [] }: Carry, tool: string, grants: ReadonlyArray<string> = []) =>
+  grants.filter((grant) => !approvals.some((approval) => approval.tool === tool && covers(approval.by, grant)))
 
 export const makeTools = Effect.gen(function*() {
   const directory = yield* Directory
@@ -47,9 +55,10 @@ export const makeTools = Effect.gen(function*() {
       if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
       const problem = validate(tool.inputSchema, input)
       if (problem !== undefined) return { refused: { code: "tool_input_invalid", text: problem } }
+      const wanted = unapproved(carry, name, verdict.approvals)
       return {
         rerunnable: mayRunAgain(tool), toolsetId: tool.toolsetId,
-        ...(verdict.approval === undefined ? {} : { approval: verdict.approval }),
+        ...(wanted.length === 0 ? {} : { approval: approvalOf(wanted) }),
         ...(tool.kind === "client" ? { client: { timeoutMs: tool.timeoutMs } } : {})
       }
     }
@@ -60,8 +69,7 @@ export const makeTools = Effect.gen(function*() {
       // An approval may be a day old, and a hook may have put another input in place.
       const verdict = evaluateRoles(yield* rolesNow, { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
-      const grant = verdict.approval
-      if (grant !== undefined && grant !== approved && !isApproved(carry, grant, name)) return { failure: denied(`the grant ${grant} wants an approval of this input`) }
+      if (unapproved(carry, name, verdict.approvals).some((grant) => !covers(approved, grant))) return { failure: denied("a role wants an approval of this input") }
       const problem = validate(tool.inputSchema, input)
       if (problem !== undefined) return { failure: { code: "tool_input_invalid" as const, text: problem } }
       return yield* toolsets.call(workspace, tool, input, toolCallId)
@@ -71,7 +79,16 @@ export const makeTools = Effect.gen(function*() {
       ...known,
       definitions: ({ carry }) => Effect.map(rolesNow, (asked) =>
         tools.filter((tool) => isRevealed(tool, carry) && mayEver(asked, { name: tool.name, readOnly: isReadOnly(tool) })).map(definitionOf)),
-      verdicts: (by, calls) => Effect.map(rolesNow, (asked) => calls.map((call) => verdictOf(asked, by, call))),
+      verdicts: Effect.fnUntraced(function*(by, calls) {
+        const asked = yield* rolesNow
+        const verdicts: Array<Verdict> = []
+        for (const call of calls) {
+          // A turn of the event loop each: the schemas of strangers may take long over a value.
+          if (verdicts.length > 0) yield* Effect.yieldNow
+          verdicts.push(verdictOf(asked, by, call))
+        }
+        return verdicts
+      }),
       problem: (name, what, value) => {
         const tool = named.get(name)
         const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema

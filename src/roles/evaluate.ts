@@ -6,7 +6,10 @@
  * V2. Else a grant that matches in any role allows; with approval, if any such grant asks for it.
  * V3. Else the call is denied: no roles at all allow nothing.
  * V4. A condition that cannot be asked of the input makes a grant fail and a denial match.
+ * V5. A grant that is approved is known by what it says, not by its place: a role that is edited meanwhile must
+ *     not pass the approval on to another of its grants.
  */
+import { hash } from "node:crypto"
 import { compileCondition, compilePath, type Condition, type Find, type Holds } from "../domain/condition.ts"
 import type { Denial, Grant } from "../domain/role.ts"
 import { compileSelector, type Matches } from "../domain/selector.ts"
@@ -31,7 +34,8 @@ interface CompiledEntry {
 }
 
 interface CompiledGrant extends CompiledEntry {
-  readonly approval: boolean
+  /** `roleId/digest`, where it asks for approval (V5). */
+  readonly approval?: string
   readonly readOnly: boolean
 }
 
@@ -46,8 +50,12 @@ export interface CompiledRole {
 export type RoleVerdict =
   /** `by` is the role that denies; none where no role allows. */
   | { readonly decision: "deny"; readonly by?: string; readonly reason: string }
-  /** `approval` is `roleId/index` of the first matching grant that requires it. */
-  | { readonly decision: "allow"; readonly approval?: string }
+  /** The keys of all matching grants that require approval (V5); absent where none does. */
+  | { readonly decision: "allow"; readonly approvals?: ReadonlyArray<string> }
+
+/** V5. */
+const keyOf = (role: string, { conditions = [], tools }: Grant) =>
+  `${role}/${hash("sha256", JSON.stringify([tools, ...conditions.map(({ op, path, value }) => [path, op, value])]), "base64url").slice(0, 22)}`
 
 export const compileRole = ({ allow, deny, id }: {
   readonly id: string
@@ -63,7 +71,7 @@ export const compileRole = ({ allow, deny, id }: {
   const entry = ({ conditions = [], tools }: Denial): CompiledEntry => ({ selects: compileSelector(tools), conditions: conditions.map(condition) })
   return {
     id,
-    allow: allow.map((grant) => ({ ...entry(grant), approval: grant.approval === "required", readOnly: grant.readOnly === true })),
+    allow: allow.map((grant) => ({ ...entry(grant), ...grant.approval === "required" && { approval: keyOf(id, grant) }, readOnly: grant.readOnly === true })),
     deny: deny.map(entry),
     // Last: by now every path has its place.
     paths: Array.from(places.keys(), compilePath)
@@ -114,15 +122,16 @@ export const evaluateRoles = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsk
     if (index !== -1) return { decision: "deny", by: id, reason: `denied by the role ${id}, deny[${index}]` }
   }
   let allowed = false
+  const approvals: Array<string> = []
   for (const considered of all) {
-    const { allow, id } = considered.role
-    for (const [index, grant] of allow.entries()) {
+    for (const grant of considered.role.allow) {
       // Once allowed, only a grant that asks for approval adds anything.
-      if ((allowed && !grant.approval) || !allows(considered, grant)) continue
-      if (grant.approval) return { decision: "allow", approval: `${id}/${index}` }
+      if ((allowed && grant.approval === undefined) || !allows(considered, grant)) continue
+      if (grant.approval !== undefined) approvals.push(grant.approval)
       allowed = true
     }
   }
+  if (approvals.length > 0) return { decision: "allow", approvals }
   return allowed ? plainlyAllowed : nothingAllows
 }
 

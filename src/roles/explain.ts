@@ -26,7 +26,7 @@ export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): E
   const denying = all.flatMap((considered) => considered.role.deny.flatMap((denial, index): ReadonlyArray<RoleMatch> =>
     denies(considered, denial) ? [{ roleId: considered.role.id, list: "deny", index }] : []))
   const allowing = all.flatMap((considered) => considered.role.allow.flatMap((grant, index): ReadonlyArray<RoleMatch> =>
-    allows(considered, grant) ? [{ roleId: considered.role.id, list: "allow", index, ...grant.approval && { approval: "required" } }] : []))
+    allows(considered, grant) ? [{ roleId: considered.role.id, list: "allow", index, ...grant.approval !== undefined && { approval: "required" } }] : []))
   const matched = [...denying, ...allowing]
   const verdict = evaluateRoles(roles, asked)
   if (verdict.decision === "deny") return { ...verdict, matched }

@@ -20,6 +20,7 @@ import { freshId } from "../seed.ts"
 import { raiseAuthRevision } from "./apiKeys.ts"
 import type { Connection } from "./Connection.ts"
 import { behind, type Position } from "./newestFirst.ts"
+import { versionsNaming } from "./profileUses.ts"
 
 export interface StoredRole {
   readonly role: Role
@@ -129,26 +130,12 @@ const Listing = Schema.Struct({ roleIds: Schema.optionalKey(Schema.Array(Schema.
 const readListing = Schema.decodeUnknownSync(Listing)
 
 /** What a version of a profile lists, from its body. */
-export const listedRoles = (body: unknown): ReadonlyArray<string> => readListing(body).roleIds ?? []
+const listedRoles = (body: unknown): ReadonlyArray<string> => readListing(body).roleIds ?? []
 
-/**
- * Whether anybody who starts a turn now could need the role: the latest version of any profile lists it,
- * or a version that an agent is pinned to, unless it is archived.
- */
+/** Whether anybody who starts a turn now could need the role. */
 const isInUse = async (tx: Connection, workspace: string, id: string): Promise<boolean> => {
-  // Looked for in the text: PostgreSQL's own JSON operators fail on legal texts such as \u0000.
-  const rows = await tx.selectFrom("profile_versions as v").select("v.body")
-    .where("v.workspace", "=", toUuid(workspace))
-    .where(sql<boolean>`strpos(v.body::text, ${JSON.stringify(id)}) > 0`)
-    .where((eb) => eb.or([
-      eb.exists(eb.selectFrom("profiles as p").select("p.id")
-        .whereRef("p.workspace", "=", "v.workspace").whereRef("p.id", "=", "v.profile").whereRef("p.version", "=", "v.version")),
-      eb.exists(eb.selectFrom("agents as a").select("a.id")
-        .whereRef("a.workspace", "=", "v.workspace").whereRef("a.profile", "=", "v.profile").whereRef("a.profile_version", "=", "v.version")
-        .where("a.archived_at", "is", null))
-    ]))
-    .execute()
-  return rows.some((row) => listedRoles(row.body).includes(id))
+  const bodies = await versionsNaming(tx, workspace, id)
+  return bodies.some((body) => listedRoles(body).includes(id))
 }
 
 export const deleteRole = async (

@@ -15,6 +15,12 @@ const role = (id: string, { allow = [], deny = [] }: Partial<Plain>): Plain => (
 const evaluate = (roles: ReadonlyArray<Plain>, asked: ToolAsked) => evaluateRoles(roles.map(compileRole), asked)
 const call = (name: string, input: unknown = {}, readOnly = false): ToolAsked => ({ name, input, readOnly })
 
+/** What the role wants approved of the call. */
+const keysOf = (plain: Plain, asked: ToolAsked): ReadonlyArray<string> => {
+  const verdict = evaluate([plain], asked)
+  return verdict.decision === "allow" ? verdict.approvals ?? [] : []
+}
+
 describe("the verdict of roles", () => {
   it("denies what no role allows, and everything without roles", () => {
     assert.deepStrictEqual(evaluate([], call("a.b")), { decision: "deny", reason: "no role allows this tool with this input" })
@@ -33,11 +39,28 @@ describe("the verdict of roles", () => {
     }
   })
 
-  it("requires approval if any matching grant does, and names the first that does", () => {
+  it("requires approval if any matching grant does, and names all that do", () => {
     const plain = role("r", { allow: [{ tools: "*" }] })
     const asking = role("s", { allow: [{ tools: "x", approval: "required" }, { tools: "a.*", approval: "required" }, { tools: "*", approval: "required" }] })
-    for (const roles of [[plain, asking], [asking, plain]]) assert.deepStrictEqual(evaluate(roles, call("a.b")), { decision: "allow", approval: "s/1" })
-    assert.deepStrictEqual(evaluate([plain, asking], call("x")), { decision: "allow", approval: "s/0" })
+    const keys = asking.allow.flatMap((grant) => keysOf(role("s", { allow: [grant] }), call(grant.tools === "x" ? "x" : "a.b")))
+    const [x = "", a = "", all = ""] = keys
+    for (const roles of [[plain, asking], [asking, plain]]) assert.deepStrictEqual(evaluate(roles, call("a.b")), { decision: "allow", approvals: [a, all] })
+    assert.deepStrictEqual(evaluate([plain, asking], call("x")), { decision: "allow", approvals: [x, all] })
+    assert.strictEqual(new Set(keys).size, 3)
+  })
+
+  it("knows a grant that requires approval by what it says, wherever it stands, and no other by that", () => {
+    const grant = { tools: "a.*", conditions: [{ path: "/n", op: "lt", value: 5 }], approval: "required" } as const
+    const asked = call("a.b", { n: 1 })
+    const [key = ""] = keysOf(role("r", { allow: [grant] }), asked)
+    assert.match(key, /^r\/[A-Za-z0-9_-]{22}$/)
+    assert.deepStrictEqual(keysOf(role("r", { allow: [{ tools: "*" }, { tools: "b", approval: "required" }, grant] }), asked), [key])
+    const others: ReadonlyArray<Grant> = [
+      { ...grant, tools: "a.b" }, { tools: "a.*", approval: "required" }, { ...grant, conditions: [{ path: "/n", op: "lt", value: 6 }] },
+      { ...grant, conditions: [{ path: "/n", op: "lte", value: 5 }] }, { ...grant, conditions: [{ path: "/n", op: "lt", value: 5 }, { path: "/n", op: "exists" }] }
+    ]
+    const keys = [key, ...keysOf(role("s", { allow: [grant] }), asked), ...others.flatMap((other) => keysOf(role("r", { allow: [other] }), asked))]
+    assert.strictEqual(new Set(keys).size, 7)
   })
 
   it("asks for no approval of what is denied", () => {
@@ -142,7 +165,8 @@ const reference = {
     return {
       decision: denying.length > 0 || allowing.length === 0 ? "deny" : "allow",
       by: denying[0]?.roleId,
-      approval: approving[0] && `${approving[0].roleId}/${approving[0].index}`,
+      // How a grant is known is not told again here, only that it is by itself.
+      approvals: approving.flatMap(({ entry, roleId }) => keysOf(role(roleId, { allow: [entry] }), asked)),
       matched: [...denying, ...allowing].map(({ index, list, roleId }) => ({ roleId, list, index }))
     }
   }
@@ -215,16 +239,16 @@ describe("for random roles, grants, conditions and inputs", () => {
       const verdict = evaluateRoles(compiled, asked)
       assert.strictEqual(verdict.decision, expected.decision)
       if (verdict.decision === "deny") assert.strictEqual(verdict.by, expected.by)
-      else assert.strictEqual(verdict.approval, expected.approval)
+      else assert.deepStrictEqual(verdict.approvals ?? [], expected.approvals)
 
       const told = explain(compiled, asked)
       assert.strictEqual(told.decision, expected.decision)
       assert.deepStrictEqual(told.matched.map(({ index, list, roleId }) => ({ roleId, list, index })), expected.matched)
-      assert.strictEqual(told.approval === "required", verdict.decision === "allow" && verdict.approval !== undefined)
+      assert.strictEqual(told.approval === "required", verdict.decision === "allow" && verdict.approvals !== undefined)
 
       seen[expected.decision === "allow" ? "allow" : "deny"]++
       if (expected.by !== undefined) seen.denied++
-      if (verdict.decision === "allow" && verdict.approval !== undefined) seen.approval++
+      if (verdict.decision === "allow" && verdict.approvals !== undefined) seen.approval++
       const conditional = expected.matched.some(({ index, list, roleId }) => (roles.find(({ id }) => id === roleId)?.[list][index]?.conditions ?? []).length > 0)
       if (verdict.decision === "allow" && conditional) seen.conditional++
     }), { numRuns: 20_000 })
