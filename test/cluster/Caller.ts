@@ -1,0 +1,98 @@
+/** A client of one workspace: each request goes to a node at random, and is tried until it is answered. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { field } from "../../src/cli/client.ts"
+import type { Cluster, Workspace } from "./Cluster.ts"
+import type { History } from "./History.ts"
+import type { Node } from "./Node.ts"
+
+export interface Answered {
+  readonly status: number
+  readonly body: unknown
+  readonly text: string
+  readonly began: number
+  readonly ended: number
+}
+
+export interface AskOptions {
+  /** Idempotency-Key: the same for all tries. */
+  readonly key?: string
+  readonly node?: Node
+  /** What may have happened is not tried again; what was refused for the moment is. */
+  readonly once?: boolean
+  readonly submit?: boolean
+  /** Milliseconds; after them the outcome is unknown. */
+  readonly patience?: number
+}
+
+/** As long as a client waits for one try. */
+const tryMs = 5_000
+
+export class Caller {
+  readonly cluster: Cluster
+  readonly workspace: Workspace
+  readonly history: History
+  readonly random: () => number
+  readonly key: string
+
+  constructor(cluster: Cluster, workspace: Workspace, history: History, random: () => number, key = workspace.key) {
+    this.cluster = cluster
+    this.workspace = workspace
+    this.history = history
+    this.random = random
+    this.key = key
+  }
+
+  /** Undefined when no answer came in all that time. */
+  async ask(method: string, path: string, body?: unknown, { key, node, once = false, patience = 60_000, submit = false }: AskOptions = {}): Promise<Answered | undefined> {
+    const began = performance.now()
+    let failed: string | undefined
+    let tries = 0
+    for (;;) {
+      const target = node ?? this.cluster.pick(this.random)
+      if (target === undefined) {
+        await sleep(50)
+        continue
+      }
+      tries++
+      let why: string
+      let doubtful = false
+      try {
+        const response = await fetch(target.base + path, {
+          method,
+          signal: AbortSignal.timeout(tryMs),
+          headers: {
+            authorization: `Bearer ${this.key}`,
+            ...(body === undefined ? {} : { "content-type": "application/json" }),
+            ...(key === undefined ? {} : { "idempotency-key": key })
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        })
+        const text = await response.text()
+        this.#inspect(`${method} ${path}`, response.status, text)
+        if (response.status !== 503 && response.status !== 429) {
+          const ended = performance.now()
+          this.history.requests.push({ began, ended, tries, submit, lost: false, ...(failed === undefined ? {} : { failed }) })
+          return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended }
+        }
+        why = `${target.name} ${response.status} ${field(JSON.parse(text), "error")}`
+      } catch (cause) {
+        why = `${target.name} ${cause instanceof Error ? cause.name : "failed"}`
+        doubtful = once
+      }
+      failed ??= why
+      if (doubtful || performance.now() - began > patience) {
+        this.history.requests.push({ began, ended: performance.now(), tries, submit, lost: !doubtful, failed })
+        return undefined
+      }
+      await sleep(50 + this.random() * 150)
+    }
+  }
+
+  /** What must not be in any answer: another workspace's words, an error of ours. */
+  #inspect(what: string, status: number, text: string) {
+    if (status >= 500 && status !== 503) this.history.problems.push(`5xx: ${what} was answered ${status} ${text.slice(0, 200)}`)
+    for (const { canary, name } of this.cluster.workspaces) {
+      if (name !== this.workspace.name && text.includes(canary)) this.history.problems.push(`J13: ${what} by ${this.workspace.name} showed text of ${name}`)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * One run: clients at work, a fault in the midst of it, quiet, rest, judgement. The cluster is healthy again
+ * afterwards, and may be used for the next.
+ *
+ * G. A run that proves nothing fails: too few inputs, or a fault that nobody observed.
+ */
+import { loadavg } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Audit, mark, readAudit } from "./audit.ts"
+import { check, lastSeqOf, rest, type Verdict } from "./checker.ts"
+import type { Cluster } from "./Cluster.ts"
+import type { History } from "./History.ts"
+import { randomOf } from "../process/Mixed.ts"
+import { Workload, type WorkloadOptions } from "./workload.ts"
+
+export interface Figure {
+  readonly name: string
+  /** Undefined: there was nothing to measure, which is no pass. */
+  readonly value: number | undefined
+  /** At most; `least` turns it round. */
+  readonly bar: number
+  readonly unit: "ms" | ""
+  readonly least?: true
+}
+
+/** What a fault has to say once all is checked. */
+export interface Aftermath {
+  /** How it was seen to happen; undefined when it was not. */
+  readonly observed: string | undefined
+  /** Times of takeover, or of the longest silence. */
+  readonly gaps: ReadonlyArray<number>
+  readonly figures: ReadonlyArray<Figure>
+}
+
+export interface RunData {
+  readonly audit: Audit
+  readonly history: History
+  readonly verdict: Verdict
+}
+
+export interface Scene {
+  readonly cluster: Cluster
+  readonly history: History
+  readonly random: () => number
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+export interface Fault {
+  readonly name: string
+  /** Bars in words, for the table. */
+  readonly bar: string
+  /** Makes the fault and mends it; what it gives is asked when all is checked. */
+  readonly inject: (scene: Scene) => Promise<(run: RunData) => Aftermath | Promise<Aftermath>>
+  readonly workload?: Partial<WorkloadOptions>
+  /** Nodes that do not run at the start. */
+  readonly spare?: number
+}
+
+export interface Result extends Aftermath {
+  readonly fault: string
+  readonly bar: string
+  readonly seed: number
+  readonly violations: ReadonlyArray<string>
+  readonly verdict: Verdict
+  readonly lostRequests: number
+  readonly load: number
+  readonly seconds: number
+}
+
+export interface ExperimentOptions {
+  readonly seed: number
+  readonly inputs?: number
+  readonly users?: number
+  readonly restMs?: number
+}
+
+const missed = ({ bar, least, value }: Figure) => value === undefined || (least === true ? value < bar : value > bar)
+
+/** Figures that are past their bars. */
+export const missedBars = ({ figures }: Pick<Result, "figures">) => figures.filter(missed)
+
+export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500, restMs = 60_000, seed, users }: ExperimentOptions): Promise<Result> => {
+  const began = performance.now()
+  const since = await mark(cluster.pool)
+  const workload = new Workload(cluster, { seed, ...fault.workload, ...(users === undefined ? {} : { users }) })
+  await workload.start()
+  const { history } = workload
+  const broken = workload.failed()
+  broken.catch(() => {})
+  const acknowledged = async (count: number) => {
+    for (const until = performance.now() + 120_000; history.acknowledged < count && performance.now() < until;) await sleep(50)
+  }
+  const scenes = async () => {
+    await acknowledged(Math.min(60, inputs / 5))
+    // Long turns run by now.
+    await sleep(2_000)
+    const judge = await fault.inject({ cluster, history, random: randomOf(seed ^ 0x5eed), sleep: (ms) => sleep(ms) })
+    await acknowledged(inputs)
+    await sleep(2_000)
+    return judge
+  }
+  const load = loadavg()[0] ?? 0
+  let judge
+  try {
+    judge = await Promise.race([scenes(), broken])
+  } catch (cause) {
+    await workload.stop().catch(() => {})
+    throw cause
+  }
+  await cluster.healthy()
+  await workload.settle()
+  const restless = await rest(cluster, history, restMs)
+  await workload.caughtUp(await lastSeqOf(cluster, history))
+  await workload.stop()
+  const audit = await readAudit(cluster.pool, since)
+  const verdict = await check(cluster, history, audit, restless)
+  const aftermath = await judge({ audit, history, verdict })
+  const violations = [...verdict.violations]
+  if (history.acknowledged < inputs) violations.push(`G: only ${history.acknowledged} inputs were acknowledged`)
+  if (aftermath.observed === undefined) violations.push("G: the fault was not observed")
+  if (history.foreign === 0) violations.push("G: no stranger was refused")
+  return {
+    ...aftermath, fault: fault.name, bar: fault.bar, seed, violations, verdict, load, seconds: (performance.now() - began) / 1_000,
+    lostRequests: history.requests.filter(({ lost }) => lost).length
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Bugs that the checker must catch, each as an edit of a module's text while a test's node loads it. None of
+ * it is in the product; an edit whose place has gone stops the node.
+ */
+
+export interface Edit {
+  readonly file: string
+  readonly find: string
+  readonly put: string
+}
+
+export interface Plant {
+  readonly name: string
+  readonly edits: ReadonlyArray<Edit>
+  /** Begins the name of the fault that shows it. */
+  readonly fault: string
+  /** What it breaks. */
+  readonly caughtAs: RegExp
+}
+
+const claims = (put: string): Edit => ({
+  file: "src/journal/claims.ts",
+  find: "and (t.owner is null or t.owner = c.me or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))",
+  put
+})
+
+export const plants: ReadonlyArray<Plant> = [
+  {
+    name: "no epoch check",
+    edits: [{ file: "src/journal/appendStatement.ts", find: "and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me", put: "and t.rev = h.rev" }],
+    fault: "SIGSTOP 10 s", caughtAs: /^A2/
+  },
+  {
+    name: "no rev check",
+    edits: [{ file: "src/journal/appendStatement.ts", find: "and t.rev = h.rev and", put: "and" }],
+    fault: "the journal's connection", caughtAs: /^(A2|J|5xx)/
+  },
+  {
+    name: "a lapsed lease is renewed",
+    edits: [{ file: "src/journal/PostgresLease.ts", find: "where incarnation = $1 and deadline > clock_timestamp()", put: "where incarnation = $1" }],
+    fault: "SIGSTOP 10 s", caughtAs: /^A4/
+  },
+  {
+    name: "publish-only wake-up: no sweep",
+    edits: [{ file: "actors/Sweep.ts", find: "if (draining || lease.fenced()) return", put: "return" }],
+    fault: "kill -9", caughtAs: /^L1/
+  },
+  {
+    name: "no dedupe of commands",
+    edits: [{ file: "actors/Host.ts", find: "...(item.key === undefined || answer === undefined", put: "...(true" }],
+    fault: "kill -9", caughtAs: /^J2/
+  },
+  { name: "an actor is stolen from a live owner", edits: [claims("")], fault: "kill -9", caughtAs: /^A1/ },
+  {
+    name: "a timer is acted on by two nodes",
+    edits: [claims(""), {
+      file: "src/journal/postgres.ts", find: "where runnable_at <= clock_timestamp() and (owner is null or owner not in (${alive}))", put: "where runnable_at <= clock_timestamp()"
+    }],
+    fault: "kill -9", caughtAs: /^(A1|J10|J12)/
+  },
+  {
+    name: "a timer fires early",
+    edits: [{ file: "machines/thread/judging.ts", find: "wait.expiresAt <= at", put: "wait.expiresAt - 400 <= at" }, {
+      file: "machines/thread/context.ts", find: "Math.min(", put: "-400 + Math.min("
+    }],
+    fault: "kill -9", caughtAs: /^J10/
+  },
+  {
+    name: "an event after the turn's end",
+    edits: [{
+      file: "actors/Host.ts", find: "epoch: live.epoch, rev: head.rev, head: after, facts,",
+      put: `epoch: live.epoch, rev: head.rev, head: after,
+      facts: facts.length > 1 && facts.at(-1).type === "turn_completed" ? [...facts.slice(0, -2), facts.at(-1), facts.at(-2)] : facts,`
+    }],
+    fault: "kill -9", caughtAs: /^(I2|J3)/
+  },
+  {
+    name: "a disabled identity is ignored",
+    edits: [{ file: "src/store/keysPostgres.ts", find: "identityDisabled: row.disabled", put: "identityDisabled: false" }],
+    fault: "kill -9", caughtAs: /^R1/
+  },
+  {
+    name: "a read without its workspace",
+    edits: [{ file: "src/store/ThreadReads.ts", find: "h.workspace = $1 and h.id = $2", put: "$1::uuid is not null and h.id = $2" }],
+    fault: "kill -9", caughtAs: /^J13/
+  },
+  {
+    name: "a second answer is told that it counted",
+    edits: [{ file: "src/store/waitRow.ts", find: `hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")`, put: `"same"` }],
+    fault: "kill -9", caughtAs: /^J5/
+  },
+  {
+    name: "an inbox that only hints deliver",
+    edits: [{ file: "src/journal/postgres.ts", find: "where h.owner = $1 or (get_bit(", put: "where false and (get_bit(" }],
+    fault: "kill -9", caughtAs: /^(L1|J2)/
+  },
+  {
+    name: "an answer before the commit",
+    edits: [{
+      file: "actors/Host.ts", find: "let { seq } = live.head\n", put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
+    }],
+    fault: "PostgreSQL killed", caughtAs: /^J2/
+  }
+]

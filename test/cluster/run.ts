@@ -1,0 +1,77 @@
+/**
+ * `npm run test:faults`: every fault, so many runs of each, and the planted bugs; a table into
+ * docs/reliability.md.
+ *
+ *     npm run test:faults                          everything, and the table is written
+ *     npm run test:faults -- --only kill,SIGSTOP   faults whose names hold one of these; nothing is written
+ *     npm run test:faults -- --only none --plant lease     planted bugs whose names hold this
+ *     npm run test:faults -- --runs 5 --seed 17 --no-nats --no-plants --keep
+ */
+import { randomBytes } from "node:crypto"
+import { parseArgs } from "node:util"
+import { Cluster } from "./Cluster.ts"
+import { experiment, missedBars, type Result } from "./experiment.ts"
+import { faults } from "./faults.ts"
+import { type Caught, hunt } from "./hunt.ts"
+import { plants } from "./plants.ts"
+import { describe, row, tellCaught, writeReport } from "./report.ts"
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" }, runs: { type: "string", default: "2" }, seed: { type: "string" }, users: { type: "string" }, inputs: { type: "string" },
+    plant: { type: "string" }, nats: { type: "boolean", default: true }, plants: { type: "boolean", default: true }, write: { type: "boolean", default: false }, keep: { type: "boolean", default: false }
+  },
+  allowNegative: true
+})
+
+const wanted = values.only?.split(",").map((word) => word.trim().toLowerCase())
+const chosen = faults.filter(({ name }) => wanted === undefined || wanted.some((word) => name.toLowerCase().includes(word)))
+const first = Number(values.seed ?? randomBytes(3).readUIntLE(0, 3))
+const results: Array<Result> = []
+
+let seed = first
+console.log(`faults: --seed ${first}`)
+let cluster: Cluster | undefined
+try {
+  for (const fault of chosen) {
+    for (let run = 0; run < Number(values.runs); run++) {
+      try {
+        cluster ??= await Cluster.start({ nats: values.nats })
+        const result = await experiment(cluster, fault, {
+          seed: seed++, ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }), ...(values.users === undefined ? {} : { users: Number(values.users) })
+        })
+        results.push(result)
+        console.log(describe(result))
+      } catch (cause) {
+        console.error(`${fault.name} (seed ${seed - 1}) could not be run:`, cause)
+        process.exitCode = 1
+        if (values.keep) console.log(`logs are in ${cluster?.folder}`)
+        else await cluster?.stop()
+        cluster = undefined
+      }
+    }
+  }
+} finally {
+  if (values.keep) console.log(`logs are in ${cluster?.folder}`)
+  else await cluster?.stop()
+}
+
+/** Whether the checker catches each planted bug, and at which run. */
+const caught: Array<Caught> = []
+if (values.plants && (wanted === undefined || values.plant !== undefined)) {
+  for (const plant of plants.filter(({ name }) => values.plant === undefined || name.includes(values.plant))) {
+    const fault = faults.find(({ name }) => name.startsWith(plant.fault))
+    if (fault === undefined) throw new Error(`no fault begins with ${plant.fault}`)
+    const found = await hunt(plant, fault, seed, values.nats)
+    seed += 5
+    caught.push(found)
+    console.log(tellCaught(found))
+    if (found.run === undefined) process.exitCode = 1
+  }
+}
+
+console.log(results.length === 0 ? "nothing was run" : chosen.map(({ name }) => row(results.filter(({ fault }) => fault === name))).join("\n"))
+if (results.some(({ violations }) => violations.length > 0)) process.exitCode = 1
+if (results.some((result) => missedBars(result).length > 0)) process.exitCode = 1
+if (wanted === undefined || values.write) await writeReport(results, caught)
+process.exit()

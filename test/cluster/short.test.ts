@@ -1,0 +1,25 @@
+/** The short form of the fault suite: three real nodes, one of which is killed in the midst of work. */
+import { assert, it } from "@effect/vitest"
+import { randomBytes } from "node:crypto"
+import { afterAll, beforeAll } from "vitest"
+import { Cluster } from "./Cluster.ts"
+import { experiment, type Fault } from "./experiment.ts"
+import { kill } from "./faults.ts"
+import { describe as told } from "./report.ts"
+
+const seed = Number(process.env["TROUPE_SEED"] ?? randomBytes(3).readUIntLE(0, 3))
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await Cluster.start()
+})
+afterAll(() => cluster.stop())
+
+/** Figures are for quiet machines: `npm run test:faults` judges them. */
+const run = async (fault: Fault) => {
+  const result = await experiment(cluster, fault, { seed, inputs: 150, users: 30 })
+  console.log(told(result))
+  assert.deepStrictEqual(result.violations, [])
+}
+
+it(`a node that is killed loses nothing, and others go on with its work (TROUPE_SEED=${seed})`, () => run(kill))
