@@ -69,7 +69,11 @@ export const evaluateIn = (world: World) => ({ data, deliveryId, hook }: HookQue
     ...(hook.name.includes("failed") ? { failed: true as const } : {}),
     ...(decision === "ask" ? { ask: { target: isClient ? "client" as const : "person" as const, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } } : {})
   }
-  return isClient ? Effect.succeed(outcome) : Effect.delay(Effect.succeed(outcome), 1_000)
+  const decided = Effect.sync(() => {
+    world.decided++
+    return outcome
+  })
+  return isClient ? decided : Effect.delay(decided, 1_000)
 })
 
 /** How an input would run in this world. */

@@ -47,6 +47,8 @@ export interface World {
   hooks: ReadonlyArray<Hook>
   /** What hooks were asked about, by delivery. */
   readonly questions: Map<string, HookData>
+  /** Questions that came to their end. */
+  decided: number
   /** Identities that may not act any more. */
   readonly disabled: Set<string>
   /** Runs of our tools, by call. */
@@ -73,7 +75,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
+  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
 }
 
 /** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */

@@ -196,12 +196,15 @@ for (const [point, { facts, script }] of Object.entries(table) as ReadonlyArray<
         it.effect(`${title}: ${facts[title]}`, () =>
           Effect.gen(function*() {
             const scenario = scenarioOf(point, processor, what)
+            let asked = 0
             const whole = yield* runScenario({
               ...scenario,
               then: (log, { questions }) => {
                 assert.strictEqual(log.map(word).join(" "), facts[title])
                 agrees(log, point, name)
                 const shown = [...questions.values()]
+                // A question that is asked again after a crash is the same delivery.
+                asked = questions.size
                 const second = log.some((fact) => word(fact) === "1:allow")
                 assert.lengthOf(shown, second ? 2 : 1, "who is not asked is not shown anything")
                 if (title === "rewrite" || title === "ask, rewritten") assert.deepInclude(shown[1], seen[point])
@@ -210,7 +213,7 @@ for (const [point, { facts, script }] of Object.entries(table) as ReadonlyArray<
             turns++
             for (let commit = 1; commit <= whole.commits; commit++) {
               for (const fault of faults) {
-                const { deaths, facts: after } = yield* runScenario(scenario, { commit, fault })
+                const { deaths, facts: after } = yield* runScenario({ ...scenario, then: (_, { questions }) => assert.strictEqual(questions.size, asked) }, { commit, fault })
                 assert.strictEqual(after.map(word).join(" "), facts[title], `${fault}, commit ${commit} of ${whole.commits}`)
                 assert.strictEqual(deaths, 1)
                 turns++
@@ -221,3 +224,29 @@ for (const [point, { facts, script }] of Object.entries(table) as ReadonlyArray<
     })
   }
 }
+
+describe("what is under way when the turn is interrupted is stopped:", () => {
+  it.effect.each([
+    ["a tool", "/call often {}", []],
+    ["a question before a turn", "", [hook("allow", "before_turn_start")]],
+    ["a question before a call", "/call often {}", [hook("allow", "before_tool_call")]],
+    ["a question after a response", "/say secret", [hook("allow", "after_model_response")]]
+  ] as const)("%s", ([, script, hooks]) =>
+    runScenario({
+      given: (world) => {
+        world.hooks = hooks
+      },
+      does: Effect.fnUntraced(function*(client) {
+        yield* client.create("A", script)
+        yield* client.pass(500)
+        client.world.hooks = []
+        yield* client.send("I", "interrupt")
+        yield* client.pass(3_000)
+      }),
+      then: (log, { decided, finished, questions, runs }) => {
+        assert.strictEqual(runs.size + questions.size, 1, "it was under way")
+        assert.strictEqual(decided + finished, 0)
+        assert.strictEqual(log.findLast(({ type }) => type.startsWith("turn_"))?.type, "turn_completed")
+      }
+    }))
+})
