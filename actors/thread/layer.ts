@@ -9,6 +9,7 @@ import { Models } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
+import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import { Spending } from "../../src/store/Spending.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
@@ -20,6 +21,9 @@ import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.t
 import { makeAdmission } from "./admission.ts"
 import { Endings } from "./endings.ts"
 import { type Births, makeExchange } from "./exchange.ts"
+import { agentsFamily } from "./families/agents.ts"
+import { connectionsFamily } from "./families/connections.ts"
+import { threadFamily } from "./families/thread.ts"
 import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
 import { Prompts } from "./prompts.ts"
@@ -58,10 +62,19 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
     isHere: (ref) => registry.current(ref) !== undefined
   }
-  const exchange = makeExchange({ endings, reads: yield* ThreadReads, threads: births })
+  const reads = yield* ThreadReads
+  const exchange = makeExchange({ endings, reads, threads: births })
   const reviewers = yield* Reviewers
   reviewers.appoint(makeReviewing(exchange))
-  const tools = yield* makeTools
+  const database = yield* Database
+  const tools = yield* makeTools([
+    threadFamily({
+      reads, now: lease.now,
+      amended: (workspace, threadId, attributes) => registry.amend(refOf(workspace, threadId), attributes)
+    }),
+    agentsFamily(database, exchange),
+    connectionsFamily(database)
+  ])
   const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
   const prompts = new Prompts(options.promptBytes, journal.facts)
   const tails = new Tails(options.tailCharacters)

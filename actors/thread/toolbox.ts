@@ -10,16 +10,18 @@ import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
 import type { Carry } from "../../machines/thread/context.ts"
 import { Unreachable } from "../Actor.ts"
+import type { BuiltIn, Family } from "./families/builtIn.ts"
+import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
 import { type CallBy, emptyKit, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "./tools.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-const isReadOnly = ({ annotations }: Tool) => annotations?.readOnlyHint === true
+/** What a turn may call: a tool of a toolset, or one of the runtime itself. */
+type Offer = Tool | BuiltIn
 
-const isRevealed = ({ exposure, name, namespace, toolsetId }: Tool, { reveals }: Carry) =>
-  exposure === "always" || reveals?.tools.includes(`${toolsetId}/${name.slice(namespace.length + 1)}`) === true
+const isReadOnly = ({ annotations }: Offer) => annotations?.readOnlyHint === true
 
-const definitionOf = ({ description, inputSchema, name }: Tool) => ({ name, ...(description === undefined ? {} : { description }), inputSchema })
+const definitionOf = ({ description, inputSchema, name }: Offer) => ({ name, ...(description === undefined ? {} : { description }), inputSchema })
 
 const denied = (text: string): Failure => ({ code: "tool_denied", text })
 
@@ -31,7 +33,13 @@ const covers = (approval: string | undefined, grant: string) => approval?.split(
 const unapproved = ({ approvals = [] }: Carry, tool: string, grants: ReadonlyArray<string> = []) =>
   grants.filter((grant) => !approvals.some((approval) => approval.tool === tool && covers(approval.by, grant)))
 
-export const makeTools = Effect.gen(function*() {
+/** What is shown from the start comes first, and what a search may reveal last: prompts change at their end only. */
+const offersOf = (tools: ReadonlyArray<Tool>, { families, tools: found }: Hidden, search: BuiltIn): ReadonlyArray<Offer> => {
+  const hidden = [...families.flatMap(({ tools }) => tools), ...found]
+  return [...tools.filter(({ exposure }) => exposure === "always"), ...(hidden.length === 0 ? [] : [search]), ...hidden]
+}
+
+export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(function*() {
   const directory = yield* Directory
   const roles = yield* Roles
   const toolsets = yield* Toolsets
@@ -39,46 +47,53 @@ export const makeTools = Effect.gen(function*() {
   const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
     const { hooks, roleIds, systemPrompt } = profile
     const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
-    if (tools.length === 0) return { ...emptyKit, ...known }
-    const named = new Map(tools.map((tool) => [tool.name, tool]))
     const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
-
-    const find = (name: string, carry: Carry) => {
-      const tool = named.get(name)
-      return tool !== undefined && isRevealed(tool, carry) ? tool : undefined
+    const hidden: Hidden = {
+      families: families.filter(({ name }) => profile.families?.includes(name)), tools: tools.filter(({ exposure }) => exposure === "search")
     }
+    const offers = offersOf(tools, hidden, toolSearch(hidden, rolesNow))
+    if (offers.length === 0) return { ...emptyKit, ...known }
+    const named = new Map(offers.map((tool) => [tool.name, tool]))
+
+    const find = (name: string, { reveals }: Carry) => {
+      const tool = named.get(name)
+      return tool !== undefined && isRevealed(tool, reveals) ? tool : undefined
+    }
+
+    const rolesOf = ({ name }: Offer, asked: ReadonlyArray<CompiledRole>) => name === searchName ? rolesOfSearch(hidden, asked) : asked
 
     const verdictOf = (asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">): Verdict => {
       const tool = find(name, carry)
       if (tool === undefined) return { refused: unknownTool(name) }
-      const verdict = evaluateRoles(asked, { name, input, readOnly: isReadOnly(tool) })
+      const verdict = evaluateRoles(rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
       const problem = validate(tool.inputSchema, input)
       if (problem !== undefined) return { refused: { code: "tool_input_invalid", text: problem } }
       const wanted = unapproved(carry, name, verdict.approvals)
       return {
-        rerunnable: mayRunAgain(tool), toolsetId: tool.toolsetId,
+        rerunnable: mayRunAgain(tool), ...(tool.kind === "built-in" ? {} : { toolsetId: tool.toolsetId }),
         ...(wanted.length === 0 ? {} : { approval: approvalOf(wanted) }),
         ...(tool.kind === "client" ? { client: { timeoutMs: tool.timeoutMs } } : {})
       }
     }
 
-    const run = Effect.fnUntraced(function*({ carry }: CallBy, { approved, input, name, toolCallId }: ToolRun) {
+    const run = Effect.fnUntraced(function*(by: CallBy, { approved, input, name, toolCallId }: ToolRun) {
+      const { carry } = by
       const tool = find(name, carry)
       if (tool === undefined) return { failure: unknownTool(name) }
       // An approval may be a day old, and a hook may have put another input in place.
-      const verdict = evaluateRoles(yield* rolesNow, { name, input, readOnly: isReadOnly(tool) })
+      const verdict = evaluateRoles(rolesOf(tool, yield* rolesNow), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
       if (unapproved(carry, name, verdict.approvals).some((grant) => !covers(approved, grant))) return { failure: denied("a role wants an approval of this input") }
       const problem = validate(tool.inputSchema, input)
       if (problem !== undefined) return { failure: { code: "tool_input_invalid" as const, text: problem } }
-      return yield* toolsets.call(workspace, tool, input, toolCallId)
+      return yield* tool.kind === "built-in" ? tool.run(by, input, toolCallId) : toolsets.call(workspace, tool, input, toolCallId)
     })
 
     return {
       ...known,
       definitions: ({ carry }) => Effect.map(rolesNow, (asked) =>
-        tools.filter((tool) => isRevealed(tool, carry) && mayEver(asked, { name: tool.name, readOnly: isReadOnly(tool) })).map(definitionOf)),
+        offers.filter((tool) => isRevealed(tool, carry.reveals) && mayEver(rolesOf(tool, asked), { name: tool.name, readOnly: isReadOnly(tool) })).map(definitionOf)),
       verdicts: Effect.fnUntraced(function*(by, calls) {
         const asked = yield* rolesNow
         const verdicts: Array<Verdict> = []

@@ -1,13 +1,12 @@
 /** Threads: contract to commands, and to what the store says. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
-import { mergePatch } from "../../src/domain/mergePatch.ts"
-import type { Principal } from "../../src/domain/principal.ts"
-import { ThreadEditable, ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
+import { ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { type ThreadAttributes, threadDetail, threadOf } from "../../src/store/threadDetail.ts"
+import { threadDetail, threadOf } from "../../src/store/threadDetail.ts"
+import { edited } from "../../src/store/threadEdit.ts"
 import type { StoredThread } from "../../src/store/threadRow.ts"
 import { type ThreadDetailRows, ThreadReads } from "../../src/store/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../src/store/threadView.ts"
@@ -25,7 +24,6 @@ import type { ThreadSummary } from "./api.ts"
 import { askedBy, noThread, ofInput, ofThread, refuseImages, refuseOrigin } from "./asked.ts"
 
 const decodeInput = decodeJson(ThreadInput)
-const decodeEditable = Schema.decodeUnknownExit(ThreadEditable, { onExcessProperty: "error" })
 
 const summary = (workspace: string, stored: StoredThread): ThreadSummary => {
   const rows = threadRows(workspace, stored)
@@ -38,16 +36,6 @@ const summary = (workspace: string, stored: StoredThread): ThreadSummary => {
     ...(model === undefined ? {} : { model }),
     pendingWaits: rows.waits
   }
-}
-
-/** The attributes as a patch leaves them: what it may not touch stays, the rest is checked as a whole. */
-const patched = (held: ThreadAttributes, patch: ThreadPatch, by: Principal, at: number) => {
-  const { maxCost, metadata, title, ...fixed } = held
-  const editable = { ...(maxCost === undefined ? {} : { maxCost }), ...(metadata === undefined ? {} : { metadata }), ...(title === undefined ? {} : { title }) }
-  return Effect.mapBoth(decodeEditable(mergePatch(editable, patch)), {
-    onSuccess: (changed): ThreadAttributes => ({ ...fixed, ...changed, updatedBy: by, editedAt: at }),
-    onFailure: refuseBody
-  })
 }
 
 const refuseCreate = refuseWith("agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
@@ -78,7 +66,9 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
     for (let attempt = 1;; attempt++) {
       const rows = yield* find(workspace, threadId)
       if (!agrees(rows.version)) return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
-      const attributes = JSON.stringify(yield* patched(readAttributes(rows.attributes), patch, principal, Math.floor(lease.now())))
+      const attributes = JSON.stringify(
+        yield* Effect.mapError(edited(readAttributes(rows.attributes), patch, principal, Math.floor(lease.now())), refuseBody)
+      )
       const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version).pipe(
         Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
       )

@@ -1,0 +1,70 @@
+/**
+ * Tools of the runtime itself: the API seen from inside, in families, under the same roles as all tools (design, section 8).
+ *
+ * F1. A tool of a family is called `family.tool`, and hidden until `tool_search` has revealed its family.
+ * F2. Its marks are true: what is marked read-only changes nothing, what is marked idempotent may run again after a crash.
+ */
+import { Effect, Schema } from "effect"
+import type { ToolReveal } from "../../../src/domain/event.ts"
+import type { DatabaseUnavailable } from "../../../src/store/Database.ts"
+import { cutOutput } from "../../../src/tools/output.ts"
+import type { Unreachable } from "../../Actor.ts"
+import type { CallBy, ToolOutcome } from "../tools.ts"
+
+export type FamilyName = NonNullable<ToolReveal["families"]>[number]
+
+export interface BuiltIn {
+  readonly kind: "built-in"
+  /** Exact: `family.tool`, or `tool_search`. */
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: unknown
+  readonly outputSchema?: undefined
+  readonly annotations: { readonly readOnlyHint: boolean; readonly idempotentHint: boolean }
+  /** Never fails: a failure is an outcome. Interruption stops what it has begun. */
+  readonly run: (by: CallBy, input: unknown, toolCallId: string) => Effect.Effect<ToolOutcome>
+}
+
+export interface Family {
+  readonly name: FamilyName
+  /** For models: when to look here. */
+  readonly description: string
+  readonly tools: ReadonlyArray<BuiltIn>
+}
+
+interface Made<Input> {
+  readonly name: string
+  /** For models. */
+  readonly description: string
+  readonly input: Schema.Decoder<Input>
+  readonly readOnly: boolean
+  /** What only reads is idempotent. */
+  readonly idempotent?: boolean
+  readonly run: (by: CallBy, input: Input, toolCallId: string) => Effect.Effect<ToolOutcome, DatabaseUnavailable | Unreachable>
+}
+
+/** The input of a tool that takes none: a struct without fields would take anything. */
+export const nothing = Schema.Record(Schema.String, Schema.Never)
+
+export const toolError = (text: string): ToolOutcome => ({ failure: { code: "tool_error", text } })
+
+const notNow = toolError("The server's database does not answer at the moment. Try again.")
+
+export const builtIn = <Input>({ description, idempotent, input, name, readOnly, run }: Made<Input>): BuiltIn => {
+  const decode = Schema.decodeUnknownExit(input, { onExcessProperty: "error" })
+  return {
+    kind: "built-in", name, description,
+    inputSchema: Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" }).schema,
+    annotations: { readOnlyHint: readOnly, idempotentHint: idempotent ?? readOnly },
+    run: (by, given, toolCallId) =>
+      decode(given).pipe(
+        Effect.matchEffect({
+          // What JSON Schema has no word for.
+          onFailure: ({ message }) => Effect.succeed<ToolOutcome>({ failure: { code: "tool_input_invalid", text: message } }),
+          onSuccess: (input) => run(by, input, toolCallId)
+        }),
+        Effect.catch(() => Effect.succeed(notNow)),
+        Effect.map((outcome) => outcome.output === undefined ? outcome : { ...outcome, output: cutOutput(outcome.output) })
+      )
+  }
+}

@@ -1,0 +1,14 @@
+/** What an edit makes of a thread's attributes: what it may not touch stays, the rest is checked as a whole. */
+import { Effect, Schema } from "effect"
+import { mergePatch } from "../domain/mergePatch.ts"
+import type { Principal } from "../domain/principal.ts"
+import { ThreadEditable, type ThreadPatch } from "../domain/threadInput.ts"
+import type { ThreadAttributes } from "./threadDetail.ts"
+
+const decode = Schema.decodeUnknownExit(ThreadEditable, { onExcessProperty: "error" })
+
+export const edited = (held: ThreadAttributes, patch: ThreadPatch, by: Principal, at: number): Effect.Effect<ThreadAttributes, Schema.SchemaError> => {
+  const { maxCost, metadata, title, ...fixed } = held
+  const editable = { ...(maxCost === undefined ? {} : { maxCost }), ...(metadata === undefined ? {} : { metadata }), ...(title === undefined ? {} : { title }) }
+  return Effect.map(decode(mergePatch(editable, patch)), (changed): ThreadAttributes => ({ ...fixed, ...changed, updatedBy: by, editedAt: at }))
+}

@@ -1,0 +1,85 @@
+/** What a model is shown of the runtime's own tools: when, in which order, and in a form that every provider takes. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { agentsFamily } from "../../actors/thread/families/agents.ts"
+import { connectionsFamily } from "../../actors/thread/families/connections.ts"
+import { threadFamily } from "../../actors/thread/families/thread.ts"
+import { makeTools } from "../../actors/thread/toolbox.ts"
+import type { Carry } from "../../machines/thread/context.ts"
+import { limits } from "../../src/domain/limits.ts"
+import { servedFamilies } from "../../src/domain/profile.ts"
+import { noUsage } from "../../src/domain/usage.ts"
+import { toProviderName } from "../../src/models/toolNames.ts"
+import { ThreadReads } from "../../src/store/ThreadReads.ts"
+import { checkSchema, validate } from "../../src/tools/jsonSchema.ts"
+import { addToolset } from "../http/toolFixture.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+
+let server: TestServer
+beforeAll(async () => { server = await startServer() })
+afterAll(() => server.stop())
+
+const families = async () => [
+  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), now: Date.now, amended: () => {} }),
+  agentsFamily(server.database, () => Effect.never),
+  connectionsFamily(server.database)
+]
+
+describe("the families", () => {
+  it("are those that profiles may list, and their tools are called after them", async () => {
+    const all = await families()
+    assert.sameMembers(all.map(({ name }) => name), [...servedFamilies])
+    for (const { name, tools } of all) for (const tool of tools) assert.isTrue(tool.name.startsWith(`${name}.`), tool.name)
+  })
+
+  it("have names, descriptions and schemas that every provider takes", async () => {
+    for (const { tools } of await families()) {
+      for (const { description, inputSchema, name } of tools) {
+        assert.isAtMost(toProviderName(name).length, 64)
+        assert.isBelow(description.length, limits.toolDescriptionBytes)
+        assert.isUndefined(checkSchema(inputSchema), name)
+        assert.deepInclude(inputSchema, { type: "object", additionalProperties: false })
+        assert.notInclude(JSON.stringify(inputSchema), "$ref")
+      }
+    }
+  })
+
+  it("say in their schemas what they take", async () => {
+    const [thread, agents] = await families()
+    const schema = (name: string) => [...thread!.tools, ...agents!.tools].find((tool) => tool.name === name)?.inputSchema
+    assert.isUndefined(validate(schema("thread.get"), {}))
+    assert.isDefined(validate(schema("thread.get"), { threadId: "thr_1" }))
+    assert.isUndefined(validate(schema("thread.rename"), { title: null, metadata: { a: null, b: "c" } }))
+    assert.isDefined(validate(schema("thread.rename"), { title: 7 }))
+    assert.isDefined(validate(schema("agents.ask"), { agentId: "agt_01m7y1svs7e0087pe32vr71000" }))
+    assert.isDefined(validate(schema("agents.ask"), { agentId: "you", message: "hello" }))
+  })
+})
+
+describe("a model", () => {
+  it("is shown what is always there, then the search, then what was revealed", async () => {
+    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "open", inputSchema: { type: "object" } }] })
+    const hidden = await addToolset(server.alpha, { kind: "client", exposure: "search", tools: [{ name: "one", inputSchema: { type: "object" } }, { name: "two", inputSchema: { type: "object" } }] })
+    const { body: { profile } } = await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], families: ["thread", "agents"], toolsetIds: [hidden.id, id] })
+    const workspace = server.workspaces.alpha
+    const tools = await server.runtime.runPromise(Effect.flatMap(Effect.promise(families), makeTools))
+    const kit = await server.runtime.runPromise(tools.kit(workspace, {
+      profileId: profile.id, profileVersion: 1, models: [], maxSteps: 1, maxTurnMs: 1, maxParallelTools: 1,
+      catalogues: [{ id: hidden.id, version: 1 }, { id, version: 1 }]
+    }))
+    const shown = async (reveals?: Carry["reveals"]) => {
+      const carry = { usage: noUsage, ...(reveals === undefined ? {} : { reveals }) }
+      return await server.runtime.runPromise(kit.definitions({ workspace, agentId: "agt_1", threadId: "thr_1", carry }))
+    }
+    const before = await shown()
+    assert.deepStrictEqual(before.map(({ name }) => name), [`${namespace}.open`, "tool_search"])
+    const { description, inputSchema } = before[1]!
+    assert.include(description, `Families: thread, agents. Toolsets: ${hidden.namespace}.`)
+    assert.isUndefined(checkSchema(inputSchema))
+    assert.isUndefined(validate(inputSchema, { query: "q".repeat(limits.searchChars), limit: limits.revealedTools }))
+    assert.isDefined(validate(inputSchema, { query: "q".repeat(limits.searchChars + 1) }))
+    assert.deepStrictEqual((await shown({ families: ["agents"], tools: [`${hidden.id}/two`] })).map(({ name }) => name), [
+      `${namespace}.open`, "tool_search", "agents.list", "agents.get", "agents.ask", `${hidden.namespace}.two`
+    ])
+  })
+})
