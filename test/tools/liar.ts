@@ -39,10 +39,18 @@ export const stream = (response: ServerResponse) => {
   return { send: (message: unknown) => response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`), raw: (text: string) => response.write(text) }
 }
 
+const drained = (response: ServerResponse) => new Promise<void>((resolve) => {
+  const go = () => {
+    response.off("drain", go).off("close", go)
+    resolve()
+  }
+  response.on("drain", go).on("close", go)
+})
+
 /** Bytes without an end, as fast or slow as they are taken. */
 export const endless = async (response: ServerResponse, piece: string, everyMs: number) => {
   while (!response.destroyed) {
-    if (!response.write(piece)) await new Promise((resolve) => response.once("drain", resolve).once("close", resolve))
+    if (!response.write(piece)) await drained(response)
     await sleep(everyMs)
   }
 }
