@@ -48,19 +48,14 @@ const agentWith = async (toolset: unknown) => {
   return text(await http.post("/v1/agents", { name: "bench tools", profileId: text(profile, "profile", "id") }), "agent", "id")
 }
 
-/** One turn in a new thread, observed to that event; milliseconds from the submit. */
-const turn = async (agentId: string, message: string, until: string) => {
+/** One turn in a new thread, observed by one long poll for its last event; milliseconds from the submit. */
+const turn = async (agentId: string, message: string, last: { readonly seq: number; readonly type: string }) => {
   const thread = `/v1/threads/${text(await http.post("/v1/threads", { agentId }), "thread", "id")}`
   const began = performance.now()
   await http.post(`${thread}/messages`, { content: [{ type: "text", text: message }] })
-  for (let after = 0;;) {
-    for (const event of events(await http.get(`${thread}/events?afterSeq=${after}`))) {
-      after = Number(at(event, "seq"))
-      if (at(event, "type") === "turn_failed" || at(event, "failureCode") !== undefined) throw new Error(JSON.stringify(event))
-      if (at(event, "type") === until) return performance.now() - began
-    }
-    await pause(1)
-  }
+  const [event] = events(await http.get(`${thread}/events?afterSeq=${last.seq - 1}&waitSeconds=30`))
+  if (at(event, "type") !== last.type) throw new Error(`expected ${last.type}, not ${JSON.stringify(event)}`)
+  return performance.now() - began
 }
 
 try {
@@ -79,8 +74,8 @@ try {
   const calls = [1, 2, 3].map((n) => `/call bench.echo {"text":"${n}"}`).join("\n")
   const took = { plain: new Array<number>(), tools: new Array<number>(), own: new Array<number>() }
   for (let i = -30; i < turns; i++) {
-    const plain = await turn(plainAgent, "Is it safe to continue?", "turn_completed")
-    const withTools = await turn(toolAgent, calls, "turn_completed")
+    const plain = await turn(plainAgent, "Is it safe to continue?", { seq: 3, type: "turn_completed" })
+    const withTools = await turn(toolAgent, calls, { seq: 9, type: "turn_completed" })
     const own = await three()
     if (i < 0) continue
     took.plain.push(plain)
@@ -110,7 +105,7 @@ try {
   }
   const before = await cpuAtRest()
   for (let i = 0; i < parked; i += 50) {
-    for (let j = i; j < Math.min(parked, i + 50); j++) await turn(clientAgent, "/call people.ask {}", "wait_created")
+    for (let j = i; j < Math.min(parked, i + 50); j++) await turn(clientAgent, "/call people.ask {}", { seq: 3, type: "wait_created" })
   }
   const after = await cpuAtRest()
   found(`${parked} threads that wait`, `no actor in memory; ${round(after, 1)} ms of CPU a second, ${round(before, 1)} without them`, "no CPU: within 5 ms a second", after - before <= 5)
