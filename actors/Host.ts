@@ -10,9 +10,12 @@
  *     appended together: three results that come at once are one commit. Nobody of them is answered before.
  * H4. A job never fails into the void: its outcome is told to the actor until that has committed or
  *     belongs to another node.
+ * H5. A command that may have been taken before is not taken a second time: it gets the first's answer.
+ * H6. What waits in the inbox for an actor comes before an input that is asked of it directly.
+ * H7. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
  */
-import { Cause, Effect, Exit, type Fiber, Option } from "effect"
-import type { Append, FactRow, Head, InputRow, Journal } from "../src/journal/Journal.ts"
+import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
+import type { Append, FactRow, Head, InboxRow, InputRow, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
@@ -23,17 +26,44 @@ export interface KeyOf {
   readonly fingerprint: string
 }
 
+/** Of a command that has travelled, or been tried before. */
+export interface Sent {
+  /** Of the command: the same however often it is sent. */
+  readonly id: string
+  /** Milliseconds by the database's clock: when it was sent first. */
+  readonly at: number
+  /** It may have been taken already (H5). */
+  readonly again: boolean
+}
+
 export interface Envelope<Request> {
   readonly request: Request
   readonly key?: KeyOf
   /** The inbox row that holds this command. */
   readonly posted?: string
+  readonly sent?: Sent
 }
 
 interface Item<Request> extends Envelope<Request> {
   /** Called once, after the commit or the refusal. Must not throw. */
   readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
+  /** What waits in the inbox cannot be read here, and holds it up no longer. */
+  readonly passes?: boolean
 }
+
+/** The command of an inbox row; undefined of one that this version cannot read. */
+export const readPosted = <Request>(kind: { readonly revive: (sent: unknown) => Request | undefined }, row: InboxRow): Envelope<Request> | undefined => {
+  let request: Request | undefined
+  try {
+    request = kind.revive(JSON.parse(row.command))
+  } catch {
+    return undefined
+  }
+  return request === undefined ? undefined : { request, posted: row.id, sent: { id: row.id, at: 0, again: true } }
+}
+
+/** An input has to wait for those in the inbox (H6). */
+class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
 /** Why an actor leaves this node before its work is done: `broken` is a defect in its own code. */
 export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "drained"
@@ -44,8 +74,11 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
   snapshot: Snapshot
   head: Head
   readonly epoch: number
+  readonly shard: number
   /** Its birth is not written yet. */
   unborn: boolean
+  /** Commands that came a second way: one that is still on the first may arrive late (H5). */
+  readonly heard: Set<string>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
   lost: boolean
@@ -79,6 +112,8 @@ const mostTogether = 64
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
 
+const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) => sent !== undefined && (sent.again || heard.has(sent.id))
+
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
 
 const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [...new Map(rows.map((row) => [row.id, row])).values()]
@@ -101,6 +136,7 @@ const together = (all: ReadonlyArray<Written>): Written | undefined => {
     facts: all.flatMap(({ facts }) => facts),
     ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
     ...(waits.length === 0 ? {} : { waits }),
+    takesInput: all.some((written) => written.takesInput === true),
     ...(spends[0] === undefined ? {} : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })
   }
 }
@@ -219,7 +255,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
   const gather = Effect.fnUntraced(function*(live: Actor, first: Step, at: number) {
     const steps = [first]
-    for (let item = live.mailbox[0]; item !== undefined && steps.length < mostTogether && isPlain(item); item = live.mailbox[0]) {
+    for (let item = live.mailbox[0]; item !== undefined && steps.length < mostTogether && isPlain(item) && !mayBeKnown(live, item); item = live.mailbox[0]) {
       const snapshot: Snapshot = steps.at(-1)!.next
       const exit: Exit.Exit<Step, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
@@ -238,12 +274,21 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
     // What is born with a command is as old as that command.
     const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
+    const { sent } = item
+    if (sent !== undefined && mayBeKnown(live, item)) {
+      const answer = yield* kind.recall(live, item.request, sent.at)
+      if (answer !== undefined) {
+        if (item.posted !== undefined) yield* write(live, [], item, at)
+        return item.reply(Exit.succeed(answer))
+      }
+      live.heard.add(sent.id)
+    }
     const first = yield* decide(live, live.snapshot, item, at).pipe(
       // The sender was told "queued" and is gone: the row that would come back for ever is taken away.
       Effect.tapError((failure) => failure._tag === "Refused" && item.posted !== undefined && !live.unborn ? Effect.asVoid(write(live, [], item, at)) : Effect.void)
     )
     if (first.written === undefined && isPlain(item) && !live.unborn) return item.reply(first.exit)
-    const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
+    const steps = live.unborn || live.mailbox.length === 0 || item.posted !== undefined ? [first] : yield* gather(live, first, at)
     for (const { item } of steps.slice(1)) taken.push(item)
     let { seq } = live.head
     const earlier = yield* write(live, steps, item, at)
@@ -293,12 +338,17 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       ...(item.key === undefined || answer === undefined
         ? {}
         : { keys: [{ ...item.key, status: answer.status, body: answer.body }] }),
-      ...(item.posted === undefined ? {} : { accepted: item.posted })
+      ...(item.posted === undefined ? {} : { accepted: item.posted }),
+      ...(written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true ? { behindInbox: true } : {})
     }
     // A birth is refused when its idempotency key exists: the first request with it has won.
     const refused = yield* journal.append(append).pipe(
       Effect.as(false),
-      Effect.catchTag("Superseded", (superseded) => live.unborn ? Effect.succeed(true) : Effect.fail(superseded))
+      Effect.catchTag("Superseded", (superseded) =>
+        live.unborn ? Effect.succeed(true)
+          : append.behindInbox === true
+          ? Effect.flatMap(journal.posted(live.ref), (rows) => Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded))
+          : Effect.fail(superseded))
     )
     if (refused) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
     live.snapshot = steps.at(-1)?.next ?? live.snapshot
@@ -310,6 +360,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   const drain = Effect.fnUntraced(function*(live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
+      if (lease.fenced()) {
+        live.mailbox.unshift(item)
+        lose(live, "fenced")
+        break
+      }
       const taken = [item]
       const exit = yield* Effect.exit(handle(live, item, taken))
       if (Exit.isSuccess(exit)) continue
@@ -323,6 +378,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         record(actorsLost)
         why = "superseded"
         live.mailbox.unshift(...taken)
+      } else if (failure._tag === "Behind") {
+        const posted = failure.rows.flatMap((row) => {
+          const envelope = readPosted(kind, row)
+          return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
+        })
+        live.mailbox.unshift(...posted, ...posted.length > 0 ? taken : taken.map((each) => ({ ...each, passes: true })))
+        continue
       } else if (failure._tag === "JournalUnavailable") {
         why = "unavailable"
         for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))

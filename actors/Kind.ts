@@ -26,6 +26,8 @@ export interface Written {
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
   readonly waits?: ReadonlyArray<WaitRow>
   readonly spent?: Spent
+  /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
+  readonly takesInput?: boolean
 }
 
 export interface Decision<Snapshot, Job, W extends Written = Written> {
@@ -61,8 +63,12 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly perform: (being: Being<Snapshot>, job: Job) => Effect.Effect<Request | undefined>
   /** When the live actor wants `due`, in milliseconds; null: never. */
   readonly nextDue: (snapshot: Snapshot) => number | null
-  /** A request from the inbox's text. */
-  readonly revive: (text: string) => Request
+  /** The id under which a request may go to another node, the same each time that it is sent: a client's may go, a job's outcome (undefined) may not. */
+  readonly travels: (request: Request) => string | undefined
+  /** A request that has travelled, from its JSON; undefined of what is none. */
+  readonly revive: (sent: unknown) => Request | undefined
+  /** What became of a request that was sent first at that time, and may have been taken then: its answer; undefined when it was not. */
+  readonly recall: (being: Being<Snapshot>, request: Request, sentAt: number) => Effect.Effect<Answer | undefined, Unreachable>
   readonly due: Request
   /** Sent instead of `again` when the actor was claimed too often without progress. */
   readonly poison: Request

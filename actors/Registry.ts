@@ -6,14 +6,24 @@
  *     costs a read. One that has something to do later is released, so that the sweep of any node
  *     finds it when the moment comes.
  * R3. An actor that was lost while it had something to do is claimed again by the next sweep.
+ * R4. A command for an actor that is not here goes to the node that has it, or is to have it. What only
+ *     this node may ask (a job's outcome, the time) never leaves it.
+ * R5. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  */
 import { Cause, Deferred, Effect, type Fiber } from "effect"
-import { type ActorRef, type Head, type InboxRow, Journal, type Loaded } from "../src/journal/Journal.ts"
+import { Bus } from "../src/bus/Bus.ts"
+import { type ActorRef, type Head, type InboxRow, Journal, type Loaded, type OwnedElsewhere } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
+import { hasShard, shardOf } from "../src/journal/shard.ts"
+import type { Noun } from "../src/domain/ids.ts"
 import { actorClaims, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, Draining, Refused, Unreachable } from "./Actor.ts"
-import { type Envelope, type Live, makeHost } from "./Host.ts"
+import { makeForwarding } from "./forwarding.ts"
+import { type Envelope, type Live, makeHost, readPosted } from "./Host.ts"
 import type { Kind, Written } from "./Kind.ts"
+import { answered, failed, type Question, type Reply } from "./messages.ts"
+import { Placement } from "./Placement.ts"
+import { Router } from "./Router.ts"
 
 export interface RegistryOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
@@ -40,9 +50,13 @@ export interface Wakeable {
   readonly tick: Effect.Effect<void>
   /** R2. */
   readonly passivate: Effect.Effect<void>
+  /** Whether an actor of that shard is here. */
+  readonly holds: (shard: number) => boolean
   /** Drops every actor at once: the lease was lost. */
-  readonly dropAll: Effect.Effect<void>
-  /** Starts no job any more, waits at most so many milliseconds for those that run, then gives every actor back. */
+  readonly dropAll: () => void
+  /** Takes nothing new from now on; what is here goes on. */
+  readonly close: () => void
+  /** Starts no job any more, and gives every actor back as soon as its jobs have ended; all of them after so many milliseconds. */
   readonly drain: (ms: number) => Effect.Effect<void>
   readonly size: () => number
   readonly jobs: () => number
@@ -50,6 +64,12 @@ export interface Wakeable {
 
 /** How long a reader waits for what is being written. */
 const patienceMs = 50
+
+/** Milliseconds at rest after which an actor of another node's shard leaves (R5). */
+const awayMs = 1_000
+
+/** Actors given back in a statement. */
+const portion = 500
 
 const bornHead = (at: number): Head => ({
   pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: at
@@ -59,26 +79,30 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   kind: Kind<Snapshot, Request, Command, Job, W>,
   options: RegistryOptions
 ) {
+  const bus = yield* Bus
   const journal = yield* Journal
   const lease = yield* Lease
+  const placement = yield* Placement
+  const router = yield* Router
   const services = yield* Effect.context()
   const run = Effect.runForkWith(services)
   const fork = <A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> => run(effect)
 
   type Actor = Live<Snapshot, Request>
   const live = new Map<string, Actor>()
-  const loading = new Map<string, Deferred.Deferred<Actor, ActorError>>()
+  const loading = new Map<string, Deferred.Deferred<Actor, ActorError | OwnedElsewhere>>()
   const orphans = new Map<string, ActorRef>()
   /** How often an actor broke at one position of its journal: a turn that breaks its host again and again is given up. */
   const breakages = new Map<string, { readonly pos: number; readonly times: number }>()
   const claims = actorClaims.with({ kind: kind.name })
   /** Actors that want to be told the time. */
   const timed = new Set<Actor>()
-  let draining = false
+  let closed = false
+  let leaving = false
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     kind, journal, lease, fork,
-    leaving: () => draining,
+    leaving: () => leaving,
     onLost: (actor, why) => {
       const { head, ref, unborn } = actor
       if (live.get(ref.id) === actor) live.delete(ref.id)
@@ -99,7 +123,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
     const actor: Actor = {
       ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
-      epoch: loaded.epoch, head: loaded.head, snapshot, unborn,
+      epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id), heard: new Set(),
       mailbox: [], busy: false, lost: false, jobs: new Map(), touched: performance.now(), settling: []
     }
     live.set(actor.ref.id, actor)
@@ -110,7 +134,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     const loaded = yield* journal.claim(ref).pipe(
       Effect.catchTags({
         NoSuchActor: () => Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` })),
-        OwnedElsewhere: () => Effect.fail(new Unreachable({ retryAfterSeconds: 2, elsewhere: true })),
         JournalUnavailable: () => {
           // It may be mine by now all the same, and have something to do.
           orphans.set(ref.id, ref)
@@ -130,8 +153,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     return actor
   })
 
-  /** R1. */
-  const find = (ref: ActorRef): Effect.Effect<Actor, ActorError> =>
+  /** R1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves. */
+  const find = (ref: ActorRef, owned = false): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
     Effect.suspend(() => {
       const found = live.get(ref.id)
       if (found !== undefined) {
@@ -140,13 +163,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
           ? Effect.succeed(found)
           : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
       }
-      if (draining) return Effect.fail(new Draining())
+      if (closed && !owned) return Effect.fail(new Draining())
       // Two nodes without a lease would take an actor from each other for ever.
       if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
-      const pending = loading.get(`${ref.workspace}/${ref.id}`)
-      if (pending !== undefined) return Deferred.await(pending)
-      const deferred = Deferred.makeUnsafe<Actor, ActorError>()
       const name = `${ref.workspace}/${ref.id}`
+      const pending = loading.get(name)
+      if (pending !== undefined) return Deferred.await(pending)
+      const deferred = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
       loading.set(name, deferred)
       fork(Effect.flatMap(Effect.exit(load(ref)), (exit) => {
         loading.delete(name)
@@ -155,13 +178,44 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       return Deferred.await(deferred)
     })
 
+  const tell = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) => Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
+
+  const elsewhere = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+  const local = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+    Effect.catchTag(tell(ref, envelope), "OwnedElsewhere", () => Effect.fail(elsewhere()))
+
+  const forward = makeForwarding<Request>({ lease, placement, router, tell })
+
+  /** R4. */
   const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
-    Effect.flatMap(find(ref), (actor) => host.tell(actor, envelope))
+    Effect.suspend(() => {
+      const id = live.has(ref.id) || envelope.posted !== undefined ? undefined : kind.travels(envelope.request)
+      return id === undefined ? local(ref, envelope) : forward(ref, { sent: { id, at: lease.now(), again: false }, ...envelope })
+    })
+
+  /** What another node asks. */
+  const answer = ({ again = false, at, command, id, key, owned = false, request: sent, workspace }: Question): Effect.Effect<Reply> =>
+    Effect.suspend(() => {
+      const request = kind.revive(sent)
+      if (request === undefined) return Effect.succeed<Reply>({ v: 1, unwilling: "malformed" })
+      const ref: ActorRef = { workspace, kind: kind.name, id }
+      if (!live.has(id) && !owned) {
+        if (closed) return Effect.succeed<Reply>({ v: 1, unwilling: "draining" })
+        const node = placement.of(shardOf(id))
+        if (node !== undefined && node !== lease.incarnation()) return Effect.succeed<Reply>({ v: 1, elsewhere: node, owned: false })
+      }
+      return tell(ref, { request, sent: { id: command, at, again }, ...(key === undefined ? {} : { key }) }, owned).pipe(
+        Effect.map(answered),
+        Effect.catch((error) => Effect.succeed<Reply>(error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error))),
+        Effect.catchDefect((defect) => Effect.as(Effect.logError("an actor broke over another node's question", defect), { v: 1, broken: true } as const))
+      )
+    })
+  router.answer(kind.name, answer)
 
   /** A new actor: its first command brings its birth with it. */
   const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
-      if (draining) return Effect.fail(new Draining())
+      if (closed) return Effect.fail(new Draining())
       const at = Math.floor(lease.now())
       const actor = enlive({ actor: ref, ...birth, createdAt: at, epoch: 1, head: bornHead(at) }, kind.blank, true)
       return Effect.callback<Answer, ActorError>((resume) =>
@@ -219,33 +273,48 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     }
   })
 
+  type Given = Pick<Actor, "ref" | "epoch" | "shard" | "head">
+
+  /** Gives actors back, and wakes those who are to have the ones that are due. */
+  const giveBack = Effect.fnUntraced(function*(given: ReadonlyArray<Given>) {
+    for (let i = 0; i < given.length; i += portion) yield* journal.release(given.slice(i, i + portion).map(({ epoch, ref }) => ({ actor: ref, epoch })))
+    const now = lease.now()
+    for (const shard of new Set(given.flatMap(({ head, shard }) => head.runnableAt !== null && head.runnableAt <= now ? [shard] : []))) bus.wake(shard)
+  })
+
   const passivate = Effect.gen(function*() {
-    const idleSince = performance.now() - options.idleMs
-    const later: Array<{ readonly actor: ActorRef; readonly epoch: number }> = []
+    const now = performance.now()
+    const mine = placement.mine()
+    const later: Array<Given> = []
     for (const actor of live.values()) {
-      if (actor.touched >= idleSince || !isResting(actor)) continue
+      const away = !hasShard(mine, actor.shard)
+      if (now - actor.touched <= (away ? Math.min(options.idleMs, awayMs) : options.idleMs) || !isResting(actor)) continue
       live.delete(actor.ref.id)
       timed.delete(actor)
       kind.left(actor)
-      if (actor.head.runnableAt !== null) later.push({ actor: actor.ref, epoch: actor.epoch })
+      if (away || actor.head.runnableAt !== null) later.push(actor)
     }
-    if (later.length === 0) return
     // What could not be given back stays this node's, and no other's sweep looks for it: this one's does.
-    yield* journal.release(later).pipe(
+    yield* giveBack(later).pipe(
       Effect.catch(() => Effect.sync(() => {
-        for (const { actor } of later) orphans.set(actor.id, actor)
+        for (const { head, ref } of later) if (head.runnableAt !== null) orphans.set(ref.id, ref)
       }))
     )
   })
 
   /** What nobody waits for: one that breaks must not take those behind it along. */
-  const unasked = <A>(ref: ActorRef, effect: Effect.Effect<A, ActorError>) =>
+  const unasked = <A>(ref: ActorRef, effect: Effect.Effect<A, ActorError | OwnedElsewhere>) =>
     Effect.catchCause(Effect.asVoid(effect), (cause) =>
       Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actor: ref.id })) : Effect.void)
 
   const wakeable: Wakeable = {
     wake: (ref) => unasked(ref, find(ref)),
-    accept: ({ actor, command, id }) => unasked(actor, Effect.suspend(() => deliver(actor, { request: kind.revive(command), posted: id }))),
+    accept: (row) => {
+      const envelope = readPosted(kind, row)
+      return envelope === undefined
+        ? Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actor: row.actor.id }))
+        : unasked(row.actor, local(row.actor, envelope))
+    },
     isLive: (ref) => live.has(ref.id),
     takeOrphans: () => {
       const refs = [...orphans.values()]
@@ -254,21 +323,33 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     },
     tick,
     passivate,
-    dropAll: Effect.sync(() => {
+    holds: (shard) => {
+      for (const actor of live.values()) if (actor.shard === shard) return true
+      return false
+    },
+    dropAll: () => {
       for (const actor of [...live.values()]) host.lose(actor, "superseded")
-    }),
+    },
+    close: () => { closed = true },
     drain: Effect.fnUntraced(function*(ms) {
-      draining = true
+      closed = true
+      leaving = true
       const until = performance.now() + ms
-      const working = () => [...live.values()].some((actor) => actor.busy || actor.mailbox.length > 0 || actor.jobs.size > 0)
-      while (working() && performance.now() < until) yield* Effect.sleep(20)
-      const held = [...live.values()].filter((actor) => !actor.unborn)
-      for (const actor of held) host.lose(actor, "drained")
-      yield* Effect.ignore(journal.release(held.map(({ epoch, ref }) => ({ actor: ref, epoch }))))
+      for (;;) {
+        const over = performance.now() >= until
+        const given = [...live.values()].filter((actor) => !actor.unborn && (over || isResting(actor)))
+        for (const actor of given) host.lose(actor, "drained")
+        yield* Effect.ignore(giveBack(given))
+        if (live.size === 0 || over) return
+        yield* Effect.sleep(10)
+      }
     }),
     size: () => live.size,
     jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
   }
 
-  return { deliver, create, ensure, wakeable, amend, current, settled, peek: (id: string) => live.get(id)?.snapshot }
+  /** An id for an actor that is to be born here. */
+  const freshId = (noun: Noun) => placement.freshId(noun, live.size)
+
+  return { deliver, create, ensure, freshId, wakeable, amend, current, settled, peek: (id: string) => live.get(id)?.snapshot }
 })

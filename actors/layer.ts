@@ -1,6 +1,8 @@
-/** Both kinds of actor in their registries, and the sweep over them. */
+/** Both kinds of actor in their registries, the sweep over them, and the ways to those of other nodes. */
 import { Layer } from "effect"
 import * as Identity from "./identity/layer.ts"
+import { Placement } from "./Placement.ts"
+import { Router } from "./Router.ts"
 import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
 
@@ -18,5 +20,6 @@ const fruitlessLimit = 3
 
 export const layer = ({ idleMs = 5_000, promptBytes = 256 * 1024 * 1024, tailCharacters = 32_000_000 }: ActorsOptions = {}) =>
   Sweep.layer.pipe(
-    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, promptBytes, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })])
+    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, promptBytes, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })]),
+    Layer.provideMerge([Placement.layer, Router.layer])
   )

@@ -1,7 +1,9 @@
 /** The identity as a kind of actor: no jobs, no moments, its whole state in the carry. */
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
+import { Principal } from "../../src/domain/principal.ts"
 import type { FactRow } from "../../src/journal/Journal.ts"
 import type { IdentityState } from "../../src/identities/Identities.ts"
+import { freshBody } from "../../src/seed.ts"
 import type { Command, Context, Fact, Snapshot } from "../../machines/identity/chart.ts"
 import { decide, start } from "../../machines/identity/decide.ts"
 import { restore } from "../../machines/identity/fold.ts"
@@ -16,7 +18,7 @@ const row = ({ at, by, type }: Fact): FactRow => ({
 export const stateOf = ({ context: { disabled } }: Snapshot): IdentityState =>
   disabled === null ? { disabled: false } : { disabled: true, ...disabled }
 
-const never = () => new Error("an identity asks for nothing by itself")
+const decode = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literals(["disable", "enable"]), by: Principal }))
 
 export const identityKind: Kind<Snapshot, Request, Command, never> = {
   name: "identity",
@@ -44,9 +46,10 @@ export const identityKind: Kind<Snapshot, Request, Command, never> = {
   run: (job) => job,
   perform: () => Effect.succeed(undefined),
   nextDue: () => null,
-  revive: () => {
-    throw never()
-  },
+  travels: () => freshBody(),
+  revive: (sent) => Option.getOrUndefined(decode(sent)),
+  // Disabling twice is disabling once.
+  recall: () => Effect.succeed(undefined),
   // Never sent: an identity has no moment, and nothing in it can be fruitless.
   due: { type: "enable", by: { type: "api_key", id: "" } },
   poison: { type: "enable", by: { type: "api_key", id: "" } }

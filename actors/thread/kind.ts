@@ -1,6 +1,7 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
 import type { Bus, HintedEvent } from "../../src/bus/Bus.ts"
 import { eventText } from "../../src/journal/eventText.ts"
+import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -24,8 +25,10 @@ import type { Request } from "./requests.ts"
 import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
 import { settingsOf } from "./settings.ts"
 import type { Tails } from "./tails.ts"
+import { makeRecall, revive, travels } from "./travelling.ts"
 
 export interface ThreadKindOptions extends Preparing {
+  readonly journal: Pick<Journal["Service"], "facts" | "input">
   readonly bus: Bus["Service"]
   readonly endings: Endings
   readonly perform: Perform
@@ -84,6 +87,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       since: next.context.turn?.openedPos ?? null,
       carry: carryIn(next.context),
       ...(inputs === undefined ? {} : { inputs }),
+      ...(command?.type === "submit" && command.acknowledged !== true ? { takesInput: true } : {}),
       ...(waits.length === 0 ? {} : { waits }),
       ...(amount === 0 || parent === null ? {} : { spent: { subject: settingsOf(being).reviews?.agentId ?? parent, amount } })
     }
@@ -158,8 +162,9 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     },
     perform,
     nextDue,
-    // The inbox holds what `post` wrote.
-    revive: (text) => JSON.parse(text) as Request,
+    travels,
+    revive,
+    recall: makeRecall(preparing),
     due: { type: "due" },
     poison: { type: "poison" }
   }

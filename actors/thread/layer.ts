@@ -5,6 +5,7 @@ import { sibling } from "../../src/domain/ids.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { shardOf } from "../../src/journal/shard.ts"
 import { Models } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
@@ -15,7 +16,8 @@ import { Spending } from "../../src/store/Spending.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
-import { type Answer, Refused, Unreachable } from "../Actor.ts"
+import { forwarded, record } from "../../src/telemetry/metrics.ts"
+import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
 import { failing, goOn } from "../now.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
@@ -116,23 +118,36 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       ? { type: "be born" }
       : { type: "submit", creating: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
     return yield* registry.create(
-      refOf(workspace, freshId("thread")),
+      refOf(workspace, registry.freshId("thread")),
       { parent: agentId, attributes: JSON.stringify(attributes) },
       { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
     )
   })
 
   /** Kept for an owner that cannot be reached: answered as queued, and delivered once it can. */
-  const post = Effect.fnUntraced(function*(workspace: string, threadId: string, request: Extract<Request, { type: "submit" }>) {
-    const { input } = request
-    yield* Effect.mapError(journal.post({ id: input.inputId, actor: refOf(workspace, threadId), command: JSON.stringify(request) }), unreachable)
-    const { content, inputId: id, mode: submitMode, model, principal } = input
-    const body = JSON.stringify({
-      id, content, queuedAt: toTimestamp(Math.floor(lease.now())), submitMode, turnId: sibling("turn", id), principal,
-      ...(model === undefined ? {} : { model }), state: "queued"
-    })
-    const answer: Answer = { status: 201, body }
-    return answer
+  const post = Effect.fnUntraced(function*({ key, workspace }: Asked, threadId: string, request: Extract<Request, { type: "submit" }>) {
+    const actor = refOf(workspace, threadId)
+    const { content, inputId: id, mode: submitMode, model, principal } = request.input
+    const answer: Answer = {
+      status: 201,
+      body: JSON.stringify({
+        id, content, queuedAt: toTimestamp(Math.floor(lease.now())), submitMode, turnId: sibling("turn", id), principal,
+        ...(model === undefined ? {} : { model }), state: "queued"
+      })
+    }
+    const row = { id, actor, command: JSON.stringify({ ...request, acknowledged: true }) }
+    const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
+    if (posted) {
+      record(forwarded.with({ outcome: "posted" }))
+      bus.wake(shardOf(threadId))
+      return answer
+    }
+    // Its owner has taken it after all, and kept the answer.
+    const kept = key && (yield* Effect.mapError(journal.key(workspace, key.scope), unreachable))
+    if (kept === undefined) return yield* unreachable()
+    if (kept.fingerprint !== key?.fingerprint) return yield* new KeyReused()
+    const earlier: Answer = { status: 201, body: kept.body, replayed: true }
+    return earlier
   })
 
   const threads = Threads.of({
@@ -152,8 +167,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       }
       return ask(asked, threadId, request).pipe(
         Effect.catchTag("Unreachable", (failure) =>
-          failure.elsewhere === true && expectedTurnId === undefined && asked.key === undefined
-            ? post(asked.workspace, threadId, request)
+          failure.elsewhere === true && expectedTurnId === undefined
+            ? post(asked, threadId, request)
             : Effect.fail(failure))
       )
     },

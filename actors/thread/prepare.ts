@@ -135,7 +135,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
       const admission = admissions[request.input.inputId]
       // Refused to its sender at once, rather than as a turn that fails.
-      if (admission !== undefined && "refused" in admission) return Effect.fail(refusedAdmission(admission.refused))
+      if (admission !== undefined && "refused" in admission && request.acknowledged !== true) return Effect.fail(refusedAdmission(admission.refused))
       const { creating, ...submit } = request
       const command = { ...submit, at, admissions }
       return creating === true

@@ -102,6 +102,8 @@ export interface Submit extends Admitting {
   readonly type: "submit"
   readonly input: Omit<Input, "ord" | "queuedAt" | "forTurnId">
   readonly expectedTurnId?: string
+  /** Its sender has been told that it waits: it is not refused any more. */
+  readonly acknowledged?: true
 }
 export interface Edit extends Timed {
   readonly type: "edit"

@@ -31,7 +31,7 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
         return { error: "nothing_to_retry" }
       }
       return conflict(command.expectedTurnId) ?? (
-        pending.length >= limits.pendingInputs && input.mode !== "interrupt" ? { error: "queue_full", retryAfterSeconds: 5 } : undefined
+        pending.length >= limits.pendingInputs && input.mode !== "interrupt" && command.acknowledged !== true ? { error: "queue_full", retryAfterSeconds: 5 } : undefined
       )
     }
     case "edit":

@@ -19,9 +19,12 @@ import { ThreadRegistry } from "../../actors/thread/layer.ts"
 import { makePerform } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/prompts.ts"
 import type { Request } from "../../actors/thread/requests.ts"
-import { Bus } from "../../src/bus/Bus.ts"
+import { Placement } from "../../actors/Placement.ts"
+import { Router } from "../../actors/Router.ts"
+import { Bus, NoAnswer } from "../../src/bus/Bus.ts"
+import { makeInProcess } from "../../src/bus/inProcess.ts"
 import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
-import { Lease } from "../../src/journal/Lease.ts"
+import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
 import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
 import { layerScripted } from "../../src/models/layer.ts"
@@ -64,6 +67,10 @@ export interface World {
   readonly complaints: Array<string>
   /** Claims so far, whatever came of them. */
   claims: number
+  /** Makes the bus of a node by its incarnation; a bus of its own, with nobody else on it, unless a test says otherwise. */
+  busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
+  /** What each node says of itself. */
+  readonly statuses: Map<string, () => NodeStatus>
 }
 
 export const plan: Plan = {
@@ -75,8 +82,24 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0 }
+  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0, statuses: new Map(), busOf: () => ownBus }
 }
+
+const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
+
+/** Connects the nodes that start from now on. Those in `cut` are on the list of nodes, and cannot be reached nor reach anyone. */
+export const connect = Effect.fnUntraced(function*(world: World) {
+  const shared = yield* ownBus
+  const cut = new Set<string>()
+  const away = (incarnation: string) => Effect.fail(new NoAnswer({ incarnation, reason: "away" }))
+  world.busOf = (me) => Effect.succeed(Bus.of({
+    ...shared,
+    request: (to, message, timeoutMs) => to !== me && (cut.has(me) || cut.has(to)) ? away(to) : shared.request(to, message, timeoutMs),
+    wake: (shard) => { if (!cut.has(me)) shared.wake(shard) },
+    onWake: (listener) => shared.onWake((shard) => { if (!cut.has(me)) listener(shard) })
+  }))
+  return { shared, cut }
+})
 
 /** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */
 const complaintsAbout = ({ messages, turnId }: Prompt): ReadonlyArray<string> => {
@@ -102,15 +125,14 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
     })
 })
 
-const leaseOf = ({ fenced, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
+const said: NodeStatus = { actors: 0, draining: false, bus: "in-process" }
+
+const leaseOf = ({ fenced, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
   Lease.of({
     incarnation: () => incarnation, now,
     fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation),
-    nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([incarnation, { name, status }]) => ({ ...status, incarnation, name })),
-    describe: (status) => {
-      const node = store.nodes.get(incarnation)
-      if (node !== undefined) node.status = status()
-    },
+    nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([other, { name }]) => ({ ...statuses.get(other)?.() ?? said, incarnation: other, name })),
+    describe: (status) => { statuses.set(incarnation, status) },
     beat: Effect.void, beatEvery: 1_000, onLapse: () => Effect.void,
     authRevision: () => 0, authChanges: Stream.empty, rejoined: Stream.never, leave: Effect.void
   })
@@ -120,7 +142,7 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const { store } = world
   const clock = yield* Clock.Clock
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
-  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: { actors: 0, draining: false, bus: "in-process" } })
+  store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: said })
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
   const journal = Journal.of({
     ...memory,
@@ -141,7 +163,8 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   const scope = yield* Scope.make()
   const died = yield* Deferred.make<"died">()
   world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
-  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Bus.layerMemory, layerScripted)
+  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), layerScripted)
+  const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
   const options = { idleMs, fruitlessLimit: 3 }
 
   return yield* Effect.gen(function*() {
@@ -177,7 +200,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
         return Scope.close(scope, Exit.void)
       })
     }
-  }).pipe(Effect.provide(ground), Effect.provideService(Scope.Scope, scope))
+  }).pipe(Effect.provide(routes), Effect.provideService(Scope.Scope, scope))
 })
 export type Node = Effect.Success<ReturnType<typeof startNode>>
 

@@ -51,7 +51,7 @@ describe("a command whose actor is lost while its append is under way", () => {
       beforeNext(world, () => {
         const row = world.store.actors.get(placeOf(ref))
         if (row !== undefined) row.owner = null
-        Effect.runSync(node.registry.wakeable.dropAll)
+        node.registry.wakeable.dropAll()
       })
       const asked = yield* Effect.forkChild(node.deliver(ref, { request: submit("hello") }))
       yield* toRest(world, node, ref)

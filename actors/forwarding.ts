@@ -1,0 +1,110 @@
+/**
+ * Brings a command to an actor that is not in this node's memory, wherever it is.
+ *
+ * F1. Asked is the node that was found to have the actor, else the one that is to have it. Nobody is
+ *     asked twice.
+ * F2. Who has no answer, or will not take the question, is passed over: this node claims the actor,
+ *     and the journal says by its own clock whether the owner still lives. If so, the command has
+ *     nobody to go to (`Unreachable`, elsewhere).
+ * F3. A command that may have been taken by one who did not answer says so from then on (`again`).
+ */
+import { Effect, Result } from "effect"
+import type { ActorRef, OwnedElsewhere } from "../src/journal/Journal.ts"
+import type { Lease } from "../src/journal/Lease.ts"
+import { shardOf } from "../src/journal/shard.ts"
+import { forwarded, record } from "../src/telemetry/metrics.ts"
+import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
+import type { Envelope, Sent } from "./Host.ts"
+import { failureOf } from "./messages.ts"
+import type { Placement } from "./Placement.ts"
+import type { Router } from "./Router.ts"
+
+export interface Forwarding<Request> {
+  readonly lease: Pick<Lease["Service"], "incarnation" | "nodes" | "now">
+  readonly placement: Pick<Placement["Service"], "of">
+  readonly router: Pick<Router["Service"], "ask">
+  /** Takes the command here, if the actor can be had. */
+  readonly tell: (ref: ActorRef, envelope: Envelope<Request>, owned: boolean) => Effect.Effect<Answer, ActorError | OwnedElsewhere>
+}
+
+/** Nodes asked about one command: whoever has it, whoever was to have it, and one that it moved to meanwhile. */
+const mostAsked = 3
+
+/** How long it is remembered that an actor is not where it is to be: it goes there when it has rested. */
+const rememberMs = 2_000
+const mostRemembered = 10_000
+
+export const makeForwarding = <Request>({ lease, placement, router, tell }: Forwarding<Request>) => {
+  /** Actors that another node has than the one that is to have them. */
+  const found = new Map<string, { readonly node: string; readonly until: number }>()
+
+  const remember = (id: string, node: string) => {
+    found.delete(id)
+    found.set(id, { node, until: lease.now() + rememberMs })
+    if (found.size > mostRemembered) for (const oldest of found.keys()) { found.delete(oldest); break }
+  }
+  const recall = (id: string) => {
+    const known = found.get(id)
+    if (known === undefined) return undefined
+    if (known.until > lease.now() && lease.nodes().some(({ incarnation }) => incarnation === known.node)) return known.node
+    found.delete(id)
+    return undefined
+  }
+
+  return Effect.fnUntraced(function*(ref: ActorRef, envelope: Envelope<Request> & { readonly sent: Sent }) {
+    const { id, kind, workspace } = ref
+    const { key, request, sent } = envelope
+    const asked = new Set([lease.incarnation()])
+    let again = sent.again
+    const known = recall(id)
+    let owned = known !== undefined
+    let node = known ?? placement.of(shardOf(id))
+    for (;;) {
+      if (node === undefined || asked.has(node) || asked.size > mostAsked) {
+        const here = yield* Effect.result(tell(ref, { ...envelope, sent: { ...sent, again } }, owned && node === lease.incarnation()))
+        if (Result.isSuccess(here)) {
+          if (asked.size > 1) record(forwarded.with({ outcome: "taken" }))
+          return here.success
+        }
+        if (here.failure._tag !== "OwnedElsewhere") return yield* here.failure
+        // The journal has just found that node alive.
+        node = here.failure.node
+        owned = true
+        if (asked.has(node) || asked.size > mostAsked) {
+          found.delete(id)
+          record(forwarded.with({ outcome: "unreachable" }))
+          return yield* new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+        }
+      }
+      asked.add(node)
+      const replied = yield* Effect.result(router.ask({
+        to: node, at: sent.at, kind, workspace, id, command: sent.id, request,
+        ...(key === undefined ? {} : { key }), ...(owned ? { owned } : {}), ...(again ? { again } : {})
+      }))
+      const reply = Result.isSuccess(replied) ? replied.success : undefined
+      if (reply === undefined) {
+        record(forwarded.with({ outcome: "unanswered" }))
+        again ||= Result.isSuccess(replied) || replied.failure.mayHaveTakenEffect
+        node = undefined
+      } else if ("unwilling" in reply) {
+        record(forwarded.with({ outcome: reply.unwilling }))
+        node = undefined
+      } else if ("elsewhere" in reply) {
+        record(forwarded.with({ outcome: "moved" }))
+        node = reply.elsewhere
+        owned = reply.owned
+      } else {
+        if (owned) remember(id, node)
+        if ("broken" in reply) return yield* Effect.die(new Error(`${id} broke on ${node}`))
+        if ("failure" in reply) {
+          record(forwarded.with({ outcome: "refused" }))
+          return yield* failureOf(reply.failure)
+        }
+        record(forwarded.with({ outcome: "answered" }))
+        const { body, replayed, status } = reply.answer
+        const answer: Answer = { status, body, ...(replayed === true ? { replayed } : {}) }
+        return answer
+      }
+    }
+  })
+}
