@@ -4,6 +4,7 @@
  * memory: a turn without tools and hooks asks for nothing.
  */
 import { Effect } from "effect"
+import type { Failure } from "../../src/domain/failure.ts"
 import type { HookData } from "../../src/domain/hook.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { admissionOf as onceAdmitted } from "../../src/domain/once.ts"
@@ -12,7 +13,7 @@ import type { Spend } from "../../src/store/threadDetail.ts"
 import { rewriteProblem } from "../../src/hooks/answer.ts"
 import { cutOutput } from "../../src/tools/output.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import type { Admission, Command, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
+import type { Admission, Command, RepliedCall, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
 import { clientFailure } from "../../machines/thread/calls.ts"
 import { type Call, openWaits, type Returned, type Turn, withWord, wordOf } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
@@ -167,29 +168,51 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
   /** Plain: no calls to look up, and nobody to ask. */
   const isPlain = (turn: Turn, calls: ReadonlyArray<unknown>) => calls.length === 0 && turn.plan.hooked !== true
 
-  const replied = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"model.replied">, at: number) {
-    const admissions = yield* admissionsOf(being)
-    const kit = yield* kitOf(being, turn)
+  /** Calls of a response, with what stands behind each now. */
+  const standing = Effect.fnUntraced(function*(being: Being<Snapshot>, kit: Kit, asked: ReadonlyArray<Omit<RepliedCall, "verdict">>) {
     const settings = settingsOf(being)
-    const verdicts = yield* kit.verdicts(callBy(being), request.calls)
-    const calls = request.calls.map((call, i) => {
+    const verdicts = yield* kit.verdicts(callBy(being), asked)
+    return asked.map((call, i): RepliedCall => {
       const verdict = verdicts[i]!
       if ("refused" in verdict) return { ...call, verdict }
       const { toolsetId } = verdict
       const data: HookData = { point: "before_tool_call", toolCallId: "", toolName: call.name, toolInput: call.input, ...(toolsetId === undefined ? {} : { toolsetId }) }
       return { ...call, verdict: { ...verdict, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
     })
+  })
+
+  /** What goes on once somebody has answered, or once nobody has, may be a day old. */
+  const releasing = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, calls: ReadonlyArray<Pick<Call, "toolCallId" | "name" | "input" | "approved" | "client" | "returned">>) {
+    const clients = calls.filter(({ client, returned }) => client !== undefined && returned === undefined)
+    const reviewed = turn.reviewing?.reply.calls ?? []
+    if (clients.length === 0 && reviewed.length === 0) return {}
+    const kit = yield* kitOf(being, turn)
+    const refused: Record<string, Failure> = {}
+    for (const call of clients) {
+      const failure = yield* kit.refusal(callBy(being), call)
+      if (failure !== undefined) refused[call.toolCallId] = failure
+    }
+    return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, kit, reviewed) }) }
+  })
+
+  const replied = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"model.replied">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    const kit = yield* kitOf(being, turn)
+    const calls = yield* standing(being, kit, request.calls)
     const { modelId, text, usage } = request
     const data: HookData = { point: "after_model_response", content: /\S/u.test(text) ? [{ type: "text", text }] : [], modelId, usage }
-    return { at, command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+    return { at, command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(kit.hooks, data, settingsOf(being))) } }
   })
 
   const decided = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"hook.decided">, at: number) {
     const admissions = yield* admissionsOf(being)
     const data = request.rewrite === undefined || (request.decision !== "allow" && request.decision !== "ask") ? undefined : judged(turn, request.toolCallId, request.rewrite)
-    if (data === undefined) return { at, command: { ...request, at, admissions } }
+    const input = data?.point === "before_tool_call" ? { input: data.toolInput } : {}
+    const call = turn.calls.find(({ toolCallId }) => toolCallId === request.toolCallId)
+    const late = request.decision === "deny" ? {} : yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input }])
+    if (data === undefined) return { at, command: { ...request, ...late, at, admissions } }
     const { hooks } = yield* kitOf(being, turn)
-    return { at, command: { ...request, at, admissions, hooks: hooksAbout(hooks, data, settingsOf(being), request.index + 1) } }
+    return { at, command: { ...request, ...late, at, admissions, hooks: hooksAbout(hooks, data, settingsOf(being), request.index + 1) } }
   })
 
   const returned = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"tool.returned">, at: number) {
@@ -231,7 +254,19 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     if (answer.decision === "deny" || before === undefined || data === undefined) return { at, command: { ...command, answer } }
     const wrong = answer.rewrite === undefined ? undefined : misfit(answer.rewrite, before, kit)
     if (wrong !== undefined) return yield* wrong
-    return { at, command: { ...command, answer, hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1) } }
+    const input = data.point === "before_tool_call" ? { input: data.toolInput } : {}
+    // The answer itself is what the roles have asked for.
+    const approved = wait.type === "role_approval" && call?.approval !== undefined ? { approved: call.approval } : {}
+    const late = yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input, ...approved }])
+    return { at, command: { ...command, ...late, answer, hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1) } }
+  })
+
+  /** Waits that end now as an allow: what they held goes on. */
+  const expiring = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"due">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    const going = openWaits(turn).filter(({ wait }) => wait.expiresAt <= at && wait.onTimeout === "allow")
+    const late = going.length === 0 ? {} : yield* releasing(being, turn, going.flatMap(({ call }) => call ?? []))
+    return { at, command: { ...request, ...late, at, admissions } }
   })
 
   return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
@@ -258,6 +293,9 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
       }
       case "hook.decided":
         if (turn !== null) return decided(being, turn, request, at)
+        break
+      case "due":
+        if (turn?.plan.hooked === true) return expiring(being, turn, request, at)
         break
       case "tool.returned":
         if (turn?.plan.hooked === true) return returned(being, turn, request, at)

@@ -3,12 +3,12 @@ import type { Answer, Command, HookDecided, ModelReplied, RepliedCall, Submit, T
 
 type Without<C, K extends PropertyKey> = C extends unknown ? Omit<C, K> : never
 
-type Late = "at" | "admissions"
+type Late = "at" | "admissions" | "refused"
 
 /** How a job came out. What stands behind a response's calls, and who judges what, is looked up when it arrives. */
 export type Outcome =
   | Without<Extract<Command, { readonly type: "model.failed" }>, Late>
-  | Without<ToolReturned | HookDecided, Late | "hooks">
+  | Without<ToolReturned | HookDecided, Late | "hooks" | "calls">
   | (Omit<ModelReplied, Late | "calls" | "hooks"> & { readonly calls: ReadonlyArray<Omit<RepliedCall, "verdict">> })
 
 /** Born without a message: nothing happens but the birth. */
@@ -22,13 +22,13 @@ export interface Retry {
   readonly principal: Submit["input"]["principal"]
 }
 
-type Asked = Without<Extract<Command, { readonly type: "edit" | "remove" | "promote" | "cancel" | "due" | "poison" }>, Late>
+type Asked = Without<Extract<Command, { readonly type: "edit" | "remove" | "promote" | "cancel" | "due" | "poison" }>, Late | "calls">
 
 /** `creating`: the thread begins with it, and the answer is its detail. */
 type Submitting = Without<Submit, Late> & { readonly creating?: true }
 
 /** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
-export type Resolve = Omit<Answer, Late | "hooks"> & { readonly from?: string }
+export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
 
 export type Request = Submitting | Asked | Outcome | Retry | BeBorn | Resolve
 

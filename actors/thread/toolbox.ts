@@ -77,16 +77,21 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
       }
     }
 
-    const run = Effect.fnUntraced(function*(by: CallBy, { approved, input, name, toolCallId }: ToolRun) {
-      const { carry } = by
+    /** The tool of a call that may go ahead now: an approval may be a day old, and a hook may have put another input in place. */
+    const ready = Effect.fnUntraced(function*({ carry }: CallBy, { approved, input, name }: Pick<ToolRun, "name" | "input" | "approved">) {
       const tool = find(name, carry)
       if (tool === undefined) return { failure: unknownTool(name) }
-      // An approval may be a day old, and a hook may have put another input in place.
       const verdict = evaluateRoles(rolesOf(tool, yield* rolesNow), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
       if (unapproved(carry, name, verdict.approvals).some((grant) => !covers(approved, grant))) return { failure: denied("a role wants an approval of this input") }
       const problem = validate(tool.inputSchema, input)
-      if (problem !== undefined) return { failure: { code: "tool_input_invalid" as const, text: problem } }
+      return problem === undefined ? { tool } : { failure: { code: "tool_input_invalid" as const, text: problem } }
+    })
+
+    const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun) {
+      const { failure, tool } = yield* ready(by, asked)
+      if (tool === undefined) return { failure }
+      const { input, toolCallId } = asked
       return yield* tool.kind === "built-in" ? tool.run(by, input, toolCallId) : toolsets.call(workspace, tool, input, toolCallId)
     })
 
@@ -109,6 +114,7 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
         const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema
         return schema === undefined ? undefined : validate(schema, value)
       },
+      refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
       run: (by, asked) => Effect.catch(run(by, asked), () =>
         Effect.succeed<ToolOutcome>({ failure: { code: "internal", text: "The roles of the turn could not be read." } }))
     }

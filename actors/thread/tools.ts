@@ -46,7 +46,9 @@ export interface Kit {
   readonly verdicts: (by: CallBy, calls: ReadonlyArray<Omit<RepliedCall, "verdict">>) => Effect.Effect<ReadonlyArray<Verdict>, Unreachable>
   /** What is wrong with an input or an output by the tool's own schema, if anything. */
   readonly problem: (name: string, what: "input" | "output", value: unknown) => string | undefined
-  /** Runs a call. Never fails: a failure is an outcome. */
+  /** Why a call may not go ahead, as it is by now: asked of one that a client executes, which nothing else would ask about. */
+  readonly refusal: (by: CallBy, call: Pick<ToolRun, "name" | "input" | "approved">) => Effect.Effect<Failure | undefined, Unreachable>
+  /** Runs a call, if it still may go ahead. Never fails: a failure is an outcome. */
   readonly run: (by: CallBy, run: ToolRun) => Effect.Effect<ToolOutcome>
 }
 
@@ -64,6 +66,7 @@ export const emptyKit: Kit = {
   definitions: () => Effect.succeed([]),
   verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => ({ refused: unknownTool(name) }))),
   problem: () => undefined,
+  refusal: (_, { name }) => Effect.succeed(unknownTool(name)),
   run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }
 

@@ -7,7 +7,7 @@
 import { derive } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Answer, HookDecided, RepliedCall } from "./commands.ts"
+import type { Answer, Due, HookDecided, RepliedCall } from "./commands.ts"
 import { revealed } from "./advance.ts"
 import { type Call, isApproved, type OpenWait, type Returned, type Turn, wordOf } from "./context.ts"
 import type { Draft } from "./draft.ts"
@@ -104,15 +104,18 @@ const parkOn = (d: Draft, call: Call, at: number, wait: Pick<OpenWait, "type" | 
 }
 
 /** Takes a call on, as far as it goes without anybody's answer. The fact before this one has given it its place, or not. */
-const proceed = (d: Draft, toolCallId: string, at: number) => {
+const proceed = (d: Draft, toolCallId: string, at: number, refused?: Due["refused"]) => {
   const call = d.call(toolCallId)
   switch (nextOf(call)) {
     case "approval":
       parkOn(d, call, at, { type: "role_approval", target: "person", timeoutMs: limits.roleApprovalMs, ...(call.approval === undefined ? {} : { grant: call.approval }) })
       break
-    case "client":
+    case "client": {
+      const failure = refused?.[toolCallId]
+      if (failure !== undefined) return settle(d, toolCallId, at, { failure })
       parkOn(d, call, at, { type: "client_tool", target: "client", timeoutMs: call.client?.timeoutMs ?? 0 })
       break
+    }
     case "settle":
       settle(d, toolCallId, at, call.returned ?? {})
       return
@@ -177,7 +180,7 @@ export const decideCall = (d: Draft, decided: HookDecided, toolCallId: string) =
   else if (ask !== undefined) {
     park(d, { ...ask, ...(call.toolsetId === undefined ? {} : { toolsetId: call.toolsetId }) }, at, call)
     fill(d, at)
-  } else proceed(d, toolCallId, at)
+  } else proceed(d, toolCallId, at, decided.refused)
 }
 
 /** What the call has cost, whatever becomes of what it returned. */
@@ -185,21 +188,21 @@ export const spentOn = ({ returned: { durationMs, usage } = {} }: Call) =>
   ({ ...(durationMs === undefined ? {} : { durationMs }), ...(usage === undefined ? {} : { usage }) })
 
 /** Takes a call on that waited, as if it had been allowed: by somebody, or by its wait's end. */
-const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Parameters<typeof resolve>[3]) => {
+const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Parameters<typeof resolve>[3], refused: Due["refused"]) => {
   // Whether it needs a place now is seen once it has been released.
   const { hooks: [, ...later] } = call
   const left = why.hooks ?? (wait.type === "hook_ask" ? later : call.hooks)
   const { approval: _, ...rest } = call
   const started = needsPlace({ ...rest, hooks: left }) && placesLeft(d.turn) > 0
   resolve(d, wait, at, { ...why, goesOn: true, started }, call)
-  proceed(d, call.toolCallId, at)
+  proceed(d, call.toolCallId, at, refused)
 }
 
 /** What a client says went wrong. */
 export const clientFailure = ({ code, message }: { readonly code: string; readonly message: string }): Failure => ({ code: "tool_error", text: `${code}: ${message}` })
 
 /** Somebody has answered what a call waits for. */
-export const answerCall = (d: Draft, { answer, at, hooks, principal }: Answer, wait: OpenWait, { toolCallId }: Call) => {
+export const answerCall = (d: Draft, { answer, at, hooks, principal, refused }: Answer, wait: OpenWait, { toolCallId }: Call) => {
   const call = d.call(toolCallId)
   if (answer.type === "tool_result") {
     if ("output" in answer) {
@@ -216,7 +219,7 @@ export const answerCall = (d: Draft, { answer, at, hooks, principal }: Answer, w
   if (decision === "allow") {
     return release(d, call, wait, at, {
       ...said, ...(rewrite === undefined ? {} : { rewrite }), ...(hooks === undefined ? {} : { hooks }), ...(scope === "thread" ? { forAll: true } : {})
-    })
+    }, refused)
   }
   resolve(d, wait, at, said, call)
   const code = wait.type === "role_approval" ? "tool_denied" : "hook_denied"
@@ -224,9 +227,9 @@ export const answerCall = (d: Draft, { answer, at, hooks, principal }: Answer, w
 }
 
 /** Nobody has answered in time. */
-export const expireCall = (d: Draft, wait: OpenWait, { toolCallId }: Call, at: number) => {
+export const expireCall = (d: Draft, wait: OpenWait, { toolCallId }: Call, at: number, refused: Due["refused"]) => {
   const call = d.call(toolCallId)
-  if (wait.type !== "client_tool" && wait.onTimeout === "allow") return release(d, call, wait, at, { outcome: "expired" })
+  if (wait.type !== "client_tool" && wait.onTimeout === "allow") return release(d, call, wait, at, { outcome: "expired" }, refused)
   resolve(d, wait, at, { outcome: "expired" }, call)
   settle(d, toolCallId, at, {
     failure: wait.type === "client_tool"

@@ -154,7 +154,8 @@ const kit = base.extend({
     respond: doing((d, event) => turn.respond(d, as(event, "model.replied"), event.at)),
     respondReviewed: doing((d, event) => {
       const { reviewing } = d.turn
-      if (reviewing !== undefined) turn.respond(d, reviewing.reply, event.at)
+      const calls = "calls" in event ? event.calls : undefined
+      if (reviewing !== undefined) turn.respond(d, { ...reviewing.reply, ...(calls === undefined ? {} : { calls }) }, event.at)
     }),
     noteFailure: doing((d, event) => {
       const failed = as(event, "model.failed")
@@ -174,10 +175,11 @@ const kit = base.extend({
       if (found?.call !== undefined) answerCall(d, answer, found.wait, found.call)
       else if (found !== undefined) judging.answerTurn(d, answer, found.wait)
     }),
-    expireWaits: doing((d, { at }) => {
+    expireWaits: doing((d, event) => {
+      const { at, refused } = as(event, "due")
       for (const { call, wait } of judging.expired(d.turn, at)) {
         if (call === undefined) judging.expireTurn(d, wait, at)
-        else expireCall(d, wait, call, at)
+        else expireCall(d, wait, call, at, refused)
       }
     }),
     complete: doing((d, event) => turn.end(d, { type: "turn_completed" }, event.at)),

@@ -127,8 +127,17 @@ export interface Cancel extends Admitting {
   readonly turnId?: string
   readonly clearQueue: boolean
 }
+
+/** What goes on after somebody was asked: roles are asked anew by then, and schemas about what was rewritten. */
+interface Releasing {
+  /** Calls that a client would execute and that may not go there any more: why, by toolCallId. */
+  readonly refused?: Readonly<Record<string, Failure>>
+  /** Of a response under judgment: its calls, with what stands behind them now. */
+  readonly calls?: ReadonlyArray<RepliedCall>
+}
+
 /** A moment that the thread asked for has come: a deadline, the end of a pause, an expiry. */
-export interface Due extends Admitting {
+export interface Due extends Admitting, Releasing {
   readonly type: "due"
 }
 /** The thread was taken over again and again without getting anywhere. */
@@ -176,7 +185,7 @@ export interface ToolReturned extends Outcome {
   /** Hooks of after_tool_result that match. */
   readonly hooks?: ReadonlyArray<number>
 }
-export interface HookDecided extends Outcome, Asked {
+export interface HookDecided extends Outcome, Asked, Releasing {
   readonly type: "hook.decided"
   readonly step: number
   /** Of before_tool_call and after_tool_result. */
@@ -198,7 +207,7 @@ export type WaitAnswer =
   | { readonly type: "decision"; readonly decision: "allow" | "deny"; readonly reason?: string; readonly rewrite?: Rewrite; readonly scope?: "once" | "thread" }
   | { readonly type: "tool_result"; readonly output: unknown }
   | { readonly type: "tool_result"; readonly error: { readonly code: string; readonly message: string } }
-export interface Answer extends Admitting {
+export interface Answer extends Admitting, Releasing {
   readonly type: "answer"
   readonly waitId: string
   readonly principal: Principal

@@ -36,6 +36,7 @@ export const toolsOf = (world: World): Tools => {
     ...emptyKit,
     hooks: world.hooks,
     verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => verdicts[name] ?? { refused: unknownTool(name) })),
+    refusal: () => Effect.succeed(undefined),
     run: (by, asked) => {
       if (["once", "often", "risky"].includes(asked.name)) return ran(world, asked)
       world.complaints.push(`${asked.name} ran`)

@@ -1,23 +1,31 @@
-/** What an approval is good for: the grants that asked for it, the tool and the thread; nothing that a role says later. */
+/**
+ * What an approval is good for: the grants that asked for it, the tool and the thread; nothing that a role says later.
+ * Calls that a client executes are held to the same as those that run here.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { allow as allows, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { ended, logOf, submit } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, fresh, makeWorker, outcomes, resolveWait, waitsOf } from "./toolFixture.ts"
+import { addRole, addToolset, assertSound, begin, call, fresh, makeWorker, only, outcomes, resolveWait, told, waitsOf } from "./toolFixture.ts"
 
 let server: TestServer
 let mcp: McpServer
+let hooks: HookServer
 let toolset: { readonly id: string; readonly namespace: string }
+let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
-  [server, mcp] = await Promise.all([
+  [server, hooks, mcp] = await Promise.all([
     startServer({ leaseTtlMs: 20_000 }),
+    startHookServer(),
     startMcpServer({ tools: [{ name: "pay", run: () => "paid" }] })
   ])
   toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+  desk = await addToolset(server.alpha, { kind: "client", tools: [{ name: "pay", inputSchema: { type: "object", properties: { amount: { type: "number" } } } }] })
 })
 afterAll(async () => {
   await assertSound(server)
-  await Promise.all([server.stop(), mcp.close()])
+  await Promise.all([server.stop(), hooks.stop(), mcp.close()])
 })
 
 const allow = (more: object = {}) => ({ type: "decision", decision: "allow", ...more })
@@ -108,5 +116,71 @@ describe.concurrent("an approval of a call", () => {
   it("is not good once no role allows the call any more", async () => {
     const { asked, edit } = await payer(grant("lte", 10))
     assert.deepStrictEqual(await asked(5, allow(), () => edit(grant("gt", 10))), ["tool_denied", 0])
+  })
+})
+
+describe.concurrent("a call that a client executes", () => {
+  const limited = (value: number) => [{ tools: `${desk.namespace}.*`, conditions: [{ path: "/amount", op: "lte", value }] }]
+  const payment = (profile: object) => makeWorker(server.alpha, { toolsetIds: [desk.id], ...profile }).then((agentId) =>
+    begin(server.alpha, agentId, call(`${desk.namespace}.pay`, { amount: 5 })))
+  const rewriting = (amount: unknown) =>
+    ({ name: "more", point: "before_tool_call", processor: { type: "url", url: hooks.endpoint(rewrite({ toolInput: { amount } })).url } })
+  const asking = (point: string, more: object = {}) => ({
+    name: "asks", point, processor: { type: "client" }, ...more,
+    // Of responses only those that call, and say nothing.
+    ...(point === "after_model_response" && { match: { conditions: [{ path: "/content/0", op: "exists", value: false }] } })
+  })
+
+  it("does not go there with an input that the roles deny, or that does not fit its schema", async () => {
+    const roleIds = [await addRole(server.alpha, { allow: limited(10) })]
+    for (const [amount, code, profile] of [[1000, "tool_denied", { roleIds }], ["7", "tool_input_invalid", {}]] as const) {
+      const log = await logOf(server.alpha, await payment({ ...profile, hooks: [rewriting(amount)] }), ended(1))
+      assert.deepStrictEqual([outcomes(log), only(log, "wait_created")], [[code], []])
+    }
+    const [wait] = await waitsOf(server.alpha, await payment({ roleIds, hooks: [rewriting(7)] }))
+    assert.deepInclude(wait, { type: "client_tool", toolInput: { amount: 7 } })
+  })
+
+  it("does not go there with an input that a role wants approved, unless it was", async () => {
+    const allow = [...limited(10), { tools: `${desk.namespace}.*`, approval: "required", conditions: [{ path: "/amount", op: "gt", value: 6 }] }]
+    const log = await logOf(server.alpha, await payment({ roleIds: [await addRole(server.alpha, { allow })], hooks: [rewriting(7)] }), ended(1))
+    assert.deepStrictEqual([outcomes(log), only(log, "wait_created")], [["tool_denied"], []])
+  })
+
+  it("does not go there once its role denies it, whoever was asked meanwhile", async () => {
+    const cases: ReadonlyArray<readonly [what: string, grant: object, hooks: ReadonlyArray<object>, answer: object | undefined]> = [
+      ["a person, by the role", { approval: "required" }, [], allow()],
+      ["a client, by a hook before it", {}, [asking("before_tool_call")], allow()],
+      ["nobody who answered", {}, [asking("before_tool_call", { asyncTimeoutMs: 1_000, onTimeout: "allow" })], undefined],
+      ["a client, by a hook after the response", {}, [asking("after_model_response")], allow()],
+      ["nobody who answered, by a hook after the response", {}, [asking("after_model_response", { asyncTimeoutMs: 1_000, onTimeout: "allow" })], undefined]
+    ]
+    await Promise.all(cases.map(async ([what, more, hooks, answer]) => {
+      const roleId = await addRole(server.alpha, { allow: [{ tools: "*", ...more }] })
+      const threadId = await payment({ roleIds: [roleId], hooks })
+      const [wait] = await waitsOf(server.alpha, threadId)
+      assert.strictEqual((await server.alpha.patch(`/v1/roles/${roleId}`, { allow: limited(1) })).status, 200)
+      if (answer !== undefined) await resolveWait(server.alpha, threadId, wait!.id, answer)
+      const log = await logOf(server.alpha, threadId, ended(1))
+      assert.deepStrictEqual([outcomes(log), only(log, "wait_created").length], [["tool_denied"], 1], `${what}: ${told(log).join()}`)
+    }))
+  })
+
+  it("is asked about by a role that wants it approved by the time a response was judged", async () => {
+    const roleId = await addRole(server.alpha, { allow: [{ tools: "*" }] })
+    const threadId = await payment({ roleIds: [roleId], hooks: [asking("after_model_response")] })
+    const [wait] = await waitsOf(server.alpha, threadId)
+    await server.alpha.patch(`/v1/roles/${roleId}`, { allow: [{ tools: "*", approval: "required" }] })
+    await resolveWait(server.alpha, threadId, wait!.id, allow())
+    assert.deepInclude((await waitsOf(server.alpha, threadId))[0], { type: "role_approval", toolInput: { amount: 5 } })
+  })
+
+  it("goes there when all is as it was", async () => {
+    for (const point of ["before_tool_call", "after_model_response"]) {
+      const url = hooks.endpoint(allows()).url
+      const threadId = await payment({ hooks: [asking(point), { name: "fine", point: "before_tool_call", processor: { type: "url", url } }] })
+      await resolveWait(server.alpha, threadId, (await waitsOf(server.alpha, threadId))[0]!.id, allow())
+      assert.deepInclude((await waitsOf(server.alpha, threadId))[0], { type: "client_tool", toolInput: { amount: 5 } })
+    }
   })
 })

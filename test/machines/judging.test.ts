@@ -79,6 +79,15 @@ describe("hooks before a call", () => {
     assert.strictEqual(walk.answer().text, "user(A) intent(A) hook(A: 0 allow) wait_created(A) wait_resolved(A: result) result(A)")
   })
 
+  it("let a client's call go, which roles refuse by then: it comes back, and its place goes to the next", () => {
+    const denied = { code: "tool_denied" as const, text: "Not any more." }
+    const walk = running(clientCall("x", 1_000, { hooks: [0] }), call("a", { hooks: [1] }), call("b"))
+    assert.deepStrictEqual(walk.jobs, ["askHook 0 before_tool_call", "askHook 1 before_tool_call"])
+    walk.decides("allow", { refused: { [walk.call().toolCallId]: denied } })
+    assert.deepStrictEqual(walk.jobs, ["runTool b"])
+    assert.match(walk.text, /hook\(A: 0 allow\) result\(A: tool_denied\)$/)
+  })
+
   it("are not asked about a call that roles refuse", () => {
     const walk = running(refusedCall())
     assert.strictEqual(walk.text, "user(A) intent(A) result(A: tool_denied)")
