@@ -48,7 +48,7 @@ export interface Watch {
   readonly workspace: string
   readonly agentId?: string
   readonly threadId?: string
-  /** Pieces of running responses too: those of other nodes are sent to nobody else, and begin a moment after the subscription. */
+  /** Pieces of running responses too, and what takes them back: those of other nodes are sent to nobody else, and begin a moment after the subscription. */
   readonly deltas?: boolean
 }
 

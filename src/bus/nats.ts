@@ -2,9 +2,9 @@
  * The bus between processes, over NATS. What this node's own listeners hear goes to them directly; NATS
  * carries the rest, and nothing waits for it (B3).
  *
- * T1. Each topic that somebody here listens to is one subscription, so the server sends a node what it
- *     asked for and drops what nobody did.
- * T2. The hints that one commit leads to travel as one message, if they are not long.
+ * T1. Each topic that somebody here listens to is one subscription: the server sends a node what it asked
+ *     for, and drops what nobody did. A node that is alone sends nothing.
+ * T2. The hints of a thread in one moment, such as those that one commit leads to, travel as one message.
  * T3. After a connection was lost, by this node or by one that tells of it, all listeners look (B4).
  * T4. What arrives and is not ours is ignored, counted, and logged once a kind and reason.
  */
@@ -12,8 +12,8 @@ import { Effect, Layer, Result } from "effect"
 import type { Msg } from "@nats-io/transport-node"
 import { busIgnored, busLost, busReceived, busRequests, busSent, record } from "../telemetry/metrics.ts"
 import { Bus, type Hint, type News, NoAnswer, type Watch } from "./Bus.ts"
-import { makeDeltaInterest, renewMs } from "./deltaInterest.ts"
 import { makeInProcess } from "./inProcess.ts"
+import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
 import { topicWatched } from "./topics.ts"
@@ -26,7 +26,7 @@ const mostAnswerMs = 60_000
 /** All looks of a moment are one. */
 const lookMs = 200
 
-type Kind = "hint" | "wake" | "auth" | "watchers" | "request" | "answer"
+type Kind = "hint" | "wake" | "auth" | "presence" | "request" | "answer"
 
 export interface NatsBusOptions {
   readonly settings: NatsSettings
@@ -67,7 +67,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   const link = yield* keepLink({
     settings, name, ...pingMs === undefined ? {} : { pingMs },
     onUp: (lost) => {
-      send("watchers", wire.subjects.watchers, wire.writeWatchers({ deltas: [], ask: true, ...lost ? { look: true } : {} }))
+      send("presence", wire.subjects.presence, wire.writePresence({ deltas: [], ask: true, ...lost ? { look: true } : {} }))
       interest.renew()
       lookSoon()
     }
@@ -79,8 +79,15 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
     if (link.send(subject, data)) record(busSent.with({ kind }))
     else record(busLost)
   }
-  const interest = makeDeltaInterest((message) => { if (link.up()) send("watchers", wire.subjects.watchers, wire.writeWatchers(message)) })
-  yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(interest.renew), renewMs)))
+  const interest = makeInterest((message) => { if (link.up()) send("presence", wire.subjects.presence, wire.writePresence(message)) })
+  let rounded = performance.now()
+  const round = Effect.sync(() => {
+    // Who was stopped for long has been forgotten, and may have missed something.
+    if (performance.now() - rounded > 2 * roundMs) lookSoon()
+    rounded = performance.now()
+    interest.round()
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(round, roundMs)))
 
   /** T2. */
   const leaving = new Map<string, Array<News>>()
@@ -90,7 +97,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   }
   yield* Effect.addFinalizer(() => Effect.sync(leave))
   const post = (hint: Hint) => {
-    if ((hint.type === "delta" || hint.type === "discard") && !interest.wanted(hint)) return
+    if (hint.type === "delta" || hint.type === "discard" ? !interest.wanted(hint) : !interest.accompanied()) return
     if (!link.up()) {
       record(busLost)
       return link.lose()
@@ -100,7 +107,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
     const { agentId, threadId, workspace, ...news } = hint
     const already = leaving.get(subject)
     if (already !== undefined) return void already.push(news)
-    if (leaving.size === 0) queueMicrotask(leave)
+    if (leaving.size === 0) setImmediate(leave)
     leaving.set(subject, [news])
   }
 
@@ -126,7 +133,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   yield* always(wire.subjects.wakes, take("wake",
     ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)), (shard) => local.wake(shard)))
   yield* always(wire.subjects.auth, take("auth", ({ data }) => wire.readBare(data), () => local.authChanged()))
-  yield* always(wire.subjects.watchers, take("watchers", ({ data }) => wire.readWatchers(data), (message) => {
+  yield* always(wire.subjects.presence, take("presence", ({ data }) => wire.readPresence(data), (message) => {
     interest.heard(message)
     if (message.look === true) lookSoon()
   }))
@@ -193,7 +200,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
       local.publish(hint)
       post(hint)
     },
-    watched: (about) => link.up() || local.watched(about),
+    watched: (about) => local.watched(about) || interest.accompanied(),
     subscribe,
     request: (incarnation, message, timeoutMs) =>
       local.serves(incarnation)

@@ -25,8 +25,8 @@ export const requestBytes = 4 * 1024 * 1024
 
 export const subjects = {
   auth: `${root}.auth`,
-  /** Who wants deltas, and that hints were lost. */
-  watchers: `${root}.watchers`,
+  /** That a node is there, what it wants, and that hints of it were lost. */
+  presence: `${root}.presence`,
   wakes: `${root}.wake.*`,
   wake: (shard: number) => `${root}.wake.${shard}`,
   /** Prefix of the subjects that answers come back on: one permission on `troupe.v1.>` is enough. */
@@ -94,7 +94,7 @@ const news = Schema.Union([
 
 const topic = Schema.String.check(Schema.isPattern(/^wsp_[0-9a-z]{26}(\/(agt|thr)_[0-9a-z]{26})?$/))
 
-const watchers = Schema.Struct({
+const presence = Schema.Struct({
   /** Topics whose deltas are wanted for a while. */
   deltas: Schema.Array(topic),
   /** The sender is new here: tell it yours. */
@@ -102,7 +102,7 @@ const watchers = Schema.Struct({
   /** Hints of the sender were lost. */
   look: Schema.optionalKey(Schema.Boolean)
 })
-export type Watchers = typeof watchers.Type
+export type Presence = typeof presence.Type
 
 const written = (message: object) => encoder.encode(JSON.stringify({ v: version, ...message }))
 
@@ -126,8 +126,8 @@ const reader = <A>(schema: Schema.Decoder<A>, mostBytes: number) => {
 export const bare = written({})
 export const readBare = reader(Schema.Struct({}), 1024)
 
-export const writeWatchers = (message: Watchers) => written(message)
-export const readWatchers = reader(watchers, 2 * hintBytes)
+export const writePresence = (message: Presence) => written(message)
+export const readPresence = reader(presence, 2 * hintBytes)
 
 const readNews = reader(Schema.Struct({ hints: Schema.Array(news) }), 2 * hintBytes)
 export const readHints = (data: Uint8Array): Result.Result<ReadonlyArray<News>, Strange> => Result.map(readNews(data), ({ hints }) => hints)

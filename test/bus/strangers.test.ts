@@ -45,8 +45,8 @@ const cases: ReadonlyArray<Case> = [
   { what: "a long wake", subject: "troupe.v1.wake.1", data: "x".repeat(2_000), kind: "wake", reason: "oversized" },
   { what: "auth of another version", subject: "troupe.v1.auth", data: `{"v":0}`, kind: "auth", reason: "version" },
   { what: "auth that is no message", subject: "troupe.v1.auth", data: "drop everything", kind: "auth", reason: "malformed" },
-  { what: "topics that are none", subject: "troupe.v1.watchers", data: `{"v":1,"deltas":["wsp_1/*"]}`, kind: "watchers", reason: "malformed" },
-  { what: "too many topics", subject: "troupe.v1.watchers", data: JSON.stringify({ v: 1, deltas: Array.from({ length: 5_000 }, () => workspace) }), kind: "watchers", reason: "oversized" },
+  { what: "topics that are none", subject: "troupe.v1.presence", data: `{"v":1,"deltas":["wsp_1/*"]}`, kind: "presence", reason: "malformed" },
+  { what: "too many topics", subject: "troupe.v1.presence", data: JSON.stringify({ v: 1, deltas: Array.from({ length: 5_000 }, () => workspace) }), kind: "presence", reason: "oversized" },
   { what: "a request that nobody waits for", subject: `troupe.v1.node.${node1}`, data: "1\nhello", kind: "request", reason: "foreign" }
 ]
 
