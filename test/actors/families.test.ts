@@ -1,6 +1,8 @@
 /** What a model is shown of the runtime's own tools: when, in which order, and in a form that every provider takes. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
 import { agentsFamily } from "../../actors/thread/families/agents.ts"
 import { connectionsFamily } from "../../actors/thread/families/connections.ts"
 import { threadFamily } from "../../actors/thread/families/thread.ts"
@@ -30,6 +32,13 @@ describe("the families", () => {
     const all = await families()
     assert.sameMembers(all.map(({ name }) => name), [...servedFamilies])
     for (const { name, tools } of all) for (const tool of tools) assert.isTrue(tool.name.startsWith(`${name}.`), tool.name)
+  })
+
+  it("are in the README, tool by tool", async () => {
+    const readme = readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8")
+    const section = readme.split(/^## /m).find((part) => part.startsWith("Built-in tools\n")) ?? assert.fail("there is no section of built-in tools")
+    const named = [...section.matchAll(/^\| `([a-z_.]+)` \|/gm)].map(([, name]) => name)
+    assert.deepStrictEqual(named, ["tool_search", ...(await families()).flatMap(({ tools }) => tools.map(({ name }) => name))])
   })
 
   it("have names, descriptions and schemas that every provider takes", async () => {
