@@ -6,9 +6,11 @@
  *     more than a beat of the lease, and on the node that did it by nothing (`forget`).
  * A3. Refusals are not remembered: a key that was just made works everywhere at once.
  * A4. Uses are written off the request path, at most once a minute and key.
+ * A5. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
  */
 import { Context, Effect, Layer } from "effect"
 import { hashKey, parseKey, sameHash } from "../src/crypto/apiKey.ts"
+import { Bus } from "../src/bus/Bus.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { type StoredKey, Keys } from "../src/store/Keys.ts"
 import type { DatabaseUnavailable } from "../src/store/Database.ts"
@@ -30,8 +32,12 @@ export class Credentials extends Context.Service<Credentials, {
   readonly forget: Effect.Effect<void>
 }>()("troupe/http/Credentials") {
   static readonly layer = Layer.effect(Credentials, Effect.gen(function*() {
+    const bus = yield* Bus
     const lease = yield* Lease
-    return yield* make({ now: lease.now, revision: lease.authRevision })
+    const credentials = yield* make({ now: lease.now, revision: lease.authRevision })
+    // All nodes forget at once, if they can be told (A5).
+    yield* bus.onAuthChanged(() => Effect.runSync(credentials.forget))
+    return Credentials.of({ ...credentials, forget: Effect.sync(bus.authChanged) })
   }))
 }
 

@@ -3,13 +3,14 @@
  * reads, and how all of them end.
  *
  * S1. A stream ends with `bye auth_expired` when its credential expires, is revoked or disabled: at
- *     most a beat of the lease after the auth revision says so.
+ *     most a beat of the lease after the auth revision says so, and sooner if the bus tells.
  * S2. A watcher that has taken nothing for 30 s while something waited is dropped.
  * S3. On drain every stream ends with `bye draining`, and no new one begins.
  * S4. Whatever ends a stream closes its scope: nothing of it stays.
  */
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Bus } from "../../src/bus/Bus.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { freshBody } from "../../src/seed.ts"
 import { record, streamsDropped } from "../../src/telemetry/metrics.ts"
@@ -73,6 +74,7 @@ export class Streams extends Context.Service<Streams, {
 }
 
 const make = Effect.fnUntraced(function*(options: StreamOptions) {
+  const bus = yield* Bus
   const credentials = yield* Credentials
   const lease = yield* Lease
   const services = yield* Effect.context<never>()
@@ -124,9 +126,12 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
 
   /** Credentials are looked up once each, however many streams hold them. */
   let revision = lease.authRevision()
+  let told = false
+  yield* bus.onAuthChanged(() => { told = true })
   const authorise = Effect.gen(function*() {
     const before = lease.authRevision()
-    if (before === revision) return
+    if (before === revision && !told) return
+    told = false
     const tokens = Map.groupBy([...streams], (stream) => stream.token)
     yield* Effect.forEach(tokens, ([token, held]) => {
       const remembered = credentials.remembered(token)
@@ -135,7 +140,10 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
       })
     }, { concurrency: 4, discard: true })
     revision = before
-  }).pipe(Effect.catch((cause) => Effect.logWarning("streams could not be authorised again", cause)))
+  }).pipe(Effect.catch((cause) => {
+    told = true
+    return Effect.logWarning("streams could not be authorised again", cause)
+  }))
 
   const tick = Effect.sync(() => {
     const now = performance.now()
