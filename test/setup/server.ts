@@ -102,6 +102,8 @@ export interface ServerOptions {
   readonly outbound?: Partial<OutboundOptions>
   /** Takes what the server logs, all of it. */
   readonly lines?: Lines
+  /** In place of the bus of one process. */
+  readonly bus?: Layer.Layer<Bus>
   /** Who reviews for agent hooks, in place of agents. */
   readonly reviewers?: Layer.Layer<Reviewers>
 }
@@ -112,7 +114,7 @@ const services = (url: string, options: ServerOptions) => {
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
-  const ground = Layer.mergeAll(database, lease, Bus.layerMemory, models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
+  const ground = Layer.mergeAll(database, lease, options.bus ?? Bus.layerMemory, models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
   const hooks = Hooks.layer.pipe(
     Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
