@@ -27,6 +27,8 @@ export interface Performing {
   readonly random: () => number
 }
 
+const asJson = (value: unknown): unknown => value === undefined ? null : JSON.parse(JSON.stringify(value))
+
 /** Calls of one response: more is not a plan, it is a runaway. */
 const mostCalls = 128
 
@@ -79,8 +81,8 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       }
       const replied: Outcome = {
         type: "model.replied", turnId, step, attempt, modelId, text, usage,
-        // What was not JSON is kept as the text it was: no tool takes it for valid input.
-        calls: calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: invalidInput ?? input })),
+        // As it will be read and sent: JSON has no word for 1e400. What was not JSON is kept as the text it was.
+        calls: calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: asJson(invalidInput ?? input) })),
         ...(parts === undefined ? {} : { parts })
       }
       return replied

@@ -126,7 +126,9 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
   const make = Effect.fnUntraced(function*(workspace: string, plan: Plan) {
     const profile = yield* directory.profile(workspace, plan.profileId, plan.profileVersion)
     const tools = plan.catalogues === undefined ? [] : yield* toolsets.tools(workspace, plan.catalogues)
-    const kit = profile === undefined ? emptyKit : kitOf(workspace, profile, tools)
+    // Versions are never deleted: without one nobody knows who guards the turn.
+    if (profile === undefined) return yield* unreachable()
+    const kit = kitOf(workspace, profile, tools)
     kits.set(plan, kit)
     return kit
   }, Effect.mapError(unreachable))

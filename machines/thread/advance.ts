@@ -17,14 +17,15 @@ const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | unde
     ? turn
     : { ...turn, step: response.step, attempt: 1, usage: reviewing === undefined ? addUsage(turn.usage, response.usage) : turn.usage }
 
+/** With another input: what a person has approved was the one before, so that they are asked again. */
+const reworded = ({ approved, ...call }: Call, input: unknown): Call => ({ ...call, input, ...(approved === undefined ? {} : { approval: approved }) })
+
 /** The hook that was asked first has let it pass: the next ones, and what is judged, as it is now. */
-const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Call => ({
-  ...call,
-  hooks: hooks ?? call.hooks.slice(1),
-  ...(call.returned === undefined
-    ? rewrite !== undefined && "toolInput" in rewrite ? { input: rewrite.toolInput } : {}
-    : rewrite !== undefined && "toolOutput" in rewrite ? { returned: withWord(call.returned, rewrite.toolOutput) } : {})
-})
+const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Call => {
+  const passed: Call = { ...call, hooks: hooks ?? call.hooks.slice(1) }
+  if (call.returned === undefined) return rewrite !== undefined && "toolInput" in rewrite ? reworded(passed, rewrite.toolInput) : passed
+  return rewrite !== undefined && "toolOutput" in rewrite ? { ...passed, returned: withWord(call.returned, rewrite.toolOutput) } : passed
+}
 
 const passedMessage = ({ opening, ...turn }: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {
   const [message, ...others] = opening?.messages ?? []

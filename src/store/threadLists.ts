@@ -36,7 +36,7 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
     ],
     ...agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`],
     ...identity === undefined ? [] : [sql`h.attributes like '%"identity":%' and readable(h.attributes) ->> 'identity' = ${identity}`],
-    ...waiting ? [sql`exists (select from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open' and w.target in ('person', 'client'))`] : []
+    ...waiting ? [sql`h.id in (select w.actor from waits w where w.workspace = ${toUuid(workspace)} and w.state = 'open' and w.target in ('person', 'client'))`] : []
   ], sql` and `)
   const text = sql<ThreadColumns>`select ${sql.raw(threadColumns)}
     from heads h where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`

@@ -96,6 +96,17 @@ describe("hooks before a call", () => {
 })
 
 describe("a role's approval", () => {
+  it("is asked for again when a hook puts another input in place", () => {
+    const walk = running(call("a", { approval: "role_1/0", hooks: [0, 1] })).answer()
+    walk.decides("allow", { rewrite: { toolInput: { amount: 10_000 } }, hooks: [1] })
+    assert.strictEqual(walk.status, "awaiting")
+    assert.strictEqual(walk.call().wait?.type, "role_approval")
+    assert.deepStrictEqual(walk.call().input, { amount: 10_000 })
+    walk.answer().decides("allow")
+    assert.deepStrictEqual(walk.jobs, ["runTool a"])
+    assert.match(walk.text, /wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 0 allow\) wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 1 allow\)$/)
+  })
+
   it("comes before the hooks: they are asked when it is given", () => {
     const walk = running(call("a", { approval: "role_1/0", hooks: [0] }))
     assert.deepStrictEqual([walk.text, walk.jobs, walk.status], ["user(A) intent(A) wait_created(A)", [], "awaiting"])
