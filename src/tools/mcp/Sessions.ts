@@ -1,7 +1,8 @@
 /**
  * Sessions of this node with MCP servers: one for each toolset, shared by all its calls.
  *
- * M1. Opened when first needed, closed after five idle minutes and when the node leaves; at most a thousand.
+ * M1. Opened when first needed, closed after five idle minutes and when the node leaves; at most a thousand: the
+ *     oldest makes room for the next, so that one workspace's many do not shut out the others'.
  * M2. Another server or another connection is another session: whoever asks after a change never gets the old one.
  * M3. One that failed to open, or that turned out to be over, is never given out again.
  */
@@ -31,16 +32,16 @@ export class Sessions extends Context.Service<Sessions, {
   /** Who hears of it: one listener. */
   readonly onChange: (listener: OnChange) => void
 }>()("troupe/tools/mcp/Sessions") {
-  static readonly layer = Layer.effect(Sessions, Effect.suspend(() => make))
+  static readonly layerOf = (capacity: number) => Layer.effect(Sessions, Effect.suspend(() => make(capacity)))
+  static readonly layer = Sessions.layerOf(1_000)
 }
 
 const idle = "5 minutes"
-const capacity = 1_000
 
 /** After these the session is over, or nobody knows. */
 const spoils = new Set(["session", "unreachable", "lost", "broken"])
 
-const make = Effect.gen(function*() {
+const make = Effect.fn("Sessions.make")(function*(capacity: number) {
   const connections = yield* Connections
   const outbound = yield* Outbound
   let listener: OnChange = () => {}
@@ -83,6 +84,8 @@ const make = Effect.gen(function*() {
       const place = new Place({ workspace, toolsetId, url, connectionId })
       const spoil = RcMap.invalidate(held, place)
       const session = RcMap.get(held, place).pipe(
+        // M1. Whoever is using it keeps it to the end.
+        Effect.catchTag("ExceededCapacityError", () => Effect.andThen(Effect.flatMap(RcMap.keys(held), ([oldest]) => oldest === undefined ? Effect.void : RcMap.invalidate(held, oldest)), RcMap.get(held, place))),
         Effect.catchTag("ExceededCapacityError", () => Effect.fail(new McpFailure({ reason: "unreachable", message: "this node has too many sessions with tool servers" }))),
         Effect.tapError(() => spoil)
       )

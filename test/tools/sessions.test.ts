@@ -1,0 +1,30 @@
+/** Sessions with tool servers when there are more servers than room (M1). */
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { freshId } from "../../src/seed.ts"
+import { Sessions } from "../../src/tools/mcp/Sessions.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { startMcpServer } from "./mcpServer.ts"
+
+let server: TestServer
+beforeAll(async () => { server = await startServer() })
+afterAll(() => server.stop())
+
+it("makes room for another by giving up the oldest, which its user keeps to the end", async () => {
+  const servers = [await startMcpServer(), await startMcpServer(), await startMcpServer()]
+  try {
+    const listed = await server.runtime.runPromise(Effect.gen(function*() {
+      const sessions = yield* Sessions
+      const [first, second, third] = servers.map(({ url }) => {
+        const toolsetId = freshId("toolset")
+        return <A>(more: Effect.Effect<A>) => sessions.use(server.workspaces.alpha, toolsetId, { url }, (session) => Effect.flatMap(more, (before) =>
+          Effect.map(session.list("any"), ({ tools }) => [before, tools.length] as const)))
+      })
+      // The first is in use while the third, one too many, is opened.
+      return yield* first!(Effect.orDie(Effect.andThen(second!(Effect.void), third!(Effect.void))))
+    }).pipe(Effect.provide(Sessions.layerOf(2))))
+    assert.deepStrictEqual(listed, [[undefined, 11], 11])
+  } finally {
+    await Promise.all(servers.map((one) => one.close()))
+  }
+})
