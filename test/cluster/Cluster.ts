@@ -12,11 +12,11 @@ import { scopes } from "../../src/domain/apiKey.ts"
 import { createKey } from "../../src/store/apiKeys.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { ensureWorkspace } from "../../src/store/workspaces.ts"
+import { NatsServer } from "../setup/nats.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { installAudit } from "./audit.ts"
 import { guardFolder } from "./guarded.ts"
 import { ModelServer } from "./ModelServer.ts"
-import { Nats } from "./nats.ts"
 import { Node } from "./Node.ts"
 import { Postgres } from "./postgres.ts"
 import { Proxy } from "./Proxy.ts"
@@ -45,8 +45,10 @@ const until = async (what: string, ms: number, holds: () => Promise<boolean>) =>
 
 export class Cluster {
   readonly nodes: ReadonlyArray<Node>
+  /** One more, which does not run until a fault starts it. */
+  readonly spare: Node
   readonly postgres: Postgres
-  readonly nats: Nats | undefined
+  readonly nats: NatsServer | undefined
   readonly pool: pg.Pool
   readonly models: ModelServer
   readonly tools: McpServer
@@ -56,6 +58,7 @@ export class Cluster {
 
   private constructor(parts: Omit<Cluster, "stop" | "pick" | "healthy">) {
     this.nodes = parts.nodes
+    this.spare = parts.spare
     this.postgres = parts.postgres
     this.nats = parts.nats
     this.pool = parts.pool
@@ -69,10 +72,10 @@ export class Cluster {
   static async start({ nats: withNats = true, nodes: count = 3, planted, ttlMs = 3_000 }: ClusterOptions = {}): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "troupe-faults-"))
     guardFolder(folder)
-    const names = Array.from({ length: count }, (_, i) => `n${i + 1}`)
+    const names = Array.from({ length: count + 1 }, (_, i) => `n${i + 1}`)
     const [postgres, nats, models, tools] = await Promise.all([
       Postgres.start(),
-      withNats ? Nats.start() : undefined,
+      withNats ? NatsServer.start() : undefined,
       ModelServer.start(),
       startMcpServer({
         tools: [
@@ -98,7 +101,7 @@ export class Cluster {
       workspaces.push({ name, id, key: made.key, canary: `canary-${name}-${randomBytes(4).toString("hex")}` })
     }
     const encryption = `k1:${randomBytes(32).toString("base64")}`
-    const nodes = await Promise.all(names.map(async (name) => {
+    const all = await Promise.all(names.map(async (name) => {
       const file = join(folder, `${name}.models.json`)
       await writeFile(file, models.fileFor(name))
       const toPostgres = await Proxy.to(postgres.port)
@@ -112,7 +115,10 @@ export class Cluster {
         }
       })
     }))
-    const cluster = new Cluster({ nodes, postgres, nats, pool, models, tools, workspaces, folder, ttlMs })
+    const nodes = all.slice(0, count)
+    const [spare] = all.slice(count)
+    if (spare === undefined) throw new Error("no spare node")
+    const cluster = new Cluster({ nodes, spare, postgres, nats, pool, models, tools, workspaces, folder, ttlMs })
     try {
       await Promise.all(nodes.map((node) => node.start()))
     } catch (cause) {
@@ -124,7 +130,7 @@ export class Cluster {
 
   /** One of the nodes that are meant to answer. */
   pick(random: () => number): Node | undefined {
-    const up = this.nodes.filter((node) => node.up)
+    const up = [...this.nodes, this.spare].filter((node) => node.up)
     return up[Math.floor(random() * up.length)]
   }
 
@@ -134,15 +140,16 @@ export class Cluster {
       options.postgres.heal()
       options.nats?.heal()
     }
+    if (this.spare.running) await this.spare.leave()
     for (const node of this.nodes) if (!node.running) await node.start()
     await until("every node is ready", 60_000, async () => (await Promise.all(this.nodes.map((node) => node.ready()))).every(Boolean))
   }
 
   async stop() {
-    await Promise.all(this.nodes.map((node) => node.kill()))
-    await Promise.all(this.nodes.flatMap(({ options }) => [options.postgres.close(), options.nats?.close()]))
+    await Promise.all([...this.nodes, this.spare].map((node) => node.kill()))
+    await Promise.all([...this.nodes, this.spare].flatMap(({ options }) => [options.postgres.close(), options.nats?.close()]))
     await this.pool.end()
-    await Promise.all([this.postgres.stop(), this.nats?.kill(), this.models.stop(), this.tools.close()])
+    await Promise.all([this.postgres.stop(), this.nats?.stop(), this.models.stop(), this.tools.close()])
     await rm(this.folder, { recursive: true, force: true })
   }
 }

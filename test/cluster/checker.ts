@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { field } from "../../src/cli/client.ts"
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
-import { openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
+import { isTerminal, openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
 import { type Audit, auditViolations, isTakeover } from "./audit.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { History, ThreadHistory } from "./History.ts"
@@ -202,6 +202,8 @@ export interface Verdict {
   /** The most of one thread. */
   readonly extraCallsOfOne: number
   readonly waitLatenessMs: ReadonlyArray<number>
+  /** When each input was admitted, and since when nothing ran before it (milliseconds since 1970). */
+  readonly admitted: ReadonlyMap<string, { readonly at: number; readonly freeSince: number }>
 }
 
 export const check = async (cluster: Cluster, history: History, audit: Audit, restless: string | undefined): Promise<Verdict> => {
@@ -209,9 +211,13 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
   const broken = [...history.problems, ...auditViolations(audit), ...answersKept(history, stored), ...monotonic(history, stored)]
   if (restless !== undefined) broken.push(restless)
   const claims = new Map<string, number>()
-  for (const { actor, epoch_after, epoch_before } of audit.heads) if (epoch_after > epoch_before) claims.set(actor, (claims.get(actor) ?? 0) + 1)
+  // A claim of what is mine already too: a node that was fenced for a moment has dropped it and takes it up again.
+  for (const { actor, owner_after, rev_after, rev_before } of audit.heads) {
+    if (rev_after === rev_before && owner_after !== null) claims.set(actor, (claims.get(actor) ?? 0) + 1)
+  }
 
   const lateness: Array<number> = []
+  const admitted = new Map<string, { readonly at: number; readonly freeSince: number }>()
   let events = 0
   let extraCalls = 0
   let extraCallsOfOne = 0
@@ -229,6 +235,11 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
       const row = all.waits.find(({ id }) => fromUuid("wait", id) === String(event["waitId"]))
       if (row !== undefined) lateness.push(when - Number(field(JSON.parse(row.body), "expiresAt")))
     }
+    let freeSince = 0
+    for (const fact of all.log) {
+      if (fact.type === "user_message") admitted.set(String(fact.event["inputId"]), { at: fact.at, freeSince })
+      if (isTerminal(fact)) freeSince = fact.at
+    }
     if (!thread.prober) continue
     let extra = 0
     for (const { label } of thread.sent) {
@@ -243,7 +254,7 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
     if (calls.length > 1) broken.push(`J12: charge ran ${calls.length} times for ${id}`)
   }
   return {
-    violations: broken, acknowledged: history.acknowledged, events, extraCalls, extraCallsOfOne, waitLatenessMs: lateness,
+    violations: broken, acknowledged: history.acknowledged, events, extraCalls, extraCallsOfOne, waitLatenessMs: lateness, admitted,
     takeovers: audit.heads.filter((change) => isTakeover(change) && change.since_before !== null).length
   }
 }

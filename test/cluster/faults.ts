@@ -1,9 +1,13 @@
 /** Every fault that this machine can make, each with its bars and with a probe that sees it happen. */
+import { existsSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import { join as inFolder } from "node:path"
 import { field } from "../../src/cli/client.ts"
 import { toUuid } from "../../src/domain/ids.ts"
+import { mark } from "./audit.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Aftermath, Fault, RunData, Scene } from "./experiment.ts"
-import { databaseNow, longestGaps, quantile, strained, takeoverGaps, takeoversFrom, unfinishedOf } from "./measures.ts"
+import { databaseNow, longestGaps, pickups, quantile, strained, takeoverGaps, takeoversFrom, unfinishedOf } from "./measures.ts"
 import type { Node } from "./Node.ts"
 
 const some = (node: Node | undefined) => {
@@ -211,6 +215,30 @@ const stuckWriter: Fault = {
   }
 }
 
+const lateAppend: Fault = {
+  name: "what a node sends to PostgreSQL held until another has taken over, then delivered",
+  bar: "late appends are refused, at least one; the late beat renews nothing",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    const before = await mark(cluster.pool)
+    const refusedBefore = await node.metric("troupe_journal_appends_refused_total") ?? 0
+    node.options.postgres.hold(["up"])
+    const taken = async () => {
+      const { rows: [row] } = await cluster.pool.query<{ n: string }>(
+        "select count(*) as n from audit.heads h join audit.nodes a on a.incarnation = h.owner_before and a.what = 'join' where h.n > $1 and h.lapsed and a.writer = $2", [before.heads, node.name])
+      return Number(row?.n)
+    }
+    for (const until = performance.now() + 15_000; performance.now() < until && await taken() === 0;) await sleep(10)
+    node.options.postgres.heal()
+    await sleep(2_000)
+    const refused = (await node.metric("troupe_journal_appends_refused_total") ?? 0) - refusedBefore
+    return ({ audit }) => ({
+      gaps: [], observed: takeoversFrom(audit, node) > 0 ? `${takeoversFrom(audit, node)} actors taken from ${node.name}, ${refused} late appends refused` : undefined,
+      figures: [{ name: "late appends refused", value: refused, bar: 1, unit: "", least: true }]
+    })
+  }
+}
+
 const halfOpen: Fault = {
   name: "connections of one node to PostgreSQL half open",
   bar: "no violation",
@@ -296,11 +324,142 @@ const crashLoop: Fault = {
   }
 }
 
+const pickupBar = (run: RunData, from: number, to: number, bar: number, name: string) =>
+  ({ name, value: quantile(pickups(run.history, run.verdict.admitted, from, to), 0.99), bar, unit: "ms" } as const)
+
+const lostSubmits = ({ history }: RunData, from: number, to: number) =>
+  ({ name: "submits not acknowledged", value: history.requests.filter(({ began, lost, submit }) => submit && lost && began >= from && began <= to).length, bar: 0, unit: "" } as const)
+
+/** What the probes say of the bus. */
+const busOf = async (node: Node) => {
+  const response = await fetch(`${node.base}/readyz`, { signal: AbortSignal.timeout(1_000) })
+  return field(await response.json(), "bus")
+}
+
+const natsOf = ({ nats }: Cluster) => {
+  if (nats === undefined) throw new Error("this fault needs NATS: run it without --no-nats")
+  return nats
+}
+
+const natsDown: Fault = {
+  name: "NATS killed for 10 s",
+  bar: "submits still acknowledged, pickup p99 ≤ 2.5 s",
+  inject: async ({ cluster, sleep }) => {
+    const nats = natsOf(cluster)
+    const before = await busOf(some(cluster.nodes[0]))
+    await nats.kill()
+    const from = performance.now()
+    await sleep(5_000)
+    const during = await busOf(some(cluster.nodes[0]))
+    await sleep(5_000)
+    await nats.again()
+    const to = performance.now()
+    await sleep(8_000)
+    const after = await busOf(some(cluster.nodes[0]))
+    return (run) => ({
+      gaps: [], observed: before !== during ? `the bus was ${before}, ${during}, ${after}` : undefined,
+      figures: [lostSubmits(run, from, to), pickupBar(run, from, to, 2_500, "pickup p99 without NATS"), pickupBar(run, to + 5_000, Infinity, 2_500, "pickup p99 after")]
+    })
+  }
+}
+
+const natsCut: Fault = {
+  name: "NATS unreachable from one node for 12 s",
+  bar: "no takeover; pickup p99 ≤ 2.5 s",
+  inject: async ({ cluster, random, sleep }) => {
+    natsOf(cluster)
+    const node = some(cluster.pick(random))
+    const { nats } = node.options
+    if (nats === undefined) throw new Error("no proxy")
+    nats.counted.held = 0
+    nats.hold()
+    const from = performance.now()
+    await sleep(12_000)
+    const held = nats.counted.held
+    nats.heal()
+    const to = performance.now()
+    await sleep(3_000)
+    return (run) => ({
+      gaps: [], observed: held > 0 ? `${held} messages held` : undefined,
+      figures: [{ name: "takeovers", value: run.verdict.takeovers, bar: 0, unit: "" }, lostSubmits(run, from, to), pickupBar(run, from, to, 2_500, "pickup p99")]
+    })
+  }
+}
+
+const join: Fault = {
+  name: "a fourth node joins",
+  bar: "nothing is taken from a live owner (A1); the new node owns ≥ 0.1 within 20 s",
+  inject: async ({ cluster, sleep }) => {
+    await cluster.spare.start()
+    await sleep(20_000)
+    const { rows } = await cluster.pool.query<{ writer: string; n: number }>(
+      `select a.writer, count(*)::int as n from heads h join audit.nodes a on a.incarnation = h.owner and a.what = 'join'
+        where h.kind = 'thread' and h.updated_at > now() - interval '15 seconds' group by 1 order by 1`)
+    const all = rows.reduce((sum, { n }) => sum + n, 0)
+    const share = (rows.find(({ writer }) => writer === cluster.spare.name)?.n ?? 0) / Math.max(1, all)
+    return () => ({
+      gaps: [], observed: `active threads by node: ${rows.map(({ n, writer }) => `${writer} ${n}`).join(", ")}`,
+      figures: [{ name: "share of the new node", value: Math.round(share * 100) / 100, bar: 0.1, unit: "", least: true }]
+    })
+  }
+}
+
+const faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+
+const clockJump: Fault = {
+  name: "the wall clock of one node jumps by 2 h forth, then 4 h back",
+  bar: "no takeover",
+  inject: async ({ cluster, random, sleep }) => {
+    if (!existsSync(faketime)) throw new Error("this fault needs libfaketime: apt-get install faketime")
+    const node = some(cluster.pick(random))
+    const file = inFolder(cluster.folder, "faketime")
+    await writeFile(file, "+0\n")
+    await node.leave()
+    await node.start({ LD_PRELOAD: faketime, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: "1", DONT_FAKE_MONOTONIC: "1", FAKETIME_DONT_FAKE_MONOTONIC: "1" })
+    await sleep(3_000)
+    const before = await mark(cluster.pool)
+    const skew = async () => {
+      const response = await fetch(`${node.base}/healthz`)
+      return Math.round((Date.parse(response.headers.get("date") ?? "") - Date.now()) / 3_600_000)
+    }
+    const seen: Array<number> = []
+    for (const jump of ["+2h", "-2h"]) {
+      await writeFile(file, `${jump}\n`)
+      await sleep(5_000)
+      seen.push(await skew())
+    }
+    const after = await mark(cluster.pool)
+    await node.leave()
+    await node.start()
+    return ({ audit }) => ({
+      gaps: [], observed: seen.join() === "2,-2" ? `${node.name} was ${seen.join(" h, then ")} h off` : undefined,
+      figures: [{
+        name: "takeovers", bar: 0, unit: "",
+        value: audit.heads.filter((change) => change.lapsed === true && BigInt(change.n) > BigInt(before.heads) && BigInt(change.n) <= BigInt(after.heads)).length
+      }]
+    })
+  }
+}
+
+/** Both at once. */
+const together = (a: Fault, b: Fault): Fault => ({
+  name: `${a.name}, and at the same time: ${b.name}`,
+  bar: "no violation",
+  inject: async (scene) => {
+    const judges = await Promise.all([a.inject(scene), b.inject(scene)])
+    return async (run) => {
+      const found = await Promise.all(judges.map((judge) => judge(run)))
+      return { gaps: [], figures: [], observed: found.some(({ observed }) => observed === undefined) ? undefined : found.map(({ observed }) => observed).join("; ") }
+    }
+  }
+})
+
 export const faults: ReadonlyArray<Fault> = [
   kill, stop, shortStop, term, rolling,
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
-  cut, oneWay, stuckWriter, halfOpen, resets, slow, crashLoop
+  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, slow, natsDown, natsCut, join, clockJump, crashLoop,
+  together(kill, resets), together(stop, natsDown)
 ]
 
-export { cut, kill, resets, stop, stuckWriter }
+export { kill }

@@ -28,12 +28,12 @@ export const plants: ReadonlyArray<Plant> = [
   {
     name: "no epoch check",
     edits: [{ file: "src/journal/appendStatement.ts", find: "and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me", put: "and t.rev = h.rev" }],
-    fault: "SIGSTOP 10 s", caughtAs: /^A2/
+    fault: "what a node sends", caughtAs: /^A2/
   },
   {
     name: "no rev check",
     edits: [{ file: "src/journal/appendStatement.ts", find: "and t.rev = h.rev and", put: "and" }],
-    fault: "the journal's connection", caughtAs: /^(A2|J|5xx)/
+    fault: "the journal's connection", caughtAs: /^(A2|I[1-4]|J1|J3|5xx)/
   },
   {
     name: "a lapsed lease is renewed",

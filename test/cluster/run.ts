@@ -42,6 +42,7 @@ try {
         })
         results.push(result)
         console.log(describe(result))
+        if (wanted === undefined || values.write) await writeReport(results, [])
       } catch (cause) {
         console.error(`${fault.name} (seed ${seed - 1}) could not be run:`, cause)
         process.exitCode = 1
@@ -66,6 +67,7 @@ if (values.plants && (wanted === undefined || values.plant !== undefined)) {
     seed += 5
     caught.push(found)
     console.log(tellCaught(found))
+    if (wanted === undefined || values.write) await writeReport([], caught)
     if (found.run === undefined) process.exitCode = 1
   }
 }
