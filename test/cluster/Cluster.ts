@@ -35,6 +35,8 @@ export interface ClusterOptions {
   readonly nats?: boolean
   readonly ttlMs?: number
   readonly planted?: string
+  /** PostgreSQL's volume has so many megabytes. */
+  readonly volumeMb?: number | undefined
 }
 
 const until = async (what: string, ms: number, holds: () => Promise<boolean>) => {
@@ -69,12 +71,12 @@ export class Cluster {
     this.ttlMs = parts.ttlMs
   }
 
-  static async start({ nats: withNats = true, nodes: count = 3, planted, ttlMs = 3_000 }: ClusterOptions = {}): Promise<Cluster> {
+  static async start({ nats: withNats = true, nodes: count = 3, planted, ttlMs = 3_000, volumeMb }: ClusterOptions = {}): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "troupe-faults-"))
     guardFolder(folder)
     const names = Array.from({ length: count + 1 }, (_, i) => `n${i + 1}`)
     const [postgres, nats, models, tools] = await Promise.all([
-      Postgres.start(),
+      Postgres.start(volumeMb),
       withNats ? NatsServer.start() : undefined,
       ModelServer.start(),
       startMcpServer({

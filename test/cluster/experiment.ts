@@ -52,8 +52,8 @@ export interface Fault {
   /** Makes the fault and mends it; what it gives is asked when all is checked. */
   readonly inject: (scene: Scene) => Promise<(run: RunData) => Aftermath | Promise<Aftermath>>
   readonly workload?: Partial<WorkloadOptions>
-  /** Nodes that do not run at the start. */
-  readonly spare?: number
+  /** A cluster of its own: PostgreSQL on a volume of so many megabytes. */
+  readonly volumeMb?: number
 }
 
 export interface Result extends Aftermath {
@@ -79,6 +79,12 @@ const missed = ({ bar, least, value }: Figure) => value === undefined || (least 
 /** Figures that are past their bars. */
 export const missedBars = ({ figures }: Pick<Result, "figures">) => figures.filter(missed)
 
+/** Appends that only a unique index kept out, of the nodes' lives that go on. */
+const inconsistent = async (cluster: Cluster) => {
+  const counts = await Promise.all(cluster.nodes.map((node) => node.metric("troupe_journal_appends_inconsistent_total")))
+  return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+}
+
 export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500, restMs = 60_000, seed, users }: ExperimentOptions): Promise<Result> => {
   const began = performance.now()
   const since = await mark(cluster.pool)
@@ -100,6 +106,7 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
     return judge
   }
   const load = loadavg()[0] ?? 0
+  const bugsBefore = await inconsistent(cluster)
   let judge
   try {
     judge = await Promise.race([scenes(), broken])
@@ -117,6 +124,8 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
   const aftermath = await judge({ audit, history, verdict })
   const violations = [...verdict.violations]
   if (history.acknowledged < inputs) violations.push(`G: only ${history.acknowledged} inputs were acknowledged`)
+  const bugs = await inconsistent(cluster) - bugsBefore
+  if (bugs > 0) violations.push(`J3: a unique index had to refuse ${bugs} appends`)
   if (aftermath.observed === undefined) violations.push("G: the fault was not observed")
   if (history.foreign === 0) violations.push("G: no stranger was refused")
   return {

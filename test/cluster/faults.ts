@@ -441,6 +441,31 @@ const clockJump: Fault = {
   }
 }
 
+const diskFull: Fault = {
+  name: "PostgreSQL's volume is full for 8 s",
+  bar: "no false acknowledgement; first new event ≤ 10 s after there is space again",
+  volumeMb: 500,
+  inject: async ({ cluster, sleep }) => {
+    await cluster.postgres.fill()
+    const full = await databaseNow(cluster).catch(() => undefined)
+    await sleep(8_000)
+    const died = !cluster.postgres.alive
+    await cluster.postgres.free()
+    if (died) await cluster.postgres.again()
+    const back = await databaseNow(cluster)
+    await sleep(10_000)
+    return ({ audit }) => {
+      const silence = audit.heads.filter((change) => full !== undefined && change.at > full + 3_000 && change.at < back && change.rev_after !== change.rev_before).length
+      const first = audit.heads.find((change) => change.at >= back && change.rev_after !== change.rev_before)
+      const late = first === undefined ? undefined : Math.max(0, first.at - back)
+      return {
+        gaps: late === undefined ? [] : [late], observed: silence === 0 || died ? `no append while it was full${died ? "; PostgreSQL stopped" : ""}` : undefined,
+        figures: [{ name: "first new event", value: late, bar: 10_000, unit: "ms" }]
+      }
+    }
+  }
+}
+
 /** Both at once. */
 const together = (a: Fault, b: Fault): Fault => ({
   name: `${a.name}, and at the same time: ${b.name}`,
@@ -459,7 +484,7 @@ export const faults: ReadonlyArray<Fault> = [
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
   cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, slow, natsDown, natsCut, join, clockJump, crashLoop,
-  together(kill, resets), together(stop, natsDown)
+  together(kill, resets), together(stop, natsDown), diskFull
 ]
 
 export { kill }

@@ -1,6 +1,7 @@
 /** A PostgreSQL for the fault suite: fsync on, killed and started again at will. */
 import { randomBytes } from "node:crypto"
-import { chown, mkdtemp, mkdir, rm } from "node:fs/promises"
+import { execFileSync } from "node:child_process"
+import { chown, mkdtemp, mkdir, open, rm, statfs } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -8,6 +9,7 @@ import pg from "pg"
 import { account } from "../../src/postgres/account.ts"
 import { locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
 import { type Cluster, freePort, halt, initialise, start } from "../../src/postgres/cluster.ts"
+import { codeOf } from "../../src/store/Database.ts"
 import { forgetProcess, guardFolder, guardProcess } from "./guarded.ts"
 
 const settings = { max_connections: "200", shared_buffers: "64MB", max_wal_size: "1GB", log_min_messages: "warning" }
@@ -18,8 +20,10 @@ export class Postgres {
   readonly #password: string
   readonly port: number
   #pid: number
+  readonly #mounted: boolean
 
-  private constructor(cluster: Cluster, home: string, password: string, port: number, pid: number) {
+  private constructor(cluster: Cluster, home: string, password: string, port: number, pid: number, mounted: boolean) {
+    this.#mounted = mounted
     this.#cluster = cluster
     this.#home = home
     this.#password = password
@@ -27,13 +31,15 @@ export class Postgres {
     this.#pid = pid
   }
 
-  static async start(): Promise<Postgres> {
+  /** `volumeMb`: on a volume of that size (a tmpfs, which takes root), to be filled. */
+  static async start(volumeMb?: number): Promise<Postgres> {
     const owner = await account()
     const binaries = await locate(owner)
     const base = (await reachable(tmpdir(), owner)) ? tmpdir() : sharedHome
     await mkdir(base, { recursive: true })
     const home = await mkdtemp(join(base, "troupe-faults-"))
     guardFolder(home)
+    if (volumeMb !== undefined) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${volumeMb}m`, "tmpfs", home])
     if (owner) await chown(home, owner.uid, owner.gid)
     const cluster: Cluster = { binaries, account: owner, folder: join(home, "data") }
     const password = randomBytes(12).toString("hex")
@@ -41,7 +47,7 @@ export class Postgres {
     const port = await freePort()
     const pid = await start(cluster, port, settings, join(home, "log"))
     guardProcess(pid)
-    return new Postgres(cluster, home, password, port, pid)
+    return new Postgres(cluster, home, password, port, pid, volumeMb !== undefined)
   }
 
   get log() {
@@ -76,6 +82,34 @@ export class Postgres {
     }
   }
 
+  /** Takes what space its volume has left. */
+  async fill() {
+    const { bavail, bsize } = await statfs(this.#home)
+    const file = await open(join(this.#home, "filler"), "w")
+    const block = Buffer.alloc(1024 * 1024)
+    try {
+      for (let left = bavail * bsize; left > 0; left -= block.length) await file.write(block)
+    } catch (cause) {
+      if (codeOf(cause) !== "ENOSPC") throw cause
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** Gives it back. */
+  async free() {
+    await rm(join(this.#home, "filler"))
+  }
+
+  get alive() {
+    try {
+      process.kill(this.#pid, 0)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** Recovers and accepts connections again. */
   async again() {
     for (const until = performance.now() + 30_000;;) {
@@ -94,6 +128,7 @@ export class Postgres {
   async stop() {
     await halt(this.#pid)
     forgetProcess(this.#pid)
+    if (this.#mounted) execFileSync("umount", [this.#home])
     await rm(this.#home, { recursive: true, force: true })
   }
 }

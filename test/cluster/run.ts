@@ -32,11 +32,17 @@ const results: Array<Result> = []
 let seed = first
 console.log(`faults: --seed ${first}`)
 let cluster: Cluster | undefined
+let volumeMb: number | undefined
 try {
   for (const fault of chosen) {
     for (let run = 0; run < Number(values.runs); run++) {
       try {
-        cluster ??= await Cluster.start({ nats: values.nats })
+        if (cluster !== undefined && fault.volumeMb !== volumeMb) {
+          await cluster.stop()
+          cluster = undefined
+        }
+        volumeMb = fault.volumeMb
+        cluster ??= await Cluster.start({ nats: values.nats, volumeMb })
         const result = await experiment(cluster, fault, {
           seed: seed++, ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }), ...(values.users === undefined ? {} : { users: Number(values.users) })
         })
