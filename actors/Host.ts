@@ -275,8 +275,9 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     // What is born with a command is as old as that command.
     const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
     const { sent } = item
-    if (sent !== undefined && mayBeKnown(live, item)) {
-      const answer = yield* kind.recall(live, item.request, sent.at)
+    // With a key, the key's kept answer would have said so.
+    if (sent !== undefined && item.key === undefined && mayBeKnown(live, item)) {
+      const answer = yield* kind.recall(live, item.request)
       if (answer !== undefined) {
         if (item.posted !== undefined) yield* write(live, [], item, at)
         return item.reply(Exit.succeed(answer))

@@ -67,8 +67,8 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly travels: (request: Request) => string | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */
   readonly revive: (sent: unknown) => Request | undefined
-  /** What became of a request that was sent first at that time, and may have been taken then: its answer; undefined when it was not. */
-  readonly recall: (being: Being<Snapshot>, request: Request, sentAt: number) => Effect.Effect<Answer | undefined, Unreachable>
+  /** What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody can tell. */
+  readonly recall: (being: Being<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
   readonly due: Request
   /** Sent instead of `again` when the actor was claimed too often without progress. */
   readonly poison: Request

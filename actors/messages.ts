@@ -45,7 +45,7 @@ const Failure = Schema.Union([
     retryAfterSeconds: Schema.optionalKey(Schema.Int)
   }),
   Schema.Struct({ is: Schema.Literal("KeyReused") }),
-  Schema.Struct({ is: Schema.Literal("Unreachable"), retryAfterSeconds: Schema.Int })
+  Schema.Struct({ is: Schema.Literal("Unreachable"), retryAfterSeconds: Schema.Int, elsewhere: Schema.optionalKey(Schema.Literal(true)) })
 ])
 
 /** Why a node does not take a question at all; nothing has happened. */
@@ -78,7 +78,7 @@ export const failed = (error: ActorError): Reply => {
     case "KeyReused":
       return { v: 1, failure: { is: "KeyReused" } }
     case "Unreachable":
-      return { v: 1, failure: { is: "Unreachable", retryAfterSeconds: error.retryAfterSeconds } }
+      return { v: 1, failure: { is: "Unreachable", retryAfterSeconds: error.retryAfterSeconds, ...(error.elsewhere === undefined ? {} : { elsewhere: error.elsewhere }) } }
     case "Draining":
       return { v: 1, unwilling: "draining" }
   }
@@ -93,7 +93,9 @@ export const failureOf = (failure: typeof Failure.Type): Exclude<ActorError, Dra
     }
     case "KeyReused":
       return new KeyReused()
-    case "Unreachable":
-      return new Unreachable({ retryAfterSeconds: failure.retryAfterSeconds })
+    case "Unreachable": {
+      const { is: _, ...fields } = failure
+      return new Unreachable(fields)
+    }
   }
 }

@@ -9,12 +9,11 @@ import { Principal } from "../../src/domain/principal.ts"
 import { WaitRewrite } from "../../src/domain/waitAnswer.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { freshBody } from "../../src/seed.ts"
-import { pendingState, queuedMessage, type Spend } from "../../src/store/threadDetail.ts"
+import { pendingState, queuedMessage } from "../../src/store/threadDetail.ts"
 import { readAdmitted, readInput } from "../../src/store/threadView.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { type Answer, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
-import * as answers from "./answers.ts"
 import type { Request } from "./requests.ts"
 
 const inputId = idOf("input")
@@ -74,8 +73,7 @@ export const travels = (request: Request): string | undefined => {
 }
 
 export interface Recalling {
-  readonly journal: Pick<Journal["Service"], "facts" | "input">
-  readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
+  readonly journal: Pick<Journal["Service"], "input">
 }
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
@@ -83,38 +81,27 @@ const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 const created = (body: object): Answer => ({ status: 201, body: JSON.stringify(body) })
 
 /** Inputs are known by their ids. Everything else comes to the same when it is asked twice, but for a cancel that names no turn. */
-export const makeRecall = ({ journal, spendOf }: Recalling) => {
-  /** When the running turn began. */
-  const beganAt = ({ ref, snapshot: { context: { turn } } }: Being<Snapshot>): Effect.Effect<number | undefined, Unreachable> =>
-    turn === null ? Effect.succeed(undefined) : journal.facts(ref, turn.openedPos - 1).pipe(Effect.mapBoth({ onFailure: unreachable, onSuccess: ([first]) => first?.at }))
-
-  return (being: Being<Snapshot>, request: Request, sentAt: number): Effect.Effect<Answer | undefined, Unreachable> => {
-    const { parent, ref, snapshot } = being
-    const { pending, turn } = snapshot.context
-    switch (request.type) {
-      case "submit":
-      case "retry": {
-        const id = request.type === "submit" ? request.input.inputId : request.inputId
-        const waiting = pending.find((input) => input.inputId === id)
-        if (waiting !== undefined) return Effect.succeed(created({ ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }))
-        return journal.input(ref, id).pipe(
-          Effect.mapError(unreachable),
-          Effect.map((stored) => {
-            if (stored === undefined) return undefined
-            // One that was cancelled since had been queued.
-            return created(stored.state === "admitted" ? readAdmitted(id, stored.fact) : { ...queuedMessage(readInput(stored.row), undefined), state: "queued" })
-          })
-        )
-      }
-      case "cancel":
-        // A turn that began after the cancel was sent is not meant by it: it may be there because of it.
-        if (request.turnId !== undefined) return Effect.succeed(undefined)
-        return Effect.flatMap(beganAt(being), (at) =>
-          at !== undefined && at <= sentAt
-            ? Effect.succeed(undefined)
-            : Effect.map(spendOf(ref.workspace, parent ?? ""), (spend) => ({ status: 200, body: JSON.stringify(answers.detail(being, snapshot, at ?? sentAt, spend)) })))
-      default:
-        return Effect.succeed(undefined)
+export const makeRecall = ({ journal }: Recalling) => ({ ref, snapshot }: Being<Snapshot>, request: Request): Effect.Effect<Answer | undefined, Unreachable> => {
+  const { pending, turn } = snapshot.context
+  switch (request.type) {
+    case "submit":
+    case "retry": {
+      const id = request.type === "submit" ? request.input.inputId : request.inputId
+      const waiting = pending.find((input) => input.inputId === id)
+      if (waiting !== undefined) return Effect.succeed(created({ ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }))
+      return journal.input(ref, id).pipe(
+        Effect.mapError(unreachable),
+        Effect.map((stored) => {
+          if (stored === undefined) return undefined
+          // One that was cancelled since had been queued.
+          return created(stored.state === "admitted" ? readAdmitted(id, stored.fact) : { ...queuedMessage(readInput(stored.row), undefined), state: "queued" })
+        })
+      )
     }
+    case "cancel":
+      // The turn that runs now may be there because the one that was meant was cancelled.
+      return request.turnId === undefined && turn !== null ? Effect.fail(unreachable()) : Effect.succeed(undefined)
+    default:
+      return Effect.succeed(undefined)
   }
 }

@@ -87,18 +87,39 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
 
 const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
 
-/** Connects the nodes that start from now on. Those in `cut` are on the list of nodes, and cannot be reached nor reach anyone. */
+/** What carries questions between the nodes of a world, and how a test harms it. */
+export interface Wire {
+  /** Nodes that are on the list of nodes, and cannot be reached nor reach anyone. */
+  readonly cut: Set<string>
+  readonly asked: Array<{ readonly from: string; readonly to: string; readonly question: Readonly<Record<string, unknown>> }>
+  /** Of the next question: it never arrives, or its answer does not. */
+  fate: "unheard" | "unanswered" | undefined
+  /** What happens between an answer that gets lost and whoever waits for it giving up. */
+  meanwhile: Effect.Effect<void>
+  readonly shared: Bus["Service"]
+}
+
+/** Connects the nodes that start from now on. */
 export const connect = Effect.fnUntraced(function*(world: World) {
   const shared = yield* ownBus
-  const cut = new Set<string>()
-  const away = (incarnation: string) => Effect.fail(new NoAnswer({ incarnation, reason: "away" }))
+  const wire: Wire = { cut: new Set(), asked: [], fate: undefined, meanwhile: Effect.void, shared }
+  const isCut = (...nodes: ReadonlyArray<string>) => nodes.some((node) => wire.cut.has(node))
   world.busOf = (me) => Effect.succeed(Bus.of({
     ...shared,
-    request: (to, message, timeoutMs) => to !== me && (cut.has(me) || cut.has(to)) ? away(to) : shared.request(to, message, timeoutMs),
-    wake: (shard) => { if (!cut.has(me)) shared.wake(shard) },
-    onWake: (listener) => shared.onWake((shard) => { if (!cut.has(me)) listener(shard) })
+    request: (to, message, timeoutMs) => {
+      const none = (reason: NoAnswer["reason"]) => new NoAnswer({ incarnation: to, reason })
+      if (isCut(me, to)) return Effect.fail(none("away"))
+      wire.asked.push({ from: me, to, question: JSON.parse(message) })
+      const { fate } = wire
+      wire.fate = undefined
+      return fate === "unheard"
+        ? Effect.delay(Effect.fail(none("timeout")), timeoutMs)
+        : Effect.andThen(shared.request(to, message, timeoutMs), (answer) => fate === "unanswered" ? Effect.andThen(wire.meanwhile, Effect.fail(none("timeout"))) : Effect.succeed(answer))
+    },
+    wake: (shard) => { if (!isCut(me)) shared.wake(shard) },
+    onWake: (listener) => shared.onWake((shard) => { if (!isCut(me)) listener(shard) })
   }))
-  return { shared, cut }
+  return wire
 })
 
 /** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */
@@ -183,12 +204,14 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
             : admissionIn(world, input))
     })
     const registry = yield* makeRegistry(kind, options)
-    yield* Layer.buildWithScope(
+    const sweep = yield* Layer.buildWithScope(
       Sweep.layer.pipe(Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), identitiesLayer(options)])),
       scope
     )
     return {
-      incarnation, kind, registry,
+      incarnation, journal, kind, placement: yield* Placement, registry,
+      /** Leaves in order. */
+      drain: (yield* Sweep.pipe(Effect.provide(sweep))).drain,
       isDead: () => store.crashed.has(incarnation),
       /** Asks the node; `died` when it did before it answered. */
       ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> => Effect.raceFirst(effect, Deferred.await(died)),

@@ -1,11 +1,11 @@
 /**
  * Exploration (architecture, "Proving it", 3): random commands to random owners of one thread, who die,
- * lose their lease without knowing, lose connections, and leave memory, at random moments; hooks judge
+ * lose their lease without knowing, lose connections to the journal and to each other, and leave memory, at random moments; hooks judge
  * its turns, and what waits is answered at random, or not. After every command what is stored folds to
  * what is live; in the end the journal's invariants hold.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { placeOf } from "../../src/journal/MemoryStore.ts"
@@ -15,18 +15,18 @@ import type { OpenWait } from "../../machines/thread/context.ts"
 import { plain } from "../../machines/thread/fold.ts"
 import { Client } from "./Client.ts"
 import { hook, rewrites } from "./Toolbox.ts"
-import { asStored, makeWorld, type Node, pass, plan, settle, startNode, type World } from "./World.ts"
+import { asStored, connect, makeWorld, type Node, pass, plan, settle, startNode, type Wire, type World } from "./World.ts"
 
 const runs = Number(process.env["TROUPE_EXPLORATIONS"] ?? 150)
 
 interface Move {
-  readonly what: "queue" | "steer" | "interrupt" | "edit" | "remove" | "promote" | "cancel" | "retry" | "answer" | "two" | "pass" | "fault" | "usurp" | "replace"
+  readonly what: "queue" | "steer" | "interrupt" | "edit" | "remove" | "promote" | "cancel" | "retry" | "answer" | "two" | "pass" | "fault" | "wire" | "usurp" | "replace"
   readonly a: number
   readonly b: number
 }
 
 const weights: Readonly<Record<Move["what"], number>> = {
-  queue: 8, steer: 6, interrupt: 3, edit: 2, remove: 2, promote: 4, cancel: 2, retry: 2, answer: 10, two: 4, pass: 18, fault: 8, usurp: 4, replace: 3
+  queue: 8, steer: 6, interrupt: 3, edit: 2, remove: 2, promote: 4, cancel: 2, retry: 2, answer: 10, two: 4, pass: 18, fault: 8, wire: 4, usurp: 4, replace: 3
 }
 const move: fc.Arbitrary<Move> = fc.record({
   what: fc.oneof(...Object.entries(weights).map(([what, weight]) => ({ weight, arbitrary: fc.constant(what as Move["what"]) }))),
@@ -75,10 +75,12 @@ class Explorer extends Client {
   private unaware: Node | undefined
   private readonly planned = new Map<number, typeof faults[number]>()
   private readonly idleMs: number
+  private readonly wire: Wire | undefined
 
-  constructor(world: World, idleMs: number) {
+  constructor(world: World, idleMs: number, wire: Wire | undefined) {
     super(world)
     this.idleMs = idleMs
+    this.wire = wire
     world.store.fault = (commit) => this.planned.get(commit)
   }
 
@@ -98,7 +100,11 @@ class Explorer extends Client {
   protected override readonly ask: Client["ask"] = Effect.fnUntraced(function*(this: Explorer, made: Parameters<Client["ask"]>[0]) {
     for (let tries = 0; tries < 100; tries++) {
       const node = pick(this.nodes, this.turn++)
-      const answer = yield* Effect.result(node.ask(made(node)))
+      const asked = yield* Effect.forkChild(Effect.result(node.ask(made(node))))
+      yield* settle
+      // One that is asked over the wire, and has died over it, is waited for.
+      while (asked.pollUnsafe() === undefined) yield* pass(500)
+      const answer = yield* Fiber.join(asked)
       yield* settle
       if (Result.isSuccess(answer) && answer.success !== "died") return answer.success
       if (Result.isSuccess(answer) || node.isDead()) yield* this.replace(node)
@@ -153,6 +159,14 @@ class Explorer extends Client {
       case "fault":
         this.planned.set(this.world.store.commits + 1 + a % 3, pick(faults, b))
         return
+      case "wire":
+        if (this.wire === undefined) return
+        if (a % 2 === 0) this.wire.fate = "unanswered"
+        else {
+          const { incarnation } = pick(this.nodes, b)
+          if (!this.wire.cut.delete(incarnation)) this.wire.cut.add(incarnation)
+        }
+        return
       case "usurp":
         this.realise()
         this.unaware = pick(this.nodes, a)
@@ -205,13 +219,14 @@ it("random commands to random owners that fail at random leave a journal that ho
   await fc.assert(
     fc.asyncProperty(
       fc.array(move, { minLength: 1, maxLength: 30, size: "max" }), fc.constantFrom(0, 3_600_000), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 6 }),
-      fc.constantFrom(...judges),
-      (way, idleMs, owners, maxSteps, hooks) =>
+      fc.constantFrom(...judges), fc.boolean(),
+      (way, idleMs, owners, maxSteps, hooks, connected) =>
         Effect.gen(function*() {
           const world = makeWorld()
+          const wire = connected ? yield* connect(world) : undefined
           world.plan = { ...plan, models: ["troupe/scripted", "troupe/scripted-paid"], maxSteps, maxTurnMs: 20_000 }
           world.hooks = hooks
-          const explorer = new Explorer(world, idleMs)
+          const explorer = new Explorer(world, idleMs, wire)
           for (let i = 0; i < owners; i++) yield* explorer.add()
           yield* explorer.create()
           for (const move of way) {
