@@ -17,7 +17,7 @@ export interface AskOptions {
   /** Idempotency-Key: the same for all tries. */
   readonly key?: string
   readonly node?: Node
-  /** What may have happened is not tried again; what was refused for the moment is. */
+  /** What may have happened is not tried again. */
   readonly once?: boolean
   readonly submit?: boolean
   /** Milliseconds; after them the outcome is unknown. */
@@ -75,6 +75,8 @@ export class Caller {
           return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended }
         }
         why = `${target.name} ${response.status} ${field(JSON.parse(text), "error")}`
+        // A journal that does not answer may have written it all the same.
+        doubtful = once && response.status === 503
       } catch (cause) {
         why = `${target.name} ${cause instanceof Error ? cause.name : "failed"}`
         doubtful = once

@@ -2,6 +2,7 @@
  * Ends what the fault suite has started, however the suite itself ends: its standard input is a pipe from
  * the suite, with a line for each process (`+pid`, `-pid`) and folder (`/path`) to be cleared away.
  */
+import { spawnSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { createInterface } from "node:readline"
 
@@ -20,4 +21,8 @@ for (const pid of pids) {
     // It has ended since.
   }
 }
-for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+for (const folder of folders) {
+  // It may be a volume of its own.
+  spawnSync("umount", ["-l", folder], { stdio: "ignore" })
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+}

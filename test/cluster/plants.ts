@@ -61,7 +61,7 @@ export const plants: ReadonlyArray<Plant> = [
   {
     name: "a timer fires early",
     edits: [{ file: "machines/thread/judging.ts", find: "wait.expiresAt <= at", put: "wait.expiresAt - 400 <= at" }, {
-      file: "machines/thread/context.ts", find: "Math.min(", put: "-400 + Math.min("
+      file: "actors/thread/rows.ts", find: "wait.expiresAt))", put: "wait.expiresAt - 400))"
     }],
     fault: "kill -9", caughtAs: /^J10/
   },

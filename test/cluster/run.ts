@@ -69,7 +69,10 @@ if (values.plants && (wanted === undefined || values.plant !== undefined)) {
   for (const plant of plants.filter(({ name }) => values.plant === undefined || name.includes(values.plant))) {
     const fault = faults.find(({ name }) => name.startsWith(plant.fault))
     if (fault === undefined) throw new Error(`no fault begins with ${plant.fault}`)
-    const found = await hunt(plant, fault, seed, values.nats)
+    const found = await hunt(plant, fault, seed, values.nats).catch((cause: unknown): Caught => {
+      console.error(cause)
+      return { plant, run: undefined, violation: undefined }
+    })
     seed += 5
     caught.push(found)
     console.log(tellCaught(found))
