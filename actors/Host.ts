@@ -70,7 +70,6 @@ export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "drained
 
 /** One live actor. */
 export interface Live<Snapshot, Request> extends Being<Snapshot> {
-  attributes: string
   snapshot: Snapshot
   head: Head
   readonly epoch: number

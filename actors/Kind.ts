@@ -10,7 +10,7 @@ import type { Answer, Refused, Unreachable } from "./Actor.ts"
 export interface Being<Snapshot> {
   readonly ref: ActorRef
   readonly parent: string | null
-  /** JSON text, as given at birth or edited since. */
+  /** JSON text, as it was when the actor was born or loaded: it is edited past the actor. */
   readonly attributes: string
   readonly createdAt: number
   readonly snapshot: Snapshot

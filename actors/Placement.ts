@@ -47,9 +47,6 @@ export const place = (incarnations: ReadonlyArray<string>): ReadonlyArray<string
   })
 }
 
-/** Shards of each node. */
-export const countShards = (placed: ReadonlyArray<string>) => Map.groupBy(placed, (incarnation) => incarnation)
-
 /** More actors than this above the others' mean, and a node has enough. */
 const leeway = { actors: 64, share: 1.25 }
 

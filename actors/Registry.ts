@@ -240,12 +240,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     return actor === undefined || actor.unborn || actor.ref.workspace !== ref.workspace || lease.fenced() ? undefined : actor.snapshot
   }
 
-  /** Attributes are rows of their own, edited past the actor. */
-  const amend = (ref: ActorRef, attributes: string) => {
-    const actor = live.get(ref.id)
-    if (actor !== undefined && actor.ref.workspace === ref.workspace) actor.attributes = attributes
-  }
-
   /** The same, after what is being written now: a reader at the log's end need not come twice. Waits a moment at most. */
   const settled = (ref: ActorRef): Effect.Effect<Snapshot | undefined> => {
     const actor = live.get(ref.id)
@@ -351,5 +345,5 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   /** An id for an actor that is to be born here. */
   const freshId = (noun: Noun) => placement.freshId(noun, live.size)
 
-  return { deliver, create, ensure, freshId, wakeable, amend, current, settled, peek: (id: string) => live.get(id)?.snapshot }
+  return { deliver, create, ensure, freshId, wakeable, current, settled, peek: (id: string) => live.get(id)?.snapshot }
 })

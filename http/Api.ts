@@ -35,6 +35,7 @@ import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
 import { MessagesApi } from "./messages/api.ts"
 import { ModelsApi } from "./models/api.ts"
+import { NodesApi } from "./nodes/api.ts"
 import { OperationsApi } from "./operations/api.ts"
 import { ProfilesApi } from "./profiles/api.ts"
 import { QueueApi } from "./queue/api.ts"
@@ -57,7 +58,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsApi, ToolsetsApi, WaitsApi
+    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, NodesApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsApi, ToolsetsApi, WaitsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

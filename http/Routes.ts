@@ -12,6 +12,7 @@ import { HooksHandlers } from "./hooks/handlers.ts"
 import { IdentitiesHandlers } from "./identities/handlers.ts"
 import { MessagesHandlers } from "./messages/handlers.ts"
 import { ModelsHandlers } from "./models/handlers.ts"
+import { NodesHandlers } from "./nodes/handlers.ts"
 import { OperationsHandlers } from "./operations/handlers.ts"
 import * as probes from "./probes.ts"
 import { ProfilesHandlers } from "./profiles/handlers.ts"
@@ -26,7 +27,7 @@ import { WaitsHandlers } from "./waits/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, OperationsHandlers, ProfilesHandlers,
+  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, NodesHandlers, OperationsHandlers, ProfilesHandlers,
   QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsHandlers, ToolsetsHandlers, WaitsHandlers
 )
 

@@ -43,8 +43,6 @@ export class Threads extends Context.Service<Threads, {
    * lets a reader who has seen that much be told so without a statement. Undefined is no answer.
    */
   readonly lastSeq: (workspace: string, threadId: string) => number | undefined
-  /** The thread's attributes were written, past its actor: one that lives here answers with them from now on. */
-  readonly amended: (workspace: string, threadId: string, attributes: string) => void
   /**
    * All events after `afterSeq` as JSON texts, at most `limit`, from memory, with those that are being
    * written at this moment. Undefined is no answer: read the log.

@@ -28,7 +28,7 @@ import type { Tails } from "./tails.ts"
 import { makeRecall, revive, travels } from "./travelling.ts"
 
 export interface ThreadKindOptions extends Preparing {
-  readonly journal: Pick<Journal["Service"], "facts" | "input">
+  readonly journal: Pick<Journal["Service"], "attributes" | "facts" | "input">
   readonly bus: Bus["Service"]
   readonly endings: Endings
   readonly perform: Perform
@@ -44,7 +44,7 @@ interface ThreadWritten extends Written {
 export type ThreadKind = Kind<Snapshot, Request, Prepared, ThreadJob, ThreadWritten>
 
 export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
-  const answer = (being: Being<Snapshot>, { at, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+  const answer = (being: Being<Snapshot>, { at, attributes = being.attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
@@ -68,7 +68,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail(being, next, at, spend)) }
+        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail({ ...being, attributes }, next, at, spend)) }
       default:
         return answers.nothing
     }

@@ -70,10 +70,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   reviewers.appoint(makeReviewing(exchange))
   const database = yield* Database
   const tools = yield* makeTools([
-    threadFamily({
-      reads, now: lease.now,
-      amended: (workspace, threadId, attributes) => registry.amend(refOf(workspace, threadId), attributes)
-    }),
+    threadFamily({ reads, now: lease.now }),
     agentsFamily(database, exchange),
     connectionsFamily(database)
   ])
@@ -154,7 +151,6 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     recent: (workspace, threadId, afterSeq, limit) =>
       goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
         Effect.succeed(snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit))),
-    amended: (workspace, threadId, attributes) => registry.amend(refOf(workspace, threadId), attributes),
     lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
     create,
     submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {

@@ -35,11 +35,12 @@ export interface Prepared {
   readonly creating?: true
   /** For answers that are a Thread detail. */
   readonly spend?: Spend
+  readonly attributes?: string
 }
 
 export interface Preparing {
   readonly admissionOf: AdmissionOf
-  readonly journal: Pick<Journal["Service"], "facts">
+  readonly journal: Pick<Journal["Service"], "attributes" | "facts">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
 }
@@ -143,6 +144,13 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
         ? goOn(spend(being), (spend) => Effect.succeed({ at, command, creating, spend }))
         : Effect.succeed({ at, command })
     })
+
+  const cancelling = Effect.fnUntraced(function*(being: Being<Snapshot>, request: Of<"cancel">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    // Edited past the actor, perhaps on another node.
+    const attributes = yield* Effect.mapError(journal.attributes(being.ref), unreachable)
+    return { at, command: { ...request, at, admissions }, spend: yield* spend(being), ...(attributes === undefined ? {} : { attributes }) }
+  })
 
   /** The first message of the turn that ended last. */
   const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
@@ -282,8 +290,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
       case "remove":
         return Effect.succeed({ at, command: { ...request, at } })
       case "cancel":
-        return goOn(admissionsOf(being), (admissions) =>
-          goOn(spend(being), (spend) => Effect.succeed({ at, command: { ...request, at, admissions }, spend })))
+        return cancelling(being, request, at)
       case "answer":
         return answering(being, request, at)
       case "model.replied": {

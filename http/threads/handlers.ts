@@ -73,7 +73,6 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
         Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
       )
       if (written === undefined) continue
-      threads.amended(workspace, threadId, written.attributes)
       return answer(workspace, { ...rows, ...written })
     }
   })

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Database, isUnavailable } from "../store/Database.ts"
+import { version } from "../version.ts"
 import { Lease, type NodeStatus } from "./Lease.ts"
 import { keepLease, type LeaseOptions, type Neighbour } from "./leaseKeeper.ts"
 
@@ -49,7 +50,7 @@ export const layerPostgresLease = (options: LeaseOptions) =>
       },
       join: async (incarnation, name, deadline, status) =>
         toPulse(await database.beat<Row>({
-          name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline, options.version ?? "", JSON.stringify(status)]
+          name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline, version, JSON.stringify(status)]
         })),
       beat: async (incarnation, deadline, status) => {
         try {

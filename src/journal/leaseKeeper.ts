@@ -14,8 +14,6 @@ export interface LeaseOptions {
   readonly name: string
   /** Milliseconds; 5,000 unless given. */
   readonly ttl?: number
-  /** Of the program: for people who look at the list of nodes. */
-  readonly version?: string
 }
 
 /** A node of the list as another one sees it. */
@@ -60,7 +58,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
   const oneBeat = Semaphore.makeUnsafe(1)
 
   let incarnation = freshId("node")
-  let status: () => NodeStatus = () => ({ actors: 0, draining: false, bus: "in-process" })
+  let status: () => NodeStatus = () => ({ actors: 0, draining: false, bus: "" })
   let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
   /** When the first of the others lapses, should it not beat again. */

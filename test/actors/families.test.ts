@@ -22,7 +22,7 @@ beforeAll(async () => { server = await startServer() })
 afterAll(() => server.stop())
 
 const families = async () => [
-  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), now: Date.now, amended: () => {} }),
+  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), now: Date.now }),
   agentsFamily(server.database, () => Effect.never),
   connectionsFamily(server.database)
 ]

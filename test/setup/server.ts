@@ -5,6 +5,8 @@
  *     const server = await startServer()
  *     const { status, body } = await server.alpha.post("/v1/agents", { name: "A", profileId })
  *     await server.stop()
+ *
+ * A second node on the same database and bus: `startServer({ beside: server })`.
  */
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
@@ -90,6 +92,10 @@ export interface KeyOptions {
 }
 
 export interface ServerOptions {
+  /** A server whose database this one shares, and whose bus. It is stopped after this one. */
+  readonly beside?: { readonly url: string; readonly bus: Bus["Service"] }
+  /** The node's name; `test` unless told. */
+  readonly name?: string
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs?: number
   readonly leaseTtlMs?: number
@@ -108,13 +114,15 @@ export interface ServerOptions {
   readonly reviewers?: Layer.Layer<Reviewers>
 }
 
+const busOf = ({ beside, bus }: ServerOptions) => bus ?? (beside === undefined ? Bus.layerMemory : Layer.succeed(Bus, beside.bus))
+
 const services = (url: string, options: ServerOptions) => {
   const database = Database.layer({ url: Redacted.make(url) })
-  const lease = layerPostgresLease({ name: "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
+  const lease = layerPostgresLease({ name: options.name ?? "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
-  const ground = Layer.mergeAll(database, lease, options.bus ?? Bus.layerMemory, models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
+  const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
   const hooks = Hooks.layer.pipe(
     Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
@@ -137,13 +145,14 @@ const services = (url: string, options: ServerOptions) => {
 }
 
 export const startServer = async (options: ServerOptions = {}) => {
-  const fresh = await freshDatabase()
-  const { lines } = options
+  const { beside, lines } = options
+  const fresh = beside === undefined ? await freshDatabase() : { url: beside.url, drop: async () => {} }
   const listening = Layer.unwrap(Effect.map(observe, (watch) =>
     listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...(lines !== undefined && { observe: watch }) })))
   const logs = lines === undefined ? Layer.empty : layerLogs({ level: "trace", format: "json", lines })
   const runtime = ManagedRuntime.make(listening.pipe(Layer.provideMerge(services(fresh.url, options)), Layer.provideMerge(logs)))
   const database = await runtime.runPromise(Database)
+  const bus = await runtime.runPromise(Bus)
   const port = await runtime.runPromise(Effect.flatMap(HttpServer.HttpServer, portOf))
   const base = `http://127.0.0.1:${port}`
 
@@ -167,9 +176,12 @@ export const startServer = async (options: ServerOptions = {}) => {
     alpha: await client(alpha),
     beta: await client(beta),
     anonymous: new Client(base, undefined),
+    /** The same credential here. */
+    at: ({ token }: Client) => new Client(base, token),
     client,
     /** For what tests look up or change behind the server's back. */
     database,
+    bus,
     runtime,
     stop: async () => {
       await runtime.dispose()

@@ -22,8 +22,6 @@ export interface OwnThread {
   readonly reads: ThreadReads["Service"]
   /** Milliseconds by the journal's clock. */
   readonly now: () => number
-  /** The attributes were written, past the thread's actor. */
-  readonly amended: (workspace: string, threadId: string, attributes: string) => void
 }
 
 const mostEvents = 50
@@ -57,7 +55,7 @@ const fitting = (events: ReadonlyArray<unknown>) => {
 
 const gone = toolError("The thread could not be found.")
 
-export const threadFamily = ({ amended, now, reads }: OwnThread): Family => {
+export const threadFamily = ({ now, reads }: OwnThread): Family => {
   const get = ({ threadId, workspace }: CallBy) => Effect.map(reads.detail(workspace, threadId), (found) => {
     if (found === undefined) return gone
     const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(threadRows(workspace, found, found.inputs), { ...found.spend, at: now() })
@@ -71,7 +69,6 @@ export const threadFamily = ({ amended, now, reads }: OwnThread): Family => {
       Effect.flatMap((attributes) => reads.updateAttributes(workspace, threadId, () => JSON.stringify(attributes), found.version)),
       Effect.map((written) => {
         if (written === undefined) return gone
-        amended(workspace, threadId, written.attributes)
         const { metadata, title } = readAttributes(written.attributes)
         return { output: { ...(title === undefined ? {} : { title }), ...(metadata === undefined ? {} : { metadata }) } }
       }),

@@ -1,0 +1,284 @@
+/** Two nodes on one database and one bus: whichever is asked, the answer is the same; with the wires between them cut, nearly. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Placement } from "../../actors/Placement.ts"
+import { Sweep } from "../../actors/Sweep.ts"
+import { Bus, NoAnswer } from "../../src/bus/Bus.ts"
+import { type InProcess, makeInProcess } from "../../src/bus/inProcess.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { hasShard, shardOf } from "../../src/journal/shard.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { assertRefused as refused } from "./refused.ts"
+import { Watcher } from "./sse.ts"
+import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+
+/** While cut, nothing gets from node to node. */
+let isCut = false
+let shared: InProcess
+const busOf = () => {
+  const mine = new Set<string>()
+  return Layer.effect(Bus, Effect.gen(function*() {
+    shared ??= yield* makeInProcess()
+    return Bus.of({
+      ...shared,
+      serve: (incarnation, answer) => {
+        mine.add(incarnation)
+        return shared.serve(incarnation, answer)
+      },
+      request: (to, message, timeoutMs) => isCut && !mine.has(to) ? Effect.fail(new NoAnswer({ incarnation: to, reason: "away" })) : shared.request(to, message, timeoutMs),
+      publish: (hint) => { if (!isCut) shared.publish(hint) },
+      wake: (shard) => { if (!isCut) shared.wake(shard) },
+      authChanged: () => { if (!isCut) shared.authChanged() },
+      state: () => isCut ? "disconnected" : "connected"
+    })
+  }))
+}
+const cutting = async <A>(work: () => Promise<A>) => {
+  isCut = true
+  return work().finally(() => { isCut = false })
+}
+
+let a: TestServer
+let b: TestServer
+/** The same credential at both. */
+let atA: Client
+let atB: Client
+let agentId: string
+const twin = (client: Client) => b.at(client)
+beforeAll(async () => {
+  a = await startServer({ bus: busOf(), name: "a" })
+  b = await startServer({ bus: busOf(), name: "b", beside: a })
+  atA = a.alpha
+  atB = twin(atA)
+  agentId = await makeAgent(atA)
+  await until(async () => (await atA.get("/v1/nodes")).body.nodes.length === 2)
+})
+afterAll(async () => {
+  await b.stop()
+  await a.stop()
+})
+
+const until = async (holds: () => Promise<boolean>, ms = 10_000) => {
+  const deadline = performance.now() + ms
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error("it did not come to that")
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const ownerOf = (threadId: string) =>
+  a.runtime.runPromise(a.database.run("test.owner", (db) => db.selectFrom("heads").select(["owner", "epoch"]).where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()))
+
+describe("the list of nodes", () => {
+  it("is the same from every node: names, lives, shards, actors, and how they do", async () => {
+    await makeThread(atA, agentId)
+    await until(async () => (await atB.get("/v1/nodes")).body.nodes.every(({ bus }: { bus: string }) => bus === "connected"))
+    const { body, status } = await atB.get("/v1/nodes")
+    assert.strictEqual(status, 200)
+    const [one, two] = body.nodes
+    assert.deepStrictEqual([body.nodes.length, one.name, two.name], [2, "a", "b"])
+    assert.strictEqual(one.shards + two.shards, 256)
+    for (const node of body.nodes) {
+      assert.deepStrictEqual(Object.keys(node).sort(), ["actors", "bus", "draining", "incarnation", "leaseAgeMs", "name", "shards", "since", "version"])
+      assert.match(node.incarnation, /^node_/)
+      assert.match(node.version, /^\d+\.\d+\.\d+/)
+      assert.isBelow(Math.abs(Date.now() - Date.parse(node.since)), 600_000)
+      assert.isAtMost(node.leaseAgeMs, 3_000)
+      assert.deepStrictEqual([node.draining, node.bus], [false, "connected"])
+    }
+    await until(async () => (await atA.get("/v1/nodes")).body.nodes[0].actors > 0)
+    const stable = ({ actors: _, leaseAgeMs: __, ...node }: Record<string, unknown>) => node
+    assert.deepStrictEqual((await atA.get("/v1/nodes")).body.nodes.map(stable), body.nodes.map(stable))
+  })
+
+  it("shows two nodes that have one name, and one that is gone no more", async () => {
+    const c = await startServer({ bus: busOf(), name: "a", beside: a })
+    const nodes = async () => (await atA.get("/v1/nodes")).body.nodes
+    await until(async () => (await nodes()).length === 3)
+    assert.deepStrictEqual((await nodes()).map(({ name }: { name: string }) => name), ["a", "a", "b"])
+    assert.strictEqual(new Set((await nodes()).map(({ incarnation }: { incarnation: string }) => incarnation)).size, 3)
+    await c.stop()
+    await until(async () => (await nodes()).length === 2)
+  })
+
+  it("is for those who operate: the scope admin", async () => {
+    const reader = await a.client(a.workspaces.alpha, { scopes: ["read", "run"] })
+    refused(await reader.get("/v1/nodes"), 403, "permission_denied")
+    refused(await a.anonymous.get("/v1/nodes"), 401, "unauthenticated")
+    refused(await atA.get("/v1/nodes?limit=1"), 400, "invalid_request")
+  })
+})
+
+describe("a thread of one node, asked of another", () => {
+  it("takes messages, and both tell the same log, never less than was acknowledged", async () => {
+    const threadId = await makeThread(atA, agentId)
+    const owner = await ownerOf(threadId)
+    for (let turn = 1; turn <= 10; turn++) {
+      const [sender, reader] = turn % 2 === 0 ? [atA, atB] : [atB, atA]
+      const { seq } = await submit(sender, threadId, `message ${turn}`)
+      assert.isAtLeast((await reader.get(`/v1/threads/${threadId}`)).body.lastSeq, seq)
+      const page = await reader.get(`/v1/threads/${threadId}/events?afterSeq=${seq - 1}`)
+      assert.strictEqual(page.body.events[0].seq, seq)
+      await logOf(reader, threadId, ended(turn))
+    }
+    assert.deepStrictEqual(await logOf(atA, threadId, ended(10)), await logOf(atB, threadId, ended(10)))
+    assert.deepStrictEqual(await ownerOf(threadId), owner)
+  })
+
+  it("answers every command, and refuses in the same words", async () => {
+    const threadId = await makeThread(atA, agentId)
+    const path = `/v1/threads/${threadId}`
+    const { turnId } = await submit(atB, threadId, "A\n/wait 20s")
+    const queued = await submit(atB, threadId, "B")
+    assert.strictEqual(queued.state, "queued")
+    assert.strictEqual((await atB.patch(`${path}/queue/${queued.id}`, { content: text("B2") })).status, 200)
+    assert.strictEqual((await atA.get(`${path}/queue`)).body[0].content[0].text, "B2")
+    assert.strictEqual((await atB.post(`${path}/queue/${queued.id}/promote`, { mode: "steer" })).body.state, "steered")
+    assert.strictEqual((await atB.delete(`${path}/queue/${queued.id}`)).status, 204)
+    refused(await atB.delete(`${path}/queue/${queued.id}`), 409, "input_not_pending")
+    refused(await atB.post(`${path}/messages`, { content: text("C"), expectedTurnId: `trn_${"0".repeat(26)}` }), 409, "turn_conflict")
+    refused(await atB.post(`${path}/retry`), 409, "nothing_to_retry")
+    refused(await twin(a.beta).post(`${path}/messages`, { content: text("C") }), 404, "not_found")
+    assert.strictEqual((await atB.post(`${path}/cancel`, { turnId })).body.status, "cancelled")
+    assert.strictEqual((await atB.post(`${path}/retry`)).status, 201)
+    assert.strictEqual((await atB.post(`${path}/cancel`)).status, 200)
+  })
+
+  it("knows of what was edited on the other node", async () => {
+    const threadId = await makeThread(atA, agentId, { title: "old" })
+    await submit(atA, threadId, "A\n/wait 20s")
+    assert.strictEqual((await atB.patch(`/v1/threads/${threadId}`, { title: "new" })).status, 200)
+    assert.strictEqual((await atA.post(`/v1/threads/${threadId}/cancel`)).body.thread.title, "new")
+  })
+
+  it("takes a request with a key once, whichever nodes get it", async () => {
+    const threadId = await makeThread(atA, agentId)
+    const key = { "idempotency-key": "once" }
+    const send = (client: Client) => client.post(`/v1/threads/${threadId}/messages`, { content: text("A") }, key)
+    const answers = await Promise.all([atA, atB, atB, atA].map(send))
+    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1, JSON.stringify(answers.map(({ body }) => body)))
+    const log = await logOf(atB, threadId, ended(1))
+    assert.strictEqual(log.filter(({ type }) => type === "user_message").length, 1)
+    const made = await Promise.all([atA, atB].map((client) => client.post("/v1/threads", { agentId }, key)))
+    assert.strictEqual(made[0]!.text, made[1]!.text)
+  })
+
+  it("is watched there as here: streams and long polls", async () => {
+    const threadId = await makeThread(atA, agentId)
+    const watchers = await Promise.all([`/v1/threads/${threadId}/events/stream?afterSeq=0&deltas=text`, `/v1/agents/${agentId}/events/stream`, "/v1/events/stream"]
+      .map((path) => Watcher.open(b.base, path, atB.token!)))
+    for (const watcher of watchers) await watcher.until(({ frames }) => frames.some(({ event }) => event === "ready"))
+    const started = performance.now()
+    const poll = atB.get(`/v1/threads/${threadId}/events?waitSeconds=10&afterSeq=2`)
+    await submit(atA, threadId, "A\n/wait 300ms")
+    assert.strictEqual((await poll).body.events.at(-1).type, "turn_completed")
+    assert.isBelow(performance.now() - started, 1_500)
+    for (const watcher of watchers) {
+      await watcher.until(({ frames }) => frames.filter(({ event }) => event === "event").length === 3)
+      await watcher.close()
+    }
+  })
+})
+
+describe("a credential", () => {
+  it("that is revoked on one node is good on none, and its streams end, within seconds, with or without the bus", async () => {
+    const check = async () => {
+      const client = await a.client(a.workspaces.alpha)
+      const there = twin(client)
+      const watcher = await Watcher.open(b.base, "/v1/events/stream", client.token!)
+      await watcher.until(({ frames }) => frames.some(({ event }) => event === "ready"))
+      const { body } = await there.get("/v1/auth")
+      assert.strictEqual((await atA.delete(`/v1/auth/keys/${body.principal.id}`)).status, 204)
+      const revoked = performance.now()
+      await until(async () => (await there.get("/v1/auth")).status === 401, 5_000)
+      await watcher.until(({ frames }) => frames.some(({ event }) => event === "bye"))
+      assert.isBelow(performance.now() - revoked, 5_000)
+    }
+    await check()
+    await cutting(check)
+  })
+
+  it("of an identity that is disabled on one node opens nothing on any, nor does an agent of it", async () => {
+    const mine = await a.client(a.workspaces.alpha, { identity: "ida" })
+    const there = twin(mine)
+    assert.strictEqual((await there.get("/v1/auth")).status, 200)
+    const theirs = await makeAgent(atA, ["troupe/scripted"], { identity: "ida" })
+    const threadId = await makeThread(atB, theirs)
+    await atA.post("/v1/identities/disable", { identity: "ida" })
+    await until(async () => (await there.get("/v1/auth")).status === 403, 5_000)
+    await until(async () => (await atB.post(`/v1/threads/${threadId}/messages`, { content: text("A") })).status === 403, 5_000)
+  })
+})
+
+describe("with the wires between the nodes cut", () => {
+  it("a submit is acknowledged as queued and runs within two seconds, once, in order, on its owner", async () => {
+    const threadId = await makeThread(atA, agentId)
+    const owner = await ownerOf(threadId)
+    const started = performance.now()
+    const answers = await cutting(async () => {
+      const first = await atB.post(`/v1/threads/${threadId}/messages`, { content: text("one") }, { "idempotency-key": "k" })
+      // Whoever sends it again, to whom ever, gets the same answer.
+      for (const client of [atB, atA, atB]) {
+        const again = await client.post(`/v1/threads/${threadId}/messages`, { content: text("one") }, { "idempotency-key": "k" })
+        assert.deepStrictEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [201, first.text, "true"])
+      }
+      refused(await atA.post(`/v1/threads/${threadId}/messages`, { content: text("other") }, { "idempotency-key": "k" }), 422, "idempotency_key_reused")
+      return [first.body, await submit(atB, threadId, "two"), await submit(atA, threadId, "three")]
+    })
+    assert.isBelow(performance.now() - started, 1_000)
+    assert.deepStrictEqual(answers.slice(0, 2).map(({ state }) => state), ["queued", "queued"])
+    const log = await logOf(atB, threadId, ended(3))
+    assert.isBelow(performance.now() - started, 2_500)
+    assert.deepStrictEqual(log.filter(({ type }) => type === "user_message").map(({ inputId }) => inputId), answers.map(({ id }) => id))
+    assert.deepStrictEqual(await ownerOf(threadId), owner)
+  })
+
+  it("what depends on the thread's state is 503, and says when to come back", async () => {
+    const threadId = await makeThread(atA, agentId)
+    const { turnId } = await submit(atA, threadId, "A\n/wait 20s")
+    const path = `/v1/threads/${threadId}`
+    const asked = await cutting(() => Promise.all([
+      atB.post(`${path}/messages`, { content: text("B"), expectedTurnId: turnId }), atB.post(`${path}/cancel`), atB.post(`${path}/retry`),
+      atB.patch(`${path}/queue/inp_${"0".repeat(26)}`, { content: text("C") })
+    ]))
+    for (const answer of asked) {
+      refused(answer, 503, "runtime_unavailable")
+      assert.strictEqual(answer.headers.get("retry-after"), String(answer.body.retryAfterSeconds))
+    }
+    assert.strictEqual((await atB.post(`${path}/cancel`)).status, 200)
+  })
+
+  it("reads go on as before", async () => {
+    const threadId = await makeThread(atA, agentId)
+    await cutting(async () => {
+      const poll = atB.get(`/v1/threads/${threadId}/events?waitSeconds=10&afterSeq=2`)
+      const { seq } = await submit(atA, threadId, "A")
+      assert.isAtLeast((await atB.get(`/v1/threads/${threadId}`)).body.lastSeq, seq)
+      assert.strictEqual((await poll).body.events[0].type, "turn_completed")
+    })
+  })
+})
+
+describe("a node that is stopped", () => {
+  it("leaves nothing behind: what it had runs on the other within two seconds", async () => {
+    const c = await startServer({ bus: busOf(), name: "c", beside: a })
+    const atC = c.at(atA)
+    await until(async () => (await atA.get("/v1/nodes")).body.nodes.length === 3)
+    const threads = await Promise.all(Array.from({ length: 8 }, () => makeThread(atC, agentId)))
+    const mine = await c.runtime.runPromise(Effect.map(Placement, (placement) => threads.every((id) => hasShard(placement.mine(), shardOf(id)))))
+    assert.isTrue(mine, "born on a node, in its shards")
+    for (const threadId of threads) await submit(atC, threadId, "A\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms")
+    const stopping = performance.now()
+    const stopped = c.runtime.runPromise(Effect.gen(function*() {
+      yield* (yield* Sweep).drain(10_000)
+      yield* (yield* Lease).leave
+    })).then(c.stop)
+    for (const threadId of threads) await submit(atB, threadId, "B")
+    await stopped
+    for (const threadId of threads) await logOf(atB, threadId, ended(2))
+    assert.isBelow(performance.now() - stopping, 5_000)
+    const live = (await atA.get("/v1/nodes")).body.nodes.map(({ incarnation }: { incarnation: string }) => toUuid(incarnation))
+    for (const threadId of threads) assert.include([null, ...live], (await ownerOf(threadId)).owner)
+  })
+})
