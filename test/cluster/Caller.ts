@@ -56,6 +56,8 @@ export class Caller {
       tries++
       let why: string
       let doubtful = false
+      /** A client waits for as long as it is told. */
+      let pause = 50 + this.random() * 150
       try {
         const response = await fetch(target.base + path, {
           method,
@@ -75,18 +77,19 @@ export class Caller {
           return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended }
         }
         why = `${target.name} ${response.status} ${field(JSON.parse(text), "error")}`
+        pause += Math.min(2, Number(field(JSON.parse(text), "retryAfterSeconds")) || 0) * 1_000
         // A journal that does not answer may have written it all the same.
         doubtful = once && response.status === 503
       } catch (cause) {
         why = `${target.name} ${cause instanceof Error ? cause.name : "failed"}`
         doubtful = once
       }
-      failed ??= why
+      failed = failed === undefined ? why : `${failed}, ${why}`.slice(0, 300)
       if (doubtful || performance.now() - began > patience) {
         this.history.requests.push({ began, ended: performance.now(), tries, submit, lost: !doubtful, failed })
         return undefined
       }
-      await sleep(50 + this.random() * 150)
+      await sleep(pause)
     }
   }
 

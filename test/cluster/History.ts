@@ -56,7 +56,7 @@ export interface Requested {
   readonly began: number
   readonly ended: number
   readonly tries: number
-  /** Why the first try failed. */
+  /** Why tries failed. */
   readonly failed?: string
   readonly submit: boolean
   /** It was never answered. */

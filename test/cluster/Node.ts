@@ -1,6 +1,7 @@
 /** One node of the cluster under test: a real process, behind proxies of its own. */
 import { createWriteStream, type WriteStream } from "node:fs"
 import { join, resolve } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { assert } from "@effect/vitest"
 import { Child } from "../process/Child.ts"
 import { forgetProcess, guardProcess } from "./guarded.ts"
@@ -64,10 +65,12 @@ export class Node {
     await this.#child?.end("SIGKILL")
   }
 
-  /** SIGTERM, as a deployment does; its exit code. */
+  /** SIGTERM, as a deployment does; its exit code. A load balancer asks ten times a second whether it is ready. */
   async leave() {
-    const code = await this.#child?.end("SIGTERM")
+    const ended = this.#child?.end("SIGTERM")
+    while (this.up && await this.ready()) await sleep(100)
     this.up = false
+    const code = await ended
     forgetProcess(this.#child?.process.pid)
     return code
   }

@@ -96,11 +96,13 @@ const shortStop: Fault = {
 /** What a deployment may cost: silence of running turns, and requests that one retry does not mend. */
 const handOver = ({ audit, history }: RunData, from: { readonly wall: number; readonly at: number }, to: { readonly wall: number; readonly at: number }, observed: string | undefined): Aftermath => {
   const gaps = longestGaps(audit, history, from.wall, to.wall)
+  const hard = strained(history, from.at, to.at)
+  for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
   return {
     gaps, observed,
     figures: [
       { name: "longest silence", value: quantile(gaps, 1), bar: 2_000, unit: "ms" },
-      { name: "requests that one retry does not mend", value: strained(history, from.at, to.at).length, bar: 0, unit: "" }
+      { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
     ]
   }
 }

@@ -1,10 +1,11 @@
 /** Results in words: a line a run on the terminal, a row a fault in docs/reliability.md. */
 import { readFile, writeFile } from "node:fs/promises"
-import { loadavg } from "node:os"
 import { resolve } from "node:path"
 import { type Figure, missedBars, type Result } from "./experiment.ts"
+import { faults } from "./faults.ts"
 import type { Caught } from "./hunt.ts"
 import { quantile } from "./measures.ts"
+import { plants } from "./plants.ts"
 
 const document = resolve(import.meta.dirname, "../../docs/reliability.md")
 
@@ -35,11 +36,22 @@ export const row = (results: ReadonlyArray<Result>) => {
     const values = results.flatMap(({ figures }) => figures.filter((figure) => figure.name === name).flatMap(({ value }) => value ?? []))
     return `${name} ${number(quantile(values, 1), unit)}`
   })
+  const loads = results.map(({ load }) => Math.round(load))
+  const load = [...new Set([Math.min(...loads), Math.max(...loads)])].join(" to ")
   const times = gaps.length === 0 ? "–" : `${number(quantile(gaps, 0.5), "ms")} / ${number(quantile(gaps, 1), "ms")}`
-  return `| ${first.fault} | ${results.length} | ${inputs.toLocaleString("en")} | ${violations} | ${times} | ${[...others, first.bar].join("; bar: ").replace(/; bar: (?=.*; bar: )/g, ", ")} |`
+  return `| ${first.fault} | ${results.length} | ${inputs.toLocaleString("en")} | ${violations} | ${times} | ${load} | ${[...others, first.bar].join("; bar: ").replace(/; bar: (?=.*; bar: )/g, ", ")} |`
 }
 
-export const section = (name: string, lines: ReadonlyArray<string>, text: string) => {
+/** The rows between two marks, by their first cell. */
+const rowsOf = (name: string, text: string) => {
+  const [, inner = ""] = text.split(`<!-- ${name} -->`)
+  const rows = (inner.split(`<!-- /${name} -->`)[0] ?? "").split("\n").filter((line) => line.startsWith("| ")).slice(1)
+  return new Map(rows.map((line) => [cells(line)[0] ?? "", line]))
+}
+
+const cells = (line: string) => line.split("|").slice(1, -1).map((cell) => cell.trim())
+
+const section = (name: string, lines: ReadonlyArray<string>, text: string) => {
   const from = `<!-- ${name} -->`
   const to = `<!-- /${name} -->`
   const begin = text.indexOf(from)
@@ -48,26 +60,42 @@ export const section = (name: string, lines: ReadonlyArray<string>, text: string
   return `${text.slice(0, begin + from.length)}\n\n${lines.join("\n")}\n\n${text.slice(end)}`
 }
 
+/** New rows take the place of old ones of the same name; in the order of `names`, and no others. */
+const merged = (name: string, fresh: ReadonlyMap<string, string>, names: ReadonlyArray<string>, text: string) => {
+  const old = rowsOf(name, text)
+  return names.flatMap((each) => fresh.get(each) ?? old.get(each) ?? [])
+}
+
 export const tellCaught = ({ plant, run, violation }: Caught) =>
   run === undefined ? `FAIL planted: ${plant.name} was not caught` : `ok   planted: ${plant.name}, caught in run ${run}: ${violation}`
 
+const plantRow = ({ plant, run, violation }: Caught) => {
+  const shown = (violation ?? "–").replace(/[a-z]+_[0-9a-z]{26}|[0-9a-f-]{36}|canary-\S+/g, "…").replaceAll("|", "/")
+  return `| ${plant.name} | ${plant.fault} | ${run ?? "not caught"} | ${shown.length > 120 ? `${shown.slice(0, 120)}…` : shown} |`
+}
+
+const writeFaults = (results: ReadonlyArray<Result>, text: string) => {
+  const fresh = new Map([...Map.groupBy(results, ({ fault }) => fault)].map(([fault, all]) => [fault, row(all)]))
+  const rows = merged("faults", fresh, faults.map(({ name }) => name), text)
+  const sum = (column: number) => rows.reduce((total, line) => total + Number(cells(line)[column]?.replaceAll(",", "")), 0).toLocaleString("en")
+  return section("faults", [
+    `${sum(1)} runs, ${sum(2)} acknowledged inputs, ${sum(3)} violations.`, "",
+    "| Fault | Runs | Inputs | Violations | Takeover or silence, p50 / max | Load | Figures and bar |", "|-|-|-|-|-|-|-|", ...rows
+  ], text)
+}
+
+const writePlants = (caught: ReadonlyArray<Caught>, text: string) => {
+  const fresh = new Map(caught.map((one) => [one.plant.name, plantRow(one)]))
+  const rows = merged("plants", fresh, plants.map(({ name }) => name), text)
+  return section("plants", [
+    `${rows.filter((line) => cells(line)[2] !== "not caught").length} of ${plants.length} caught.`, "",
+    "| Planted | Under | Caught in run | As |", "|-|-|-|-|", ...rows
+  ], text)
+}
+
+/** Into the document: rows of what was not run stay as they are. */
 export const writeReport = async (results: ReadonlyArray<Result>, caught: ReadonlyArray<Caught>) => {
-  const faults = [...new Set(results.map(({ fault }) => fault))]
-  const inputs = results.reduce((sum, { verdict }) => sum + verdict.acknowledged, 0)
-  const violations = results.reduce((sum, { violations }) => sum + violations.length, 0)
-  const loads = results.map(({ load }) => load)
-  const lines = [
-    `${results.length} runs, ${inputs.toLocaleString("en")} acknowledged inputs, ${violations} violations; seeds from ${Math.min(...results.map(({ seed }) => seed))}. ` +
-    `Load of the machine (2 cores) at the begin of a run ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}, now ${(loadavg()[0] ?? 0).toFixed(1)}.`,
-    "",
-    "| Fault | Runs | Inputs | Violations | Takeover or silence, p50 / max | Figures and bar |", "|-|-|-|-|-|-|",
-    ...faults.map((fault) => row(results.filter((result) => result.fault === fault)))
-  ]
-  if (results.length > 0) await writeFile(document, section("faults", lines, await readFile(document, "utf8")))
-  if (caught.length === 0) return
-  await writeFile(document, section("plants", [
-    `${caught.filter(({ run }) => run !== undefined).length} of ${caught.length} caught.`, "",
-    "| Planted | Under | Caught in run | As |", "|-|-|-|-|",
-    ...caught.map(({ plant, run, violation }) => `| ${plant.name} | ${plant.fault} | ${run ?? "not caught"} | ${(violation ?? "–").replace(/[a-z]+_[0-9a-z]{26}|[0-9a-f-]{36}|canary-\S+/g, "…").replaceAll("|", "/")} |`)
-  ], await readFile(document, "utf8")))
+  const text = await readFile(document, "utf8")
+  const withFaults = results.length === 0 ? text : writeFaults(results, text)
+  await writeFile(document, caught.length === 0 ? withFaults : writePlants(caught, withFaults))
 }
