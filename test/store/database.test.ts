@@ -84,6 +84,18 @@ describe("the migrations", () => {
     yield* checkMigrated(url)
   }).pipe(Effect.scoped))
 
+  it.live("leave tables of a newer version alone, and say so, whether they may migrate or not", () => Effect.gen(function*() {
+    const newer = yield* Effect.acquireRelease(Effect.promise(() => freshDatabase()), (database) => Effect.promise(() => database.drop()))
+    const url = Redacted.make(newer.url)
+    const database = Context.get(yield* Layer.build(Database.layer({ url })), Database)
+    yield* database.run("newer", (db) => sql`insert into kysely_migration (name, timestamp) values ('999_later', now()::text)`.execute(db))
+    for (const refused of [migrate(url), checkMigrated(url)]) {
+      const refusal = yield* Effect.flip(refused)
+      assert.deepStrictEqual(refusal._tag === "NewerSchema" && refusal.migrations, ["999_later"])
+      assert.match(refusal.message, /newer version \(999_later\)/)
+    }
+  }).pipe(Effect.scoped))
+
   it.live("say which database they could not reach", () => Effect.gen(function*() {
     const refusal = yield* Effect.flip(migrate(Redacted.make("postgres://nobody@127.0.0.1:1/none")))
     assert.strictEqual(refusal._tag, "MigrationFailed")
