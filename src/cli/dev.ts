@@ -1,18 +1,21 @@
-/** `troupe dev`: one process with everything embedded, ready for a first message. */
+/** `troupe dev`: one process with everything embedded, or a cluster of several, ready for a first message. */
 import { Console, Effect, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { join } from "node:path"
 import { type NodeSettings, Settings } from "../config.ts"
 import { Embedded } from "../postgres/Embedded.ts"
 import { ensureKey, ensureWorkspace, UnusableKey } from "../store/workspaces.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
+import { requireCluster, runCluster } from "./cluster.ts"
 import { demoAgent, ensureDemo } from "./demo.ts"
 import { explained, failure } from "./failure.ts"
-import { onDatabase, prepareSchema, startNode } from "./node.ts"
+import { onDatabase, prepareSchema, startNode, watchSignals } from "./node.ts"
 import { keepDevKey, keepEncryptionKey } from "./secrets.ts"
 
-const banner = (base: string, key: string) => `
-  API        ${base}
+const banner = (bases: ReadonlyArray<string>, key: string) => {
+  const [base = ""] = bases
+  return `
+  API        ${bases.join("\n             ")}
   Reference  ${base}/docs
   OpenAPI    ${base}/v1/openapi.json
   Key        ${key}
@@ -21,8 +24,10 @@ const banner = (base: string, key: string) => `
 
 curl -s ${base}/v1/threads -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"agentId":"${demoAgent}","message":{"content":[{"type":"text","text":"Hello, Troupe"}]}}'
 `
+}
 
-const up = Effect.fn("cli.dev")(function*(found: Settings["Service"]) {
+/** A database with tables, a key and a demo agent; up as long as the scope is open. */
+const prepare = Effect.fn("cli.dev.prepare")(function*(found: Settings["Service"]) {
   const key = found.devKey === undefined ? yield* keepDevKey(found.dataFolder) : Redacted.value(found.devKey)
   const encryptionKeys = found.encryptionKeys.length > 0 ? found.encryptionKeys : [yield* keepEncryptionKey(found.dataFolder)]
   const databaseUrl = found.databaseUrl ?? (yield* Embedded.make(found.dataFolder)).url
@@ -36,11 +41,35 @@ const up = Effect.fn("cli.dev")(function*(found: Settings["Service"]) {
     (error) => error instanceof UnusableKey,
     (error) => Effect.fail(failure(`${found.devKey === undefined ? join(found.dataFolder, "dev-key") : "TROUPE_DEV_KEY"}: ${error.message}. Remove it, and a new one is made.`, error))
   ))
+  return { key, settings }
+})
+
+const one = Effect.fn("cli.dev")(function*(found: Settings["Service"]) {
+  const { key, settings } = yield* prepare(found)
   const base = yield* startNode(settings)
-  yield* Console.log(banner(base, key))
+  yield* Console.log(banner([base], key))
   return yield* Effect.never
+})
+
+const several = Effect.fn("cli.dev.cluster")(function*(found: Settings["Service"], nodes: number) {
+  yield* requireCluster(found)
+  yield* watchSignals(found.drainSeconds + 5)
+  const { key, settings } = yield* prepare(found)
+  return yield* runCluster(settings, nodes, (bases) => Console.log(banner(bases, key)))
+})
+
+const up = Effect.fnUntraced(function*(found: Settings["Service"], nodes: number) {
+  return yield* nodes === 1 ? one(found) : several(found, nodes)
 }, Effect.scoped, (effect, found) => effect.pipe(explained(found.port), Effect.provide(Telemetry.layer(found))))
 
-export const dev = Command.make("dev", {}, () => Effect.flatMap(Settings.read("dev"), up)).pipe(
-  Command.withDescription("One process, nothing else needed: embedded PostgreSQL, scripted models, a key and a demo agent")
+const flags = {
+  nodes: Flag.Int("nodes").pipe(
+    Flag.withDefault(1),
+    Flag.filter((nodes) => nodes >= 1 && nodes <= 9, () => "give a number of nodes from 1 to 9"),
+    Flag.withDescription("How many nodes, each a process: a cluster on the ports from TROUPE_PORT on, with a nats-server found on PATH")
+  )
+}
+
+export const dev = Command.make("dev", flags, ({ nodes }) => Effect.flatMap(Settings.read("dev"), (found) => up(found, nodes))).pipe(
+  Command.withDescription("Nothing else needed: embedded PostgreSQL, scripted models, a key and a demo agent")
 )

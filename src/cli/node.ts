@@ -26,7 +26,7 @@ export const prepareSchema = Effect.fn("cli.prepareSchema")(function*(settings: 
 })
 
 /** A drain that takes longer than it may is cut off; a second signal ends the process at once. */
-const watchSignals = (drainSeconds: number) =>
+export const watchSignals = (drainSeconds: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       let signals = 0

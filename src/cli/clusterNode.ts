@@ -1,0 +1,9 @@
+/** A node of `troupe dev --nodes`: a production node that leaves in order when whoever started it is gone. */
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
+// The channel alone is no reason to stay.
+process.channel?.unref()
+
+const { run } = await import("./commands.ts")
+run()
+
+export {}
