@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 const known = new Set([
   "type", "properties", "required", "format", "items", "$ref", "additionalProperties", "maxLength", "minLength", "pattern", "minimum", "maximum",
-  "exclusiveMinimum", "description", "maxItems", "minItems", "uniqueItems", "anyOf", "oneOf", "not", "enum", "propertyNames", "contentMediaType", "contentSchema"
+  "exclusiveMinimum", "description", "maxItems", "minItems", "uniqueItems", "minProperties", "maxProperties", "anyOf", "oneOf", "not", "enum", "propertyNames", "contentMediaType", "contentSchema"
 ])
 
 export const resolve = (schema: Schema, schemas: Schemas): Schema => {
@@ -85,6 +85,8 @@ export const faults = (schema: Schema, value: unknown, schemas: Schemas, exact =
     const properties = schemaAt(found, "properties")
     const others = schemaAt(found, "additionalProperties")
     const names = schemaAt(found, "propertyNames")
+    const many = Object.keys(value).length
+    hold(many >= numberAt(found, "minProperties", 0) && many <= numberAt(found, "maxProperties", Infinity), "has too few or too many properties")
     for (const name of listAt(found, "required")) hold(Object.hasOwn(value, String(name)), `has no ${name}`)
     for (const [name, item] of Object.entries(value)) {
       const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -147,6 +149,11 @@ export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Ar
       const others = schemaAt(found, "additionalProperties")
       if (properties.length === 0 && others !== undefined) {
         return fc.dictionary(fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...words) }), fitting(others, schemas, textOf), { maxKeys: 3 })
+      }
+      if ("minProperties" in found || "maxProperties" in found) {
+        const count = { minLength: numberAt(found, "minProperties", 0), maxLength: Math.min(numberAt(found, "maxProperties", properties.length), properties.length) }
+        return fc.subarray(properties, count).chain((chosen) =>
+          fc.tuple(...chosen.map(([, property]) => fitting(property, schemas, textOf))).map((values) => Object.fromEntries(chosen.map(([name], index) => [name, values[index]]))))
       }
       return fc.tuple(...properties.map(([name, property]) => {
         const value = fitting(property, schemas, textOf)
