@@ -18,6 +18,7 @@ import * as Actors from "../actors/layer.ts"
 import { Sweep } from "../actors/Sweep.ts"
 import { Bus } from "./bus/Bus.ts"
 import { layerNats } from "./bus/nats.ts"
+import { natsSettings } from "./bus/natsSettings.ts"
 import type { NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { Envelope } from "./crypto/envelope.ts"
@@ -48,8 +49,10 @@ const cursorSecret = (settings: NodeSettings) => {
 }
 
 /** Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database. */
-const busOf = ({ natsCa: ca, natsCert: cert, natsCreds: creds, natsKey: key, natsNkey: nkey, natsUrls, nodeId: name }: NodeSettings) =>
-  natsUrls === undefined ? Bus.layerMemory : layerNats({ name, settings: { ...natsUrls, files: { ca, cert, creds, key, nkey } } })
+const busOf = (settings: NodeSettings) => {
+  const nats = natsSettings(settings)
+  return nats === undefined ? Bus.layerMemory : layerNats({ name: settings.nodeId, settings: nats })
+}
 
 /** Set once, when the node begins to leave. */
 class Leaving {

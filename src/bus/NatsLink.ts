@@ -63,7 +63,7 @@ const reasonOf = (error: unknown): NoAnswer["reason"] =>
 
 const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
 
-export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 2_000, settings }: LinkOptions) {
+export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000, settings }: LinkOptions) {
   const services = yield* Effect.context<never>()
   const log = Effect.runForkWith(services)
   const kept = new Set<Kept>()

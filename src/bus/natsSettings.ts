@@ -21,6 +21,20 @@ export interface NatsSettings extends NatsServers {
   readonly files?: NatsFiles
 }
 
+/** The variables of a node as they were read. */
+export interface NatsVariables {
+  readonly natsUrls: NatsServers | undefined
+  readonly natsCreds: string | undefined
+  readonly natsNkey: string | undefined
+  readonly natsCa: string | undefined
+  readonly natsCert: string | undefined
+  readonly natsKey: string | undefined
+}
+
+/** undefined where no NATS is named. */
+export const natsSettings = ({ natsCa: ca, natsCert: cert, natsCreds: creds, natsKey: key, natsNkey: nkey, natsUrls }: NatsVariables): NatsSettings | undefined =>
+  natsUrls && { ...natsUrls, files: { ca, cert, creds, key, nkey } }
+
 const authenticators = ({ files = {}, login }: NatsSettings) => [
   ...login === undefined ? [] : ["token" in login
     ? tokenAuthenticator(Redacted.value(login.token))

@@ -5,12 +5,14 @@ import { access, constants, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { dirname } from "node:path"
 import pg from "pg"
+import { natsSettings } from "../bus/natsSettings.ts"
 import { type EncryptionKey, Settings } from "../config.ts"
 import { placeOf } from "../connections/Connections.ts"
 import { makeEnvelope } from "../crypto/envelope.ts"
 import { runningUrl } from "../postgres/Embedded.ts"
 import { sampleSealed } from "../store/connections.ts"
 import { checkMigrated } from "../store/migrate.ts"
+import { checkNats } from "./checkNats.ts"
 import { explainStart, failure } from "./failure.ts"
 import { onDatabase } from "./node.ts"
 import { output, print } from "./output.ts"
@@ -130,6 +132,11 @@ export const doctor = Command.make("doctor", flags, Effect.fn("cli.doctor")(func
     const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
     if (url !== undefined) findings.push(...yield* checkDatabase(url, keys))
     else findings.push(note("database", "embedded: it starts with npm start"))
+    const nats = natsSettings(settings)
+    if (nats !== undefined) {
+      const reached = yield* Effect.result(checkNats(nats))
+      findings.push(Result.isSuccess(reached) ? ok("nats", reached.success) : bad("nats", `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, and are slow for each other's threads`))
+    }
   }
   yield* print(output, { findings }, ["", "check", "detail"], findings.map((f) => [f.state, f.check, f.detail]))
   if (findings.some((f) => f.state === "bad")) return yield* failure("Not ready: see the lines that say bad.")

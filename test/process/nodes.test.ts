@@ -143,10 +143,10 @@ describe("a cluster on one machine", () => {
 })
 
 describe("a cluster that cannot be", () => {
-  const fails = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+  const fails = async ([command = "dev", ...args]: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
     const folder = await mkdtemp(join(tmpdir(), "troupe-nodes-"))
     try {
-      const child = new Child(process.execPath, [cli, "dev", ...args], { cwd: project, env: { TROUPE_DATA: folder, TROUPE_DATABASE_URL: "", TROUPE_NATS_URL: "", ...env } })
+      const child = new Child(process.execPath, [cli, command, ...args], { cwd: project, env: { TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_NATS_URL: "", ...env } })
       assert.strictEqual(await child.ended(), 1)
       return child.output
     } finally {
@@ -155,18 +155,22 @@ describe("a cluster that cannot be", () => {
   }
 
   it("says how to get a nats-server", async () => {
-    const output = await fails(["--nodes", "2"], { PATH: "/nowhere" })
+    const output = await fails(["dev", "--nodes", "2"], { PATH: "/nowhere" })
     assert.match(output, /nats-server is not on PATH/)
     for (const part of ["apt-get install nats-server", "brew install nats-server", "TROUPE_NATS_URL"]) assert.include(output, part)
   })
 
   it("says how many nodes it may have", async () => {
-    for (const output of await Promise.all(["0", "10"].map((nodes) => fails(["--nodes", nodes], {})))) assert.match(output, /from 1 to 9/)
+    for (const output of await Promise.all(["0", "10"].map((nodes) => fails(["dev", "--nodes", nodes], {})))) assert.match(output, /from 1 to 9/)
   })
 
   it("stops as a whole when a node does not come up", async () => {
-    const output = await fails(["--nodes", "2"], { TROUPE_PORT: "4190", TROUPE_MODELS: "/nowhere/models.json" })
+    const output = await fails(["dev", "--nodes", "2"], { TROUPE_MODELS: "/nowhere/models.json" })
     assert.match(output, /node\d does not stay up \(exit code 1\)/)
     assert.match(output, /node\d │ .*models\.json/)
+  })
+
+  it("is known to the doctor when NATS does not answer", async () => {
+    assert.match(await fails(["doctor"], { TROUPE_NATS_URL: "nats://ann:hunter2@127.0.0.1:1" }), /bad\s+nats\s+127\.0\.0\.1:1: connection refused/)
   })
 })
