@@ -60,8 +60,13 @@ export const longestGaps = (audit: Audit, history: History, from: number, to: nu
   const of = advances(audit)
   return [...history.threads.values()].flatMap(({ prober, sleeper, threadId }) => {
     if (!prober || sleeper) return []
-    const moments = (of.get(toUuid(threadId)) ?? []).filter(({ at, since_before }) => since_before !== null && at >= from - 2_000 && at <= to).map(({ at }) => at)
-    return moments.length < 2 ? [] : [Math.max(...moments.slice(1).map((at, i) => at - (moments[i] ?? at)))]
+    const all = of.get(toUuid(threadId)) ?? []
+    // What a running turn writes follows something of the same turn.
+    const gaps = all.flatMap((change, i) => {
+      const before = all[i - 1]
+      return before === undefined || change.since_before === null || change.at < from || before.at > to ? [] : [change.at - before.at]
+    })
+    return gaps.length === 0 ? [] : [Math.max(...gaps)]
   })
 }
 
