@@ -47,8 +47,8 @@ export const place = (incarnations: ReadonlyArray<string>): ReadonlyArray<string
   })
 }
 
-/** More actors than this above the others' mean, and a node has enough. */
-const leeway = { actors: 64, share: 1.25 }
+/** So many births more than the others on average, and a node has borne enough of its own. */
+const leeway = { births: 128, share: 1.25 }
 
 /** Ids that are drawn for one of a shard of this node: among ten nodes one in two hundred is none. */
 const tries = 50
@@ -61,10 +61,12 @@ export class Placement extends Context.Service<Placement, {
   /** Changes with the list of nodes. */
   readonly version: () => string
   /**
-   * An id for an actor that is to be born here: of a shard of this node, so that it may stay; of any
-   * shard while this node, with so many actors, has more than its share.
+   * An id for an actor that is to be born here: of a shard of this node, so that it may stay and whoever
+   * bore it finds it here; of any shard once this node has borne more than its share.
    */
-  readonly freshId: (noun: Noun, actors: number) => string
+  readonly freshId: (noun: Noun) => string
+  /** Births here so far. */
+  readonly births: () => number
 }>()("troupe/Placement") {
   static readonly layer = Layer.effect(Placement, Effect.map(Lease, makePlacement))
 }
@@ -75,6 +77,7 @@ function makePlacement(lease: Lease["Service"]) {
   let version = ""
   let placed: ReadonlyArray<string> = []
   let mine: Shards = shardsOf(() => false)
+  let births = 0
 
   const look = () => {
     const nodes = lease.nodes()
@@ -89,10 +92,9 @@ function makePlacement(lease: Lease["Service"]) {
     mine = shardsOf((shard) => placed[shard] === me)
   }
 
-  const isCrowded = (actors: number) => {
+  const isAhead = () => {
     const others = lease.nodes().filter(({ draining, incarnation }) => !draining && incarnation !== me)
-    if (others.length === 0) return false
-    return actors > leeway.actors + leeway.share * others.reduce((sum, node) => sum + node.actors, 0) / others.length
+    return others.length > 0 && births > leeway.births + leeway.share * others.reduce((sum, node) => sum + node.births, 0) / others.length
   }
 
   return Placement.of({
@@ -108,10 +110,12 @@ function makePlacement(lease: Lease["Service"]) {
       look()
       return version
     },
-    freshId: (noun, actors) => {
+    births: () => births,
+    freshId: (noun) => {
       look()
+      births++
       let id = freshId(noun)
-      if (!isCrowded(actors)) for (let i = 0; i < tries && !hasShard(mine, shardOf(id)); i++) id = freshId(noun)
+      if (!isAhead()) for (let i = 0; i < tries && !hasShard(mine, shardOf(id)); i++) id = freshId(noun)
       return id
     }
   })

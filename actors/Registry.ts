@@ -15,7 +15,6 @@ import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, type Head, type InboxRow, Journal, type Loaded, type OwnedElsewhere } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { hasShard, shardOf } from "../src/journal/shard.ts"
-import type { Noun } from "../src/domain/ids.ts"
 import { actorClaims, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, Draining, Refused, Unreachable } from "./Actor.ts"
 import { makeForwarding } from "./forwarding.ts"
@@ -342,8 +341,5 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
   }
 
-  /** An id for an actor that is to be born here. */
-  const freshId = (noun: Noun) => placement.freshId(noun, live.size)
-
-  return { deliver, create, ensure, freshId, wakeable, current, settled, peek: (id: string) => live.get(id)?.snapshot }
+  return { deliver, create, ensure, freshId: placement.freshId, wakeable, current, settled, peek: (id: string) => live.get(id)?.snapshot }
 })

@@ -132,7 +132,7 @@ export class Sweep extends Context.Service<Sweep, {
 
     // L1: what the old incarnation held belongs to whoever claims it now.
     yield* lease.onLapse(() => { for (const registry of all) registry.dropAll() })
-    lease.describe(() => ({ actors: live(), draining, bus: bus.state() }))
+    lease.describe(() => ({ actors: live(), births: placement.births(), draining, bus: bus.state() }))
 
     return Sweep.of({
       lagMs: () => performance.now() - last,

@@ -16,6 +16,8 @@ import { Context, type Effect, type Scope, type Stream } from "effect"
 export interface NodeStatus {
   /** Actors in its memory. */
   readonly actors: number
+  /** Actors that were born on it. */
+  readonly births: number
   /** It is on its way out, and takes nothing over any more. */
   readonly draining: boolean
   /** How its bus does: one of BusState. */

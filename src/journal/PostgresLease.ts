@@ -29,7 +29,7 @@ interface Row {
 }
 
 /** A node of another version may say less, or more. */
-const unsaid: NodeStatus = { actors: 0, draining: false, bus: "" }
+const unsaid: NodeStatus = { actors: 0, births: 0, draining: false, bus: "" }
 
 const toPulse = (rows: ReadonlyArray<Row>) => {
   const row = rows[0]!

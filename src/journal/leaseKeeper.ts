@@ -58,7 +58,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
   const oneBeat = Semaphore.makeUnsafe(1)
 
   let incarnation = freshId("node")
-  let status: () => NodeStatus = () => ({ actors: 0, draining: false, bus: "" })
+  let status: () => NodeStatus = () => ({ actors: 0, births: 0, draining: false, bus: "" })
   let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
   /** When the first of the others lapses, should it not beat again. */

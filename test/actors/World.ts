@@ -146,7 +146,7 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
     })
 })
 
-const said: NodeStatus = { actors: 0, draining: false, bus: "in-process" }
+const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
 
 const leaseOf = ({ fenced, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
   Lease.of({

@@ -40,7 +40,7 @@ describe("a placement", () => {
 
 describe("a node", () => {
   const me = freshId("node")
-  const node = (incarnation: string, more: Partial<LiveNode> = {}): LiveNode => ({ incarnation, name: "n", actors: 0, draining: false, bus: "", ...more })
+  const node = (incarnation: string, more: Partial<LiveNode> = {}): LiveNode => ({ incarnation, name: "n", actors: 0, births: 0, draining: false, bus: "", ...more })
   const placementAmong = (list: () => ReadonlyArray<LiveNode>) => {
     const lease = Lease.of({
       incarnation: () => me, nodes: list, now: () => 0, fenced: () => false, describe: () => {}, beat: Effect.void, beatEvery: 1_000, authRevision: () => 0,
@@ -72,11 +72,20 @@ describe("a node", () => {
     assert.strictEqual(placement.of(0), me)
   })
 
-  it("bears its actors in its own shards, until it has more than its share", () => {
-    const others = [node(freshId("node"), { actors: 1_000 }), node(freshId("node"), { actors: 1_000 })]
-    const placement = placementAmong(() => [node(me), ...others])
-    const born = (actors: number) => Array.from({ length: 300 }, () => isMine(placement, placement.freshId("thread", actors))).filter(Boolean).length
-    assert.strictEqual(born(1_300), 300)
-    assert.isBelow(born(1_400), 150)
+  it("bears its actors in its own shards, until it has borne more than its share", () => {
+    let births = 0
+    const others = [freshId("node"), freshId("node")]
+    const placement = placementAmong(() => [node(me), ...others.map((other) => node(other, { births }))])
+    const own = (count: number) => Array.from({ length: count }, () => isMine(placement, placement.freshId("thread"))).filter(Boolean).length
+    assert.strictEqual(own(128), 128)
+    assert.isBelow(own(300), 200)
+    births = placement.births()
+    assert.strictEqual(own(200), 200)
+  })
+
+  it("that bears all of 3,000 threads alone keeps no more of them than 0.42", () => {
+    const placement = placementAmong(() => [node(me), node(freshId("node")), node(freshId("node"))])
+    const own = Array.from({ length: 3_000 }, () => isMine(placement, placement.freshId("thread"))).filter(Boolean).length
+    assert.isAtMost(own / 3_000, 0.42)
   })
 })

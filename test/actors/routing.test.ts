@@ -432,7 +432,7 @@ describe("what is due", () => {
       yield* a.deliver(ref, { request: submit("A\n/wait 3s") })
       // On the list of nodes, and deaf.
       const wedged = freshId("node")
-      world.store.nodes.set(wedged, { name: "wedged", deadline: Infinity, status: { actors: 0, draining: false, bus: "connected" } })
+      world.store.nodes.set(wedged, { name: "wedged", deadline: Infinity, status: { actors: 0, births: 0, draining: false, bus: "connected" } })
       const posted = threadOf(freshId("thread"))
       yield* b.registry.create(posted, { parent: agentId, attributes: JSON.stringify({ createdBy: ann }) }, { request: { type: "be born" } })
       for (const each of [ref, posted]) row(world, each).owner = null
@@ -541,7 +541,7 @@ describe("a question", () => {
     Effect.gen(function*() {
       const { b, ref, world, wire } = yield* setting(2)
       const strange = freshId("node")
-      world.store.nodes.set(strange, { name: "strange", deadline: Infinity, status: { actors: 0, draining: false, bus: "connected" } })
+      world.store.nodes.set(strange, { name: "strange", deadline: Infinity, status: { actors: 0, births: 0, draining: false, bus: "connected" } })
       yield* wire.shared.serve(strange, () => Effect.succeed(`{"v":9,"answer":"yes"}`))
       row(world, ref).owner = strange
       assert.deepInclude(yield* Effect.flip(b.deliver(ref, { request: submit("A") })), { _tag: "Unreachable", elsewhere: true })

@@ -60,7 +60,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
     it.live("tells the others what its node says of itself", () => Effect.gen(function*() {
       const a = yield* world.open("a", 1_000)
       const b = yield* world.open("b", 1_000)
-      const status = { actors: 7, draining: true, bus: "connected" }
+      const status = { actors: 7, births: 9, draining: true, bus: "connected" }
       a.lease.describe(() => status)
       yield* a.lease.beat
       yield* b.lease.beat
