@@ -31,7 +31,7 @@ export interface NatsLink {
   /** False where it was lost (K1, K2). */
   readonly send: (subject: string, data: Uint8Array) => boolean
   /** Something was not even tried to be sent: as lost as what was. */
-  readonly lose: () => void
+  readonly lose: () => boolean
   /** Returns the way to end it. */
   readonly subscribe: (subject: string, handler: (message: Msg) => void) => () => void
   /** Waits until the server has all subscriptions, for a quarter of a second at most. */
@@ -126,6 +126,13 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
     })
   }
 
+  /** What was lost is told of as soon as the server takes something again. */
+  const lose = () => {
+    lost = true
+    if (up) confirm()
+    return false
+  }
+
   const isUp = () => {
     if (closing || connection === undefined) return
     const last = asked
@@ -196,19 +203,15 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
 
   const link: NatsLink = {
     up: () => up,
-    lose: () => { lost = true },
+    lose,
     send: (subject, data) => {
       const bytes = data.length + subject.length + 16
-      if (!up || connection === undefined || sent + bytes - confirmed > mostUnconfirmed) {
-        lost = true
-        return false
-      }
+      if (!up || connection === undefined || sent + bytes - confirmed > mostUnconfirmed) return lose()
       try {
         connection.publish(subject, data)
       } catch {
-        // Closed, or draining, since a moment: the status will say so.
-        lost = true
-        return false
+        // Closed since a moment, which the status will say; or longer than this server takes.
+        return lose()
       }
       sent += bytes
       if (sent - confirmed > confirmEvery) confirm()

@@ -81,9 +81,11 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   }
   const interest = makeInterest((message) => { if (link.up()) send("presence", wire.subjects.presence, wire.writePresence(message)) })
   let rounded = performance.now()
+  let away = false
   const round = Effect.sync(() => {
-    // Who was stopped for long has been forgotten, and may have missed something.
-    if (performance.now() - rounded > 2 * roundMs) lookSoon()
+    // Who was stopped for long has been forgotten, and may have missed something; so does whoever is cut off, from now on.
+    if (performance.now() - rounded > 2 * roundMs || (!away && !link.up())) lookSoon()
+    away = !link.up()
     rounded = performance.now()
     interest.round()
   })
@@ -100,7 +102,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
     if (hint.type === "delta" || hint.type === "discard" ? !interest.wanted(hint) : !interest.accompanied()) return
     if (!link.up()) {
       record(busLost)
-      return link.lose()
+      return void link.lose()
     }
     const subject = wire.hintSubject(hint)
     if (subject === undefined) return

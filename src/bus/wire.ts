@@ -8,6 +8,7 @@
 import { Option, Result, Schema } from "effect"
 import { isIdOf } from "../domain/ids.ts"
 import { threadStatuses } from "../domain/thread.ts"
+import { shardCount } from "../journal/shard.ts"
 import type { About, News, NoAnswer, Watch } from "./Bus.ts"
 
 /** Why something that arrived is ignored. */
@@ -62,8 +63,7 @@ export const readHintSubject = (subject: string): Result.Result<About, Strange> 
 
 export const readWakeSubject = (subject: string): Result.Result<number, Strange> => {
   const text = subject.slice(subject.lastIndexOf(".") + 1)
-  // A shard is a byte.
-  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < 256 ? Result.succeed(Number(text)) : Result.fail("foreign")
+  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < shardCount ? Result.succeed(Number(text)) : Result.fail("foreign")
 }
 
 // Messages of JSON

@@ -160,6 +160,24 @@ describe("a node whose NATS", () => {
     yield* until(() => heard.includes("status 401"))
   }))
 
+  test("takes only shorter messages than ours makes listeners look, and refuses questions at once", Effect.fnUntraced(function*() {
+    const nats = yield* server("max_payload: 8192")
+    const [here, there] = [yield* nodeOn(nats.url), yield* nodeOn(nats.url)]
+    yield* connected(here)
+    yield* connected(there)
+    const heard: Array<string> = []
+    yield* there.bus.subscribe({ workspace: one.workspace }, into(heard))
+    yield* there.bus.serve(node1, Effect.succeed)
+    yield* Effect.sleep(500)
+    heard.length = 0
+    here.bus.publish({ ...one, type: "events", events: [{ seq: 1, turnId: "trn_1", type: "user_message", text: JSON.stringify("x".repeat(20_000)) }] })
+    here.bus.publish(status(1))
+    yield* until(() => heard.includes("look"))
+    assert.strictEqual((yield* Effect.flip(here.bus.request(node1, "x".repeat(20_000), 2_000))).reason, "too_large")
+    assert.strictEqual(yield* here.bus.request(node1, "short", 2_000), "short")
+    assert.deepStrictEqual([here.bus.state(), there.bus.state()], ["connected", "connected"])
+  }))
+
   test("is there is left in order: what was said last still arrives, and nobody is there any more", Effect.fnUntraced(function*() {
     const nats = yield* server()
     const there = yield* nodeOn(nats.url)
