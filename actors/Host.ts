@@ -360,7 +360,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   const drain = Effect.fnUntraced(function*(live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
-      if (lease.fenced()) {
+      // A birth has nobody else to go to.
+      if (lease.fenced() && !live.unborn) {
         live.mailbox.unshift(item)
         lose(live, "fenced")
         break

@@ -15,7 +15,7 @@ import { Context, Deferred, Effect, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorKind, type ActorRef, type InboxRow, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
-import { allShards, hasShard, shardOf, type Shards, shardsOf } from "../src/journal/shard.ts"
+import { allShards, hasShard, shardCount, shardOf, type Shards, shardsOf } from "../src/journal/shard.ts"
 import { IdentityRegistry } from "./identity/layer.ts"
 import { Placement } from "./Placement.ts"
 import type { Wakeable } from "./Registry.ts"
@@ -27,6 +27,8 @@ const passEvery = 1_000
 
 /** Every so many passes all shards are looked at, for what others have left lying (W4). */
 const wideEvery = 2
+
+const noShards = shardsOf(() => false)
 
 /** Looks that hints bring forward are at least so many milliseconds apart. */
 const hintedEvery = 20
@@ -58,12 +60,20 @@ export class Sweep extends Context.Service<Sweep, {
       Deferred.doneUnsafe(bell, Effect.void)
     }
 
-    const look = Effect.fnUntraced(function*(shards: Shards, isToTake: (found: ActorRef | InboxRow) => boolean, orphans: ReadonlyArray<ActorRef> = []) {
-      const due = (yield* journal.due(claimed, shards)).filter(isToTake)
-      const asleep = [...orphans, ...due].filter((ref) => !registries[ref.kind].isLive(ref))
-      yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
+    const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
+
+    const deliver = Effect.fnUntraced(function*(shards: Shards, isToTake: (found: InboxRow) => boolean) {
       const inbox = (yield* journal.inbox(claimed, shards)).filter(isToTake)
       yield* Effect.forEach(inbox, (row) => registries[row.actor.kind].accept(row), { concurrency: atOnce, discard: true })
+    })
+
+    const look = Effect.fnUntraced(function*(shards: Shards, isToTake: (found: ActorRef | InboxRow) => boolean, orphans: ReadonlyArray<ActorRef> = []) {
+      const due = yield* journal.due(claimed, shards)
+      const asleep = [...orphans, ...due.filter(isToTake)].filter((ref) => !isLive(ref))
+      yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
+      // There are more, and they can be had.
+      if (due.length === claimed && asleep.some(isLive)) for (const ref of due) ring(shardOf(ref.id))
+      yield* deliver(shards, isToTake)
     })
 
     /** What others were to take at the last wide look. */
@@ -74,7 +84,7 @@ export class Sweep extends Context.Service<Sweep, {
       strays = new Set()
       yield* look(allShards, (found) => {
         const ref = "actor" in found ? found.actor : found
-        if (hasShard(mine, shardOf(ref.id)) || registries[ref.kind].isLive(ref)) return true
+        if (hasShard(mine, shardOf(ref.id)) || isLive(ref)) return true
         strays.add(found.id)
         return before.has(found.id)
       }, orphans)
@@ -82,7 +92,6 @@ export class Sweep extends Context.Service<Sweep, {
 
     let passes = 0
     const pass = Effect.gen(function*() {
-      if (draining || lease.fenced()) return
       // First, so that whoever is woken below is told the time before it may leave again.
       yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
       const orphans = all.flatMap((registry) => registry.takeOrphans())
@@ -95,24 +104,25 @@ export class Sweep extends Context.Service<Sweep, {
       const mine = placement.mine()
       const shards = shardsOf((shard) => named.has(shard) && hasShard(mine, shard))
       named.clear()
-      return draining || lease.fenced() ? Effect.void : look(shards, () => true)
+      return look(shards, () => true)
     })
+
+    /** What is still here while the node leaves still takes what is stored for it. */
+    const remaining = deliver(noShards, ({ actor }) => isLive(actor))
 
     const safely = <E>(effect: Effect.Effect<void, E>, what: string) =>
       effect.pipe(Effect.tapCause((cause) => Effect.logWarning(`${what} failed`, cause)), Effect.ignoreCause)
 
     yield* Effect.gen(function*() {
-      let next = performance.now()
+      let next = lease.now()
       for (;;) {
-        const rung = yield* Effect.timeoutOption(Deferred.await(bell), Math.max(0, next - performance.now()))
+        const rung = yield* Effect.timeoutOption(Deferred.await(bell), Math.max(0, next - lease.now()))
         bell = Deferred.makeUnsafe<void>()
-        if (rung._tag === "None") {
-          next = performance.now() + passEvery
-          yield* safely(pass, "a sweep")
-        } else {
-          yield* safely(hinted, "a look")
-          yield* Effect.sleep(hintedEvery)
-        }
+        // However many hints come, the whole pass has its turn.
+        const whole = rung._tag === "None" || lease.now() >= next
+        if (whole) next = lease.now() + passEvery
+        if (!lease.fenced()) yield* safely(draining ? remaining : whole ? pass : hinted, "a sweep")
+        if (!whole) yield* Effect.sleep(hintedEvery)
       }
     }).pipe(Effect.forkScoped)
 
@@ -124,7 +134,7 @@ export class Sweep extends Context.Service<Sweep, {
     const tick = Effect.suspend(() => {
       if (placement.version() !== nodes) {
         nodes = placement.version()
-        for (let shard = 0; shard < 256; shard++) ring(shard)
+        for (let shard = 0; shard < shardCount; shard++) ring(shard)
       }
       return Effect.forEach(all, (registry) => registry.tick, { discard: true })
     })

@@ -28,6 +28,8 @@ export interface Follow {
 }
 
 const lookEvery = "15 seconds"
+/** While no hint can come from another node. */
+const lookEveryAlone = "2 seconds"
 /** After an outage of the bus all streams of a node look again, but not all at once. */
 const spreadMs = 500
 const pageRows = 200
@@ -157,7 +159,7 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         for (;;) {
           while (!live) if (yield* step) break
           if (!stale) {
-            const rung = yield* Effect.timeoutOption(Deferred.await(bell), lookEvery)
+            const rung = yield* Effect.timeoutOption(Deferred.await(bell), bus.state() === "disconnected" ? lookEveryAlone : lookEvery)
             if (Option.isNone(rung)) stale = true
             else bell = Deferred.makeUnsafe<void>()
             if (stale) yield* Effect.sleep(Math.random() * spreadMs)

@@ -9,6 +9,7 @@ import type { InputRow, StoredInput } from "../journal/Journal.ts"
 import { long, short } from "../journal/shorthand.ts"
 import { storedInput } from "../journal/storedInput.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
+import { type PostedJson, postedColumn, postedInputs } from "./postedInputs.ts"
 import { type EventQuery, type EventTexts, threadEvents } from "./threadEvents.ts"
 import { listThreads, type ThreadQuery, type ThreadRows } from "./threadLists.ts"
 import { type StoredThread, type ThreadColumns, threadColumns, toStoredThread } from "./threadRow.ts"
@@ -61,40 +62,56 @@ const thread = `h.workspace = $1 and h.id = $2 and h.kind = 'thread'`
 
 const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 1000)::float8 as "updatedAt" from heads h where ${thread}`
 
-const detailText = `select ${threadColumns}, ${pending} as inputs, b.budget_window as "window",
+const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as "window",
     coalesce((select sum(s.amount) from spend s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
       case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when '7d' then 10080 else 1440 end end), 0) as spent
   from heads h
   left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = h.parent) b on true
   where ${thread}`
 
-const queueText = `select ${pending} as inputs from heads h where ${thread}`
+const queueText = `select ${pending} as inputs, ${postedColumn} as posted from heads h where ${thread}`
 
-type InputJson = ReadonlyArray<InputRow> | null
+interface Waiting {
+  readonly inputs: ReadonlyArray<InputRow> | null
+  readonly posted: PostedJson
+}
 
 const windows: Record<string, BudgetWindow> = { "24h": "24h", "7d": "7d", total: "total" }
 
-const toInputs = (rows: InputJson) => rows?.map((row) => ({ ...row, id: fromUuid("input", row.id) })) ?? []
+/** One that arrives at this moment may be in both. */
+const toInputs = ({ inputs, posted }: Waiting): ReadonlyArray<InputRow> => {
+  const arrived = inputs?.map((row) => ({ ...row, id: fromUuid("input", row.id) })) ?? []
+  return posted === null ? arrived : [...arrived, ...postedInputs(posted).filter(({ id }) => !arrived.some((row) => row.id === id))]
+}
 
 function make(database: Database["Service"]) {
   const one = <Row extends object>(name: string, text: string, workspace: string, threadId: string, ...rest: ReadonlyArray<unknown>) =>
     Effect.map(database.read<Row>({ name: `thread ${name}`, text, values: [toUuid(workspace), toUuid(threadId), ...rest] }), (rows) => rows[0])
 
+  const queue = (workspace: string, threadId: string) =>
+    Effect.map(one<Waiting>("queue", queueText, workspace, threadId), (row) => row && toInputs(row))
+
   return ThreadReads.of({
     events: threadEvents(database),
     head: (workspace, threadId) => one<ThreadHead>("head", headText, workspace, threadId),
     detail: (workspace, threadId) =>
-      one<ThreadColumns & { inputs: InputJson; window: string | null; spent: number }>("detail", detailText, workspace, threadId).pipe(
+      one<ThreadColumns & Waiting & { window: string | null; spent: number }>("detail", detailText, workspace, threadId).pipe(
         Effect.map((row) => row && {
           ...toStoredThread(row),
-          inputs: toInputs(row.inputs),
+          inputs: toInputs(row),
           spend: { window: windows[row.window ?? "24h"] ?? "24h", spent: row.spent }
         })
       ),
-    queue: (workspace, threadId) =>
-      Effect.map(one<{ inputs: InputJson }>("queue", queueText, workspace, threadId), (row) => row && toInputs(row.inputs)),
+    queue,
     list: (query) => listThreads(database, query),
-    input: (workspace, threadId, inputId) => storedInput(database, { workspace, kind: "thread", id: threadId }, inputId),
+    input: Effect.fnUntraced(function*(workspace, threadId, inputId) {
+      const find = storedInput(database, { workspace, kind: "thread", id: threadId }, inputId)
+      const stored = yield* find
+      if (stored !== undefined) return stored
+      const row = (yield* queue(workspace, threadId))?.find(({ id }) => id === inputId)
+      // What was in the inbox a moment ago has arrived since.
+      return row === undefined ? yield* find : { state: "pending", row }
+    }),
     updateAttributes: (workspace, threadId, change, ifMatch) =>
       database.run("update attributes", async (db): Promise<Attributes | VersionConflict | undefined> => {
         // Compared and set, not locked: an append of the same row must not wait for a round trip.

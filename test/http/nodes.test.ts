@@ -224,7 +224,13 @@ describe("with the wires between the nodes cut", () => {
         assert.deepStrictEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [201, first.text, "true"])
       }
       refused(await atA.post(`/v1/threads/${threadId}/messages`, { content: text("other") }, { "idempotency-key": "k" }), 422, "idempotency_key_reused")
-      return [first.body, await submit(atB, threadId, "two"), await submit(atA, threadId, "three")]
+      const second = await submit(atB, threadId, "two")
+      // It can be seen where it waits, or in the log by now.
+      for (const client of [atA, atB]) {
+        const seen = await client.get(`/v1/threads/${threadId}/queue/${second.id}`)
+        assert.deepStrictEqual([seen.status, seen.body.id, seen.body.content, seen.body.turnId], [200, second.id, second.content, second.turnId])
+      }
+      return [first.body, second, await submit(atA, threadId, "three")]
     })
     assert.isBelow(performance.now() - started, 1_000)
     assert.deepStrictEqual(answers.slice(0, 2).map(({ state }) => state), ["queued", "queued"])

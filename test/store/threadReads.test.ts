@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { ThreadEvent } from "../../src/domain/event.ts"
-import { sibling } from "../../src/domain/ids.ts"
+import { sibling, toUuid } from "../../src/domain/ids.ts"
 import { admissionOf, endOf } from "../../src/domain/once.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { type ActorRef, type FactRow, Journal, type WaitRow } from "../../src/journal/Journal.ts"
@@ -169,6 +169,23 @@ describe("what the API reads of threads", () => {
       reads.detail(other, threadId), reads.head(other, threadId), reads.queue(other, threadId), reads.input(other, threadId, steer),
       reads.updateAttributes(other, threadId, () => "{}")
     ]), [undefined, undefined, undefined, undefined, undefined])
+  })))
+
+  it.live("shows what waits in the inbox at the end of the queue, and nothing that cannot be read", () => world((reads, write, db) => Effect.gen(function*() {
+    const inputs = [{ id: freshId("input"), ord: 1, state: "pending" as const, body: "{}" }]
+    const threadId = yield* write([], { inputs })
+    const posted = { inputId: freshId("input"), content: [{ type: "text", text: "p" }], mode: "queue", principal }
+    const post = (id: string, command: string) => db.run("post", (tx) =>
+      tx.insertInto("inbox").values({ workspace: toUuid(workspace), id, actor: toUuid(threadId), kind: "thread", command }).execute())
+    for (const [id, command] of [["a", "{ not JSON"], ["b", `{"type":"submit","input":7}`], ["c", JSON.stringify({ type: "submit", input: posted })]] as const) yield* post(id, command)
+    const queue = (yield* reads.queue(workspace, threadId)) ?? []
+    assert.deepStrictEqual(queue.map(({ id }) => id), [inputs[0]!.id, posted.inputId])
+    assert.deepStrictEqual((yield* reads.detail(workspace, threadId))?.inputs, queue)
+    assert.deepStrictEqual(yield* reads.input(workspace, threadId, posted.inputId), { state: "pending", row: queue[1]! })
+    const body = JSON.parse(queue[1]!.body)
+    assert.isBelow(Math.abs(body.queuedAt - Date.now()), 5_000)
+    assert.deepStrictEqual({ ...body, queuedAt: 0 }, { content: posted.content, mode: "queue", principal, queuedAt: 0 })
+    assert.isUndefined(yield* reads.input(freshId("workspace"), threadId, posted.inputId))
   })))
 
   it.live("changes attributes at the version that the caller saw", () => world((reads, write) => Effect.gen(function*() {
