@@ -120,22 +120,35 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
     }
   }
 
-  /** Made once for a plan as long as its turn lives here. */
-  const kits = new WeakMap<Plan, Kit>()
+  /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
+  const kits = new WeakMap<ResolvedProfile, Map<string, Kit>>()
+  /** The same, for the turn that asks again and again. */
+  const known = new WeakMap<Plan, Kit>()
+
+  const kitFor = (workspace: string, profile: ResolvedProfile, catalogues: NonNullable<Plan["catalogues"]>, tools: ReadonlyArray<Tool>) => {
+    const held = kits.get(profile) ?? new Map<string, Kit>()
+    kits.set(profile, held)
+    const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
+    const kit = held.get(key) ?? kitOf(workspace, profile, tools)
+    // Catalogues change now and then, and turns with the old ones end.
+    if (held.size >= 16 && !held.has(key)) held.clear()
+    held.set(key, kit)
+    return kit
+  }
 
   const make = Effect.fnUntraced(function*(workspace: string, plan: Plan) {
+    const { catalogues = [] } = plan
     const profile = yield* directory.profile(workspace, plan.profileId, plan.profileVersion)
-    const tools = plan.catalogues === undefined ? [] : yield* toolsets.tools(workspace, plan.catalogues)
     // Versions are never deleted: without one nobody knows who guards the turn.
     if (profile === undefined) return yield* unreachable()
-    const kit = kitOf(workspace, profile, tools)
-    kits.set(plan, kit)
+    const kit = kitFor(workspace, profile, catalogues, catalogues.length === 0 ? [] : yield* toolsets.tools(workspace, catalogues))
+    known.set(plan, kit)
     return kit
   }, Effect.mapError(unreachable))
 
   const tools: Tools = {
     kit: (workspace, plan) => {
-      const kit = kits.get(plan)
+      const kit = known.get(plan)
       return kit === undefined ? make(workspace, plan) : Effect.succeed(kit)
     }
   }
