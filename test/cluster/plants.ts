@@ -42,7 +42,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "publish-only wake-up: no sweep",
-    edits: [{ file: "actors/Sweep.ts", find: "if (draining || lease.fenced()) return", put: "return" }],
+    edits: [{ file: "actors/Sweep.ts", find: "if (!lease.fenced()) yield* safely(", put: "if (!whole) yield* safely(" }],
     fault: "kill -9", caughtAs: /^L1/
   },
   {
