@@ -20,6 +20,7 @@ import type { Lease } from "../src/journal/Lease.ts"
 import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
+import { goOn } from "../src/now.ts"
 
 export interface KeyOf {
   readonly scope: string
@@ -240,16 +241,16 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     readonly jobs: ReadonlyArray<Job>
   }
 
-  const decide = Effect.fnUntraced(function*(live: Actor, before: Snapshot, item: Item<Request>, at: number) {
+  const decide = (live: Actor, before: Snapshot, item: Item<Request>, at: number): Effect.Effect<Step, Refused | Unreachable> => {
     const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before }
-    const command = yield* kind.prepare(being, item.request, at)
-    const decision = kind.decide(being, command)
-    record(decided)
-    if (decision instanceof Refused) return yield* decision
-    const { answer, jobs, next, written } = decision
-    const step: Step = { item, exit: Exit.succeed(answer), before, next, jobs, ...(written === undefined ? {} : { written }) }
-    return step
-  })
+    return goOn(kind.prepare(being, item.request, at), (command) => {
+      const decision = kind.decide(being, command)
+      record(decided)
+      if (decision instanceof Refused) return Effect.fail(decision)
+      const { answer, jobs, next, written } = decision
+      return Effect.succeed<Step>({ item, exit: Exit.succeed(answer), before, next, jobs, ...(written === undefined ? {} : { written }) })
+    })
+  }
 
   /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
   const gather = Effect.fnUntraced(function*(live: Actor, first: Step, at: number) {
@@ -283,10 +284,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       }
       live.heard.add(sent.id)
     }
-    const first = yield* decide(live, live.snapshot, item, at).pipe(
-      // The sender was told "queued" and is gone: the row that would come back for ever is taken away.
-      Effect.tapError((failure) => failure._tag === "Refused" && item.posted !== undefined && !live.unborn ? Effect.asVoid(write(live, [], item, at)) : Effect.void)
-    )
+    const decision = decide(live, live.snapshot, item, at)
+    // Of what was posted the sender was told "queued" and is gone: the row that would come back for ever is taken away.
+    const first = yield* item.posted === undefined || live.unborn ? decision
+      : Effect.tapError(decision, (failure) => failure._tag === "Refused" ? Effect.asVoid(write(live, [], item, at)) : Effect.void)
     if (first.written === undefined && isPlain(item) && !live.unborn) return item.reply(first.exit)
     const steps = live.unborn || live.mailbox.length === 0 || item.posted !== undefined ? [first] : yield* gather(live, first, at)
     for (const { item } of steps.slice(1)) taken.push(item)
@@ -342,15 +343,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       ...(written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true ? { behindInbox: true } : {})
     }
     // A birth is refused when its idempotency key exists: the first request with it has won.
-    const refused = yield* journal.append(append).pipe(
-      Effect.as(false),
-      Effect.catchTag("Superseded", (superseded) =>
-        live.unborn ? Effect.succeed(true)
-          : append.behindInbox === true
-          ? Effect.flatMap(journal.posted(live.ref), (rows) => Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded))
-          : Effect.fail(superseded))
-    )
-    if (refused) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
+    const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
+      live.unborn ? Effect.succeed("refused" as const)
+        : append.behindInbox === true
+        ? Effect.flatMap(journal.posted(live.ref), (rows) => Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded))
+        : Effect.fail(superseded))
+    if (refused !== undefined) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
     live.snapshot = steps.at(-1)?.next ?? live.snapshot
     live.head = after
     live.unborn = false

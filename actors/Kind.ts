@@ -42,6 +42,14 @@ export interface Decision<Snapshot, Job, W extends Written = Written> {
 /** How the host runs a job: under a key, or by stopping every job whose key begins so. */
 export type Run = { readonly start: string } | { readonly stop: string }
 
+/** How a request goes to another node. */
+export interface Travel {
+  /** The same each time that it is sent. */
+  readonly id: string
+  /** It can be kept for an owner that does not answer, and so need not wait long for the answer. */
+  readonly storable: boolean
+}
+
 /** `W`: what a kind adds to the rows for its own `committed`. */
 export interface Kind<Snapshot, Request, Command, Job, W extends Written = Written> {
   readonly name: ActorKind
@@ -63,8 +71,8 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly perform: (being: Being<Snapshot>, job: Job) => Effect.Effect<Request | undefined>
   /** When the live actor wants `due`, in milliseconds; null: never. */
   readonly nextDue: (snapshot: Snapshot) => number | null
-  /** The id under which a request may go to another node, the same each time that it is sent: a client's may go, a job's outcome (undefined) may not. */
-  readonly travels: (request: Request) => string | undefined
+  /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
+  readonly travels: (request: Request) => Travel | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */
   readonly revive: (sent: unknown) => Request | undefined
   /** What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody can tell. */

@@ -188,8 +188,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   /** R4. */
   const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
-      const id = live.has(ref.id) || envelope.posted !== undefined ? undefined : kind.travels(envelope.request)
-      return id === undefined ? local(ref, envelope) : forward(ref, { sent: { id, at: lease.now(), again: false }, ...envelope })
+      const travel = live.has(ref.id) || envelope.posted !== undefined ? undefined : kind.travels(envelope.request)
+      if (travel === undefined) return local(ref, envelope)
+      return forward(ref, { sent: { id: travel.id, at: lease.now(), again: false }, ...envelope }, travel.storable)
     })
 
   /** What another node asks. */

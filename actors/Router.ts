@@ -16,6 +16,8 @@ import { type Question, readQuestion, readReply, type Reply, type Unwilling } fr
 
 /** How long a node waits for another one's answer. */
 export const patienceMs = 2_000
+/** The same for what can be stored instead: with the second that a sweep takes at most, it runs within two. */
+export const storablePatienceMs = 800
 
 /** What an answer takes at most on its way: a question is not begun so shortly before its end. */
 const wayBackMs = 100
@@ -24,8 +26,8 @@ const wayBackMs = 100
 const oldMs = 500
 
 export class Router extends Context.Service<Router, {
-  /** Asks a node about one of its actors. A reply that cannot be read counts as none. */
-  readonly ask: (question: Omit<Question, "v" | "until">) => Effect.Effect<Reply | undefined, NoAnswer>
+  /** Asks a node about one of its actors, and waits so long. A reply that cannot be read counts as none. */
+  readonly ask: (question: Omit<Question, "v" | "until">, waitMs: number) => Effect.Effect<Reply | undefined, NoAnswer>
   /** Answers for the actors of a kind that live here. */
   readonly answer: (kind: ActorKind, answer: (question: Question) => Effect.Effect<Reply>) => void
 }>()("troupe/Router") {
@@ -71,8 +73,8 @@ export class Router extends Context.Service<Router, {
     yield* lease.rejoined.pipe(Stream.runForEach(live), Effect.forkScoped({ startImmediately: true }))
 
     return Router.of({
-      ask: (question) =>
-        Effect.map(bus.request(question.to, JSON.stringify({ v: 1, until: lease.now() + patienceMs, ...question }), patienceMs), readReply),
+      ask: (question, waitMs) =>
+        Effect.map(bus.request(question.to, JSON.stringify({ v: 1, until: lease.now() + waitMs, ...question }), waitMs), readReply),
       answer: (kind, answer) => { answers.set(kind, answer) }
     })
   }))

@@ -17,7 +17,7 @@ import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
 import type { Envelope, Sent } from "./Host.ts"
 import { failureOf } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
-import type { Router } from "./Router.ts"
+import { patienceMs, type Router, storablePatienceMs } from "./Router.ts"
 
 export interface Forwarding<Request> {
   readonly lease: Pick<Lease["Service"], "incarnation" | "nodes" | "now">
@@ -51,7 +51,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     return undefined
   }
 
-  return Effect.fnUntraced(function*(ref: ActorRef, envelope: Envelope<Request> & { readonly sent: Sent }) {
+  return Effect.fnUntraced(function*(ref: ActorRef, envelope: Envelope<Request> & { readonly sent: Sent }, storable: boolean) {
     const { id, kind, workspace } = ref
     const { key, request, sent } = envelope
     const asked = new Set([lease.incarnation()])
@@ -80,7 +80,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
       const replied = yield* Effect.result(router.ask({
         to: node, at: sent.at, kind, workspace, id, command: sent.id, request,
         ...(key === undefined ? {} : { key }), ...(owned ? { owned } : {}), ...(again ? { again } : {})
-      }))
+      }, storable ? storablePatienceMs : patienceMs))
       const reply = Result.isSuccess(replied) ? replied.success : undefined
       if (reply === undefined) {
         record(forwarded.with({ outcome: "unanswered" }))

@@ -9,6 +9,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
 import { deeperThan } from "../src/domain/depth.ts"
+import { failing, goOn, isDone } from "../src/now.ts"
 import { limits } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
 import { badJson, refuseBody } from "./Validate.ts"
@@ -109,7 +110,10 @@ export const receiveNothing = (request: HttpServerRequest.HttpServerRequest): Ef
 }
 
 /** The text of a received body. Behind the gate it is there already. */
-export const textOf = (request: HttpServerRequest.HttpServerRequest) => Effect.orDie(request.text)
+export const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> => {
+  const { text } = request
+  return isDone(text) ? Effect.succeed(text.value) : Effect.orDie(text)
+}
 
 /**
  * The body of a raw handler, held to its schema with the same refusals as everywhere. Make it once:
@@ -120,13 +124,13 @@ export const textOf = (request: HttpServerRequest.HttpServerRequest) => Effect.o
 export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<S["Type"], Refused<"invalid_request">> =>
-    Effect.flatMap(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
+    goOn(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
       let json: unknown
       try {
         json = JSON.parse(text)
       } catch {
         return Effect.fail(badJson("not valid JSON"))
       }
-      return Effect.mapError(decode(json), refuseBody)
+      return failing(decode(json), refuseBody)
     })
 }

@@ -98,12 +98,9 @@ export class Idempotency extends Context.Service<Idempotency, {
         return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key, path)
       })
 
-    const once: Idempotency["Service"]["once"] = Effect.fnUntraced(function*(request, caller, run) {
-      const sent = request.headers["idempotency-key"]
-      if (sent === undefined) {
-        const answer = yield* Effect.catchIf(run(undefined), isTaken, Effect.die)
-        return jsonText(answer.body, answer.status, answer.headers)
-      }
+    const keyed = Effect.fnUntraced(function*<E, R>(
+      request: HttpServerRequest.HttpServerRequest, caller: Caller["Service"], sent: string, run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>
+    ) {
       const refused = refuseKey(sent)
       if (refused !== undefined) return yield* refused
       const text = yield* textOf(request)
@@ -129,7 +126,14 @@ export class Idempotency extends Context.Service<Idempotency, {
       }))
     })
 
-    return Idempotency.of({ once })
+    return Idempotency.of({
+      once: (request, caller, run) => {
+        const sent = request.headers["idempotency-key"]
+        return sent === undefined
+          ? run(undefined).pipe(Effect.catchIf(isTaken, (taken) => Effect.die(taken)), Effect.map(({ body, headers, status }) => jsonText(body, status, headers)))
+          : keyed(request, caller, sent, run)
+      }
+    })
   }))
 }
 
@@ -139,7 +143,6 @@ const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
  * For handlers: `yield* idempotent((key) => …)`, where the effect's writer stores
  * `{ ...key, status, body }` together with the effect when `key` is there.
  */
-export const idempotent = Effect.fnUntraced(function*<E, R>(run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>) {
-  const idempotency = yield* Idempotency
-  return yield* idempotency.once(yield* HttpServerRequest.HttpServerRequest, yield* Caller, run)
-})
+export const idempotent = <E, R>(run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>) =>
+  Effect.contextWith((context: Context.Context<Idempotency | HttpServerRequest.HttpServerRequest | Caller>) =>
+    Context.get(context, Idempotency).once(Context.get(context, HttpServerRequest.HttpServerRequest), Context.get(context, Caller), run))

@@ -10,6 +10,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { createServer, type Server } from "node:http"
 import type { Socket } from "node:net"
+import { leanServer } from "./lean.ts"
 
 export interface Listener {
   readonly host: string
@@ -52,6 +53,7 @@ const exact = Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, igno
 export const listen = <A, E, R>(routes: Layer.Layer<A, E, R>, { drainSeconds = 20, host, observe, port }: Listener) =>
   HttpRouter.serve(routes, { disableListenLog: true, disableLogger: true }).pipe(
     Layer.provide(exact),
+    Layer.provideMerge(leanServer),
     Layer.provideMerge(NodeHttpServer.layer(makeServer(observe), { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` }))
   )
 

@@ -46,7 +46,7 @@ export const identityKind: Kind<Snapshot, Request, Command, never> = {
   run: (job) => job,
   perform: () => Effect.succeed(undefined),
   nextDue: () => null,
-  travels: () => freshBody(),
+  travels: () => ({ id: freshBody(), storable: false }),
   revive: (sent) => Option.getOrUndefined(decode(sent)),
   // Disabling twice is disabling once.
   recall: () => Effect.succeed(undefined),

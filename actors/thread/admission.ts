@@ -10,7 +10,7 @@ import { Models } from "../../src/models/Model.ts"
 import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
-import { failing, goOn } from "../now.ts"
+import { failing, goOn } from "../../src/now.ts"
 import { hooksAbout } from "./tools.ts"
 
 /** What is fixed at a thread's birth and a turn depends on. */

@@ -18,7 +18,7 @@ import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
 import { forwarded, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
-import { failing, goOn } from "../now.ts"
+import { failing, goOn } from "../../src/now.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
 import { Endings } from "./endings.ts"
@@ -35,6 +35,7 @@ import { makeReviewing } from "./reviewer.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
 import { makeTools } from "./toolbox.ts"
 import { Tails } from "./tails.ts"
+import { isStorable } from "./travelling.ts"
 
 export interface ThreadOptions extends RegistryOptions {
   /** Bytes of kept prompts on this node. */
@@ -163,7 +164,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       }
       return ask(asked, threadId, request).pipe(
         Effect.catchTag("Unreachable", (failure) =>
-          failure.elsewhere === true && expectedTurnId === undefined
+          failure.elsewhere === true && isStorable(request)
             ? post(asked, threadId, request)
             : Effect.fail(failure))
       )

@@ -10,6 +10,7 @@ import { ModelFailure, type Models } from "../../src/models/Model.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { messageNumber } from "../../machines/thread/facts.ts"
 import type { Being } from "../Kind.ts"
+import { failing } from "../../src/now.ts"
 import type { ThreadJob } from "./again.ts"
 import { deliveryIdOf } from "./deliveries.ts"
 import type { Prompts } from "./prompts.ts"
@@ -63,9 +64,9 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     }
     const { pos, turn } = being.snapshot.context
     return Effect.gen(function*() {
-      const messages = yield* Effect.mapError(prompts.upTo(ref, pos), unreadable)
-      const kit = turn === null ? emptyKit : yield* Effect.mapError(tools.kit(ref.workspace, turn.plan), noKit)
-      const definitions = yield* Effect.mapError(kit.definitions(callBy(being)), noKit)
+      const messages = yield* failing(prompts.upTo(ref, pos), unreadable)
+      const kit = turn === null ? emptyKit : yield* failing(tools.kit(ref.workspace, turn.plan), noKit)
+      const definitions = yield* failing(kit.definitions(callBy(being)), noKit)
       const { systemPrompt: system } = kit
       const { calls, parts, text, usage } = yield* models.sample({
         modelId,

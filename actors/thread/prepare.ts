@@ -19,7 +19,7 @@ import { type Call, openWaits, type Returned, type Turn, withWord, wordOf } from
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import { Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
-import { goOn } from "../now.ts"
+import { goOn } from "../../src/now.ts"
 import type { AdmissionOf, Wanting } from "./admission.ts"
 import { explain, refusedAdmission } from "./refusals.ts"
 import type { Request } from "./requests.ts"

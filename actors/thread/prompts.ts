@@ -108,14 +108,14 @@ export class Prompts {
   }
 
   /** The conversation up to `pos`. What is not kept is one indexed read. */
-  readonly upTo = Effect.fnUntraced(function*(this: Prompts, actor: ActorRef, pos: number) {
-    const kept = this.kept.get(actor.id) ?? { pos: 0, bytes: 0, messages: [] }
-    if (kept.pos < pos) {
-      const rows = yield* this.read(actor, kept.pos)
+  upTo(actor: ActorRef, pos: number): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
+    const kept: Kept = this.kept.get(actor.id) ?? { pos: 0, bytes: 0, messages: [] }
+    if (kept.pos >= pos) return Effect.succeed([...kept.messages])
+    return Effect.map(this.read(actor, kept.pos), (rows) => {
       this.keep(actor.id, kept, rows.map(factOf), rows.reduce((sum, row) => sum + row.event.length, 0), rows.at(-1)?.pos)
-    }
-    return [...kept.messages]
-  }.bind(this))
+      return [...kept.messages]
+    })
+  }
 
   private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Fact>, bytes: number, pos = kept.pos + facts.length) {
     for (const fact of facts) kept.messages = extend(kept.messages, fact)

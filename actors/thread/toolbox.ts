@@ -10,11 +10,14 @@ import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
 import type { Carry } from "../../machines/thread/context.ts"
 import { Unreachable } from "../Actor.ts"
+import { failing, goOn } from "../../src/now.ts"
 import type { BuiltIn, Family } from "./families/builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
 import { type CallBy, emptyKit, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "./tools.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+const noTools = Effect.succeed<ReadonlyArray<Tool>>([])
 
 /** What a turn may call: a tool of a toolset, or one of the runtime itself. */
 type Offer = Tool | BuiltIn
@@ -136,15 +139,19 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
     return kit
   }
 
-  const make = Effect.fnUntraced(function*(workspace: string, plan: Plan) {
+  const make = (workspace: string, plan: Plan): Effect.Effect<Kit, Unreachable> => {
     const { catalogues = [] } = plan
-    const profile = yield* directory.profile(workspace, plan.profileId, plan.profileVersion)
-    // Versions are never deleted: without one nobody knows who guards the turn.
-    if (profile === undefined) return yield* unreachable()
-    const kit = kitFor(workspace, profile, catalogues, catalogues.length === 0 ? [] : yield* toolsets.tools(workspace, catalogues))
-    known.set(plan, kit)
-    return kit
-  }, Effect.mapError(unreachable))
+    return goOn(failing(directory.profile(workspace, plan.profileId, plan.profileVersion), unreachable), (profile) => {
+      // Versions are never deleted: without one nobody knows who guards the turn.
+      if (profile === undefined) return Effect.fail(unreachable())
+      const offered = catalogues.length === 0 ? noTools : failing(toolsets.tools(workspace, catalogues), unreachable)
+      return goOn(offered, (offered) => {
+        const kit = kitFor(workspace, profile, catalogues, offered)
+        known.set(plan, kit)
+        return Effect.succeed(kit)
+      })
+    })
+  }
 
   const tools: Tools = {
     kit: (workspace, plan) => {

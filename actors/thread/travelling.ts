@@ -13,7 +13,7 @@ import { pendingState, queuedMessage } from "../../src/store/threadDetail.ts"
 import { readAdmitted, readInput } from "../../src/store/threadView.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { type Answer, Unreachable } from "../Actor.ts"
-import type { Being } from "../Kind.ts"
+import type { Being, Travel } from "../Kind.ts"
 import type { Request } from "./requests.ts"
 
 const inputId = idOf("input")
@@ -66,10 +66,13 @@ export const revive = (sent: unknown): Request | undefined => Option.getOrUndefi
 
 const clients: ReadonlySet<string> = new Set<Travelling["type"]>(["submit", "edit", "remove", "promote", "cancel", "retry", "answer"])
 
-export const travels = (request: Request): string | undefined => {
-  if (request.type === "submit") return request.creating === true ? undefined : request.input.inputId
-  if (request.type === "retry") return request.inputId
-  return clients.has(request.type) ? freshBody() : undefined
+/** Whether a submit can be kept for an owner that cannot be reached: not where the answer hangs on what the owner does right now. */
+export const isStorable = ({ expectedTurnId }: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId">) => expectedTurnId === undefined
+
+export const travels = (request: Request): Travel | undefined => {
+  if (request.type === "submit") return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
+  if (request.type === "retry") return { id: request.inputId, storable: false }
+  return clients.has(request.type) ? { id: freshBody(), storable: false } : undefined
 }
 
 export interface Recalling {

@@ -1,5 +1,5 @@
 /** The event log: pages of texts that the store has made, spliced and sent (design, section 4). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { Bus } from "../../src/bus/Bus.ts"
@@ -8,6 +8,7 @@ import { jsonText } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
+import { lean } from "../lean.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
 import { Streams } from "../streams/Streams.ts"
 import { noThread } from "../threads/asked.ts"
@@ -24,13 +25,13 @@ const refuse = (query: { readonly afterSeq?: number | undefined; readonly cursor
   return undefined
 }
 
-export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntraced(function*(handlers) {
+export const EventsHandlers = Layer.unwrap(Effect.gen(function*() {
   const reads = yield* ThreadReads
   const threads = yield* Threads
   const cursors = yield* Cursors
   const longPoll = makeLongPoll(yield* Bus, reads, yield* Streams, threads.lastSeq)
 
-  return handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {
+  return lean(HttpApiBuilder.group(Api, "events", (handlers) => handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {
     const refused = refuse(query)
     if (refused !== undefined) return yield* refused
     const { workspace } = yield* Caller
@@ -60,5 +61,5 @@ export const EventsHandlers = HttpApiBuilder.group(Api, "events", Effect.fnUntra
     if (found === undefined) return yield* noThread()
     const next = found.position === undefined ? "" : `,"nextCursor":"${cursors.seal(place, filter, [found.position])}"`
     return jsonText(`{"events":[${found.events.join(",")}]${next}}`)
-  }))
+  }))))
 }))

@@ -1,5 +1,5 @@
 /** Submitting a message: the hot route, from the body's text to the actor and back without a detour. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { MessageInput } from "../../src/domain/messageInput.ts"
@@ -8,6 +8,7 @@ import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
 import { Caller } from "../Caller.ts"
 import { idempotent } from "../Idempotency.ts"
+import { lean } from "../lean.ts"
 import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.ts"
 
 const decodeInput = decodeJson(MessageInput)
@@ -15,14 +16,14 @@ const refuseSubmit = refuseWith(
   "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "profile_not_found", "image_not_found", "model_unavailable", "queue_full"
 )
 
-export const MessagesHandlers = HttpApiBuilder.group(Api, "messages", Effect.fnUntraced(function*(handlers) {
+export const MessagesHandlers = Layer.unwrap(Effect.gen(function*() {
   const threads = yield* Threads
-  return handlers.handleRaw("submit", Effect.fnUntraced(function*({ params: { threadId }, request }) {
+  return lean(HttpApiBuilder.group(Api, "messages", (handlers) => handlers.handleRaw("submit", Effect.fnUntraced(function*({ params: { threadId }, request }) {
     const { mode = "queue", origin, ...input } = yield* decodeInput(request)
     const refused = refuseOrigin(origin) ?? refuseImages(input.content)
     if (refused !== undefined) return yield* refused
     const caller = yield* Caller
     return yield* idempotent((key) =>
       threads.submit(askedBy(caller, key), threadId, { ...input, mode }).pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit)))
-  }))
+  }))))
 }))

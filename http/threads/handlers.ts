@@ -1,5 +1,5 @@
 /** Threads: contract to commands, and to what the store says. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
@@ -18,6 +18,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { idempotent } from "../Idempotency.ts"
+import { lean } from "../lean.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
 import { refuseBody } from "../Validate.ts"
 import type { ThreadSummary } from "./api.ts"
@@ -45,7 +46,7 @@ const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "profile_no
 /** How often an edit is tried against others of the same moment. */
 const attempts = 5
 
-export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUntraced(function*(handlers) {
+export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
   const threads = yield* Threads
   const reads = yield* ThreadReads
   const cursors = yield* Cursors
@@ -77,7 +78,7 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
     }
   })
 
-  return handlers
+  return lean(HttpApiBuilder.group(Api, "threads", (handlers) => handlers
     .handleRaw("create", Effect.fnUntraced(function*({ request }) {
       const input = yield* decodeInput(request)
       const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin) ?? refuseImages(input.message.content)
@@ -123,5 +124,5 @@ export const ThreadsHandlers = HttpApiBuilder.group(Api, "threads", Effect.fnUnt
       const caller = yield* Caller
       return yield* idempotent((key) =>
         threads.retry(askedBy(caller, key), params.threadId).pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry)))
-    }))
+    }))))
 }))

@@ -17,15 +17,16 @@ export const AnyTime = Schema.String.check(
   Schema.makeFilter((text) => isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)) || "an RFC 3339 time")
 ).annotate({ format: "date-time" })
 
-let lastMs = Number.NaN
-let lastText = ""
+/** Texts of late: of each 64th millisecond the last one. Many events share a moment, and many threads a few. */
+const kept = Array.from({ length: 64 }, () => ({ ms: Number.NaN, text: "" }))
 
-/** Many events share a moment: the last text is kept. */
 export const toTimestamp = (ms: number) => {
-  if (ms !== lastMs) {
-    lastText = new Date(ms).toISOString()
-    lastMs = ms
+  const slot = kept[ms & 63]
+  if (slot === undefined) return new Date(ms).toISOString()
+  if (slot.ms !== ms) {
+    slot.text = new Date(ms).toISOString()
+    slot.ms = ms
   }
-  return lastText
+  return slot.text
 }
 export const fromTimestamp = (text: string) => Date.parse(text)

@@ -4,6 +4,7 @@
  * Samples are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
  */
 import { Cause, Effect, Exit, Layer } from "effect"
+import { isDone } from "../now.ts"
 import { record, sampleDuration, samples } from "../telemetry/metrics.ts"
 import type { Backend } from "./Backend.ts"
 import { type Env, realModels } from "./catalogue.ts"
@@ -44,10 +45,17 @@ const measured = ({ entry, sample }: Backend): Backend => {
     entry,
     sample: (request) => Effect.suspend(() => {
       const started = performance.now()
-      return Effect.onExit(sample(request), (exit) => Effect.sync(() => {
+      const note = (exit: Exit.Exit<ModelReply, ModelFailure>) => {
         record(samples.with({ provider, outcome: outcomeOf(exit) }))
         record(duration, (performance.now() - started) / 1000)
-      }))
+      }
+      const reply = sample(request)
+      // A model that answers at once is not waited for.
+      if (isDone(reply)) {
+        note(reply)
+        return reply
+      }
+      return Effect.onExit(reply, (exit) => Effect.sync(() => note(exit)))
     })
   }
 }

@@ -173,5 +173,5 @@ const sample = (model: Scripted, formatOf: FormatOf, { prompt, onText }: SampleR
 export const scriptedModels = (createdAt: (index: number) => string, formatOf: FormatOf): ReadonlyArray<Backend> =>
   models.map((model, index) => ({
     entry: entryOf(model, createdAt(index)),
-    sample: (request) => Effect.suspend(() => sample(model, formatOf, request))
+    sample: (request) => sample(model, formatOf, request)
   }))

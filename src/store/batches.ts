@@ -59,20 +59,23 @@ export const batched = <In, A, E>({ max, lanes, run, key }: BatchOptions<In, A, 
           if (request.key !== undefined) busy.delete(request.key)
           request.answer(Effect.die(cause))
         }
-        pump()
+        schedule()
       }
       run(group).then(() => finish(unanswered), finish)
     }
   }
 
+  // What else this turn of the event loop brings joins the same group: also what follows from the answers to the last one.
+  const schedule = () => {
+    if (scheduled || under >= lanes || queue.length === 0) return
+    scheduled = true
+    setImmediate(pump)
+  }
+
   return (item: In): Effect.Effect<A, E> =>
     Effect.callback((resume) => {
       queue.push({ item, key: key?.(item), answer: resume })
-      // What else this turn of the event loop brings joins the same group.
-      if (!scheduled && under < lanes) {
-        scheduled = true
-        setImmediate(pump)
-      }
+      schedule()
     })
 }
 

@@ -36,7 +36,9 @@ export interface ClusterOptions {
   readonly ttlMs?: number
   readonly planted?: string
   /** PostgreSQL's volume has so many megabytes. */
-  readonly volumeMb?: number | undefined
+  readonly volumeMb?: number
+  /** The database's clock can jump: `postgres.jump`. */
+  readonly fakeTime?: boolean
 }
 
 const until = async (what: string, ms: number, holds: () => Promise<boolean>) => {
@@ -54,11 +56,13 @@ export class Cluster {
   readonly pool: pg.Pool
   readonly models: ModelServer
   readonly tools: McpServer
+  /** The way to it. */
+  readonly toTools: Proxy
   readonly workspaces: ReadonlyArray<Workspace>
   readonly folder: string
   readonly ttlMs: number
 
-  private constructor(parts: Omit<Cluster, "stop" | "pick" | "healthy">) {
+  private constructor(parts: Omit<Cluster, "stop" | "pick" | "healthy" | "toolsUrl">) {
     this.nodes = parts.nodes
     this.spare = parts.spare
     this.postgres = parts.postgres
@@ -66,17 +70,18 @@ export class Cluster {
     this.pool = parts.pool
     this.models = parts.models
     this.tools = parts.tools
+    this.toTools = parts.toTools
     this.workspaces = parts.workspaces
     this.folder = parts.folder
     this.ttlMs = parts.ttlMs
   }
 
-  static async start({ nats: withNats = true, nodes: count = 3, planted, ttlMs = 3_000, volumeMb }: ClusterOptions = {}): Promise<Cluster> {
+  static async start({ nats: withNats = true, nodes: count = 3, planted, ttlMs = 3_000, ...database }: ClusterOptions = {}): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "troupe-faults-"))
     guardFolder(folder)
     const names = Array.from({ length: count + 1 }, (_, i) => `n${i + 1}`)
     const [postgres, nats, models, tools] = await Promise.all([
-      Postgres.start(volumeMb),
+      Postgres.start(database),
       withNats ? NatsServer.start() : undefined,
       ModelServer.start(),
       startMcpServer({
@@ -86,6 +91,7 @@ export class Cluster {
         ]
       })
     ])
+    const toTools = await Proxy.to(Number(new URL(tools.url).port))
     await postgres.admit(names)
     const url = postgres.url()
     await Effect.runPromise(migrate(Redacted.make(url)))
@@ -120,7 +126,7 @@ export class Cluster {
     const nodes = all.slice(0, count)
     const [spare] = all.slice(count)
     if (spare === undefined) throw new Error("no spare node")
-    const cluster = new Cluster({ nodes, spare, postgres, nats, pool, models, tools, workspaces, folder, ttlMs })
+    const cluster = new Cluster({ nodes, spare, postgres, nats, pool, models, tools, toTools, workspaces, folder, ttlMs })
     try {
       await Promise.all(nodes.map((node) => node.start()))
     } catch (cause) {
@@ -128,6 +134,12 @@ export class Cluster {
       throw cause
     }
     return cluster
+  }
+
+  get toolsUrl() {
+    const url = new URL(this.tools.url)
+    url.port = String(this.toTools.port)
+    return url.href
   }
 
   /** One of the nodes that are meant to answer. */
@@ -150,7 +162,7 @@ export class Cluster {
   async stop() {
     await Promise.all([...this.nodes, this.spare].map((node) => node.kill()))
     await Promise.all([...this.nodes, this.spare].flatMap(({ options }) => [options.postgres.close(), options.nats?.close()]))
-    await this.pool.end()
+    await Promise.all([this.pool.end(), this.toTools.close()])
     await Promise.all([this.postgres.stop(), this.nats?.stop(), this.models.stop(), this.tools.close()])
     await rm(this.folder, { recursive: true, force: true })
   }

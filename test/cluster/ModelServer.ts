@@ -32,6 +32,11 @@ const chunk = (delta: unknown, finish: string | null = null, more: object = {}) 
 
 export class ModelServer {
   readonly calls: Array<ModelCall> = []
+  /** Until it is over, calls wait for an answer, or get 429. */
+  trouble: "hang" | "429" | undefined
+  /** Calls that have met each. */
+  hung = 0
+  refused = 0
   readonly #server: Server
   readonly #port: number
 
@@ -62,6 +67,11 @@ export class ModelServer {
   async #answer(request: IncomingMessage, response: ServerResponse) {
     let body = ""
     for await (const part of request) body += String(part)
+    if (this.trouble === "429") {
+      this.refused++
+      response.writeHead(429, { "content-type": "application/json", "retry-after": "1" })
+      return void response.end(JSON.stringify({ error: { message: "too many requests", type: "rate_limit" } }))
+    }
     const messages = list(JSON.parse(body), "messages")
     const from = messages.findLastIndex((message) => field(message, "role") === "user")
     const script = parseScript(textOf(messages[from]))
@@ -77,6 +87,10 @@ export class ModelServer {
       if (!response.writableFinished) call.given = "up"
     })
     const round = script.rounds[step] ?? emptyRound
+    if (this.trouble === "hang") {
+      this.hung++
+      while (this.trouble === "hang" && open) await sleep(50)
+    }
     await sleep(round.waitMs)
     if (!open) return
     response.writeHead(200, { "content-type": "text/event-stream" })

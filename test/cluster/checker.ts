@@ -202,7 +202,7 @@ export interface Verdict {
   /** The most of one thread. */
   readonly extraCallsOfOne: number
   readonly waitLatenessMs: ReadonlyArray<number>
-  /** When each input was admitted, and since when nothing ran before it (milliseconds since 1970). */
+  /** When each input that opened a turn was admitted, and since when nothing ran before it (milliseconds since 1970). */
   readonly admitted: ReadonlyMap<string, { readonly at: number; readonly freeSince: number }>
 }
 
@@ -236,8 +236,13 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
       if (row !== undefined) lateness.push(when - Number(field(JSON.parse(row.body), "expiresAt")))
     }
     let freeSince = 0
+    let opened: string | null = null
     for (const fact of all.log) {
-      if (fact.type === "user_message") admitted.set(String(fact.event["inputId"]), { at: fact.at, freeSince })
+      // One that joins a running turn was not picked up: it waited for that turn's next step.
+      if (fact.type === "user_message" && fact.turn !== opened) {
+        admitted.set(String(fact.event["inputId"]), { at: fact.at, freeSince })
+        opened = fact.turn
+      }
       if (isTerminal(fact)) freeSince = fact.at
     }
     if (!thread.prober) continue

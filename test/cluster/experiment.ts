@@ -8,7 +8,7 @@ import { loadavg } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Audit, mark, readAudit } from "./audit.ts"
 import { check, lastSeqOf, rest, type Verdict } from "./checker.ts"
-import type { Cluster } from "./Cluster.ts"
+import type { Cluster, ClusterOptions } from "./Cluster.ts"
 import type { History } from "./History.ts"
 import { randomOf } from "../process/Mixed.ts"
 import { Workload, type WorkloadOptions } from "./workload.ts"
@@ -52,8 +52,8 @@ export interface Fault {
   /** Makes the fault and mends it; what it gives is asked when all is checked. */
   readonly inject: (scene: Scene) => Promise<(run: RunData) => Aftermath | Promise<Aftermath>>
   readonly workload?: Partial<WorkloadOptions>
-  /** A cluster of its own: PostgreSQL on a volume of so many megabytes. */
-  readonly volumeMb?: number
+  /** A cluster of its own. */
+  readonly own?: Pick<ClusterOptions, "volumeMb" | "fakeTime">
 }
 
 export interface Result extends Aftermath {

@@ -1,18 +1,31 @@
 /** A PostgreSQL for the fault suite: fsync on, killed and started again at will. */
 import { randomBytes } from "node:crypto"
 import { execFileSync } from "node:child_process"
-import { chown, mkdtemp, mkdir, open, rm, statfs } from "node:fs/promises"
+import { chown, mkdtemp, mkdir, open, rm, statfs, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { account } from "../../src/postgres/account.ts"
-import { locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
+import { type Binaries, locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
 import { type Cluster, freePort, halt, initialise, start } from "../../src/postgres/cluster.ts"
 import { codeOf } from "../../src/store/Database.ts"
+import { jumping } from "./faketime.ts"
 import { forgetProcess, guardFolder, guardProcess } from "./guarded.ts"
 
 const settings = { max_connections: "200", shared_buffers: "64MB", max_wal_size: "1GB", log_min_messages: "warning" }
+
+const clockOf = (home: string) => join(home, "clock")
+
+/** PostgreSQL behind a script that gives it a clock of its own. */
+const jumpingBinaries = async (binaries: Binaries, home: string): Promise<Binaries> => {
+  await writeFile(clockOf(home), "+0\n", { mode: 0o644 })
+  const folder = join(home, "jumping")
+  await mkdir(join(folder, "bin"), { recursive: true, mode: 0o755 })
+  const environment = Object.entries(jumping(clockOf(home))).map(([name, value]) => `${name}=${value}`).join(" ")
+  await writeFile(join(folder, "bin/postgres"), `#!/bin/sh\n${environment} exec ${join(binaries.folder, "bin/postgres")} "$@"\n`, { mode: 0o755 })
+  return { ...binaries, folder }
+}
 
 export class Postgres {
   readonly #cluster: Cluster
@@ -31,8 +44,8 @@ export class Postgres {
     this.#pid = pid
   }
 
-  /** `volumeMb`: on a volume of that size (a tmpfs, which takes root), to be filled. */
-  static async start(volumeMb?: number): Promise<Postgres> {
+  /** `volumeMb`: on a volume of that size (a tmpfs, which takes root), to be filled. `fakeTime`: its clock can jump. */
+  static async start({ fakeTime = false, volumeMb }: { readonly volumeMb?: number; readonly fakeTime?: boolean } = {}): Promise<Postgres> {
     const owner = await account()
     const binaries = await locate(owner)
     const base = (await reachable(tmpdir(), owner)) ? tmpdir() : sharedHome
@@ -41,9 +54,10 @@ export class Postgres {
     guardFolder(home)
     if (volumeMb !== undefined) execFileSync("mount", ["-t", "tmpfs", "-o", `size=${volumeMb}m`, "tmpfs", home])
     if (owner) await chown(home, owner.uid, owner.gid)
-    const cluster: Cluster = { binaries, account: owner, folder: join(home, "data") }
+    const made: Cluster = { binaries, account: owner, folder: join(home, "data") }
     const password = randomBytes(12).toString("hex")
-    await initialise(cluster, password, true)
+    await initialise(made, password, true)
+    const cluster = fakeTime ? { ...made, binaries: await jumpingBinaries(binaries, home) } : made
     const port = await freePort()
     const pid = await start(cluster, port, settings, join(home, "log"))
     guardProcess(pid)
@@ -80,6 +94,11 @@ export class Postgres {
       }
       await sleep(5)
     }
+  }
+
+  /** Its wall clock goes so many seconds off this machine's, as `+3600`. */
+  async jump(offset: string) {
+    await writeFile(clockOf(this.#home), `${offset}\n`)
   }
 
   /** Takes what space its volume has left. */

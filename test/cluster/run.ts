@@ -10,7 +10,7 @@
 import { randomBytes } from "node:crypto"
 import { parseArgs } from "node:util"
 import { Cluster } from "./Cluster.ts"
-import { experiment, missedBars, type Result } from "./experiment.ts"
+import { experiment, type Fault, missedBars, type Result } from "./experiment.ts"
 import { faults } from "./faults.ts"
 import { type Caught, hunt } from "./hunt.ts"
 import { plants } from "./plants.ts"
@@ -32,17 +32,17 @@ const results: Array<Result> = []
 let seed = first
 console.log(`faults: --seed ${first}`)
 let cluster: Cluster | undefined
-let volumeMb: number | undefined
+let own: Fault["own"]
 try {
   for (const fault of chosen) {
     for (let run = 0; run < Number(values.runs); run++) {
       try {
-        if (cluster !== undefined && fault.volumeMb !== volumeMb) {
+        if (cluster !== undefined && fault.own !== own) {
           await cluster.stop()
           cluster = undefined
         }
-        volumeMb = fault.volumeMb
-        cluster ??= await Cluster.start({ nats: values.nats, volumeMb })
+        own = fault.own
+        cluster ??= await Cluster.start({ nats: values.nats, ...own })
         const result = await experiment(cluster, fault, {
           seed: seed++, ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }), ...(values.users === undefined ? {} : { users: Number(values.users) })
         })

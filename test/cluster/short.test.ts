@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { afterAll, beforeAll } from "vitest"
 import { Cluster } from "./Cluster.ts"
 import { experiment, type Fault } from "./experiment.ts"
-import { kill } from "./faults.ts"
+import { kill } from "./faults/nodes.ts"
 import { describe as told } from "./report.ts"
 
 const seed = Number(process.env["TROUPE_SEED"] ?? randomBytes(3).readUIntLE(0, 3))

@@ -179,6 +179,27 @@ describe("a session with a server", () => {
     await close()
   })
 
+  it("says nowhere again what token it was asked with, whatever the server does with it", async () => {
+    const token = "third-token-0003"
+    const connection = await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token } })
+    const repeats = `I was asked with Bearer ${token}.`
+    const tools: ReadonlyArray<TestTool> = [
+      { name: "tell", description: repeats, run: () => repeats },
+      { name: "deep", run: () => ({ content: [{ type: "text", text: "see" }], structuredContent: { headers: [{ [token]: { authorization: `Bearer ${token}` } }] } }) },
+      { name: "fails", run: () => ({ isError: true, content: [{ type: "text", text: repeats }] }) },
+      { name: "throws", run: () => { throw new Error(repeats) } }
+    ]
+    const { call, close, find } = await world("sessions", { token, tools }, { connectionId: connection.body.connection.id })
+    const hidden = "I was asked with Bearer [secret]."
+    assert.strictEqual((await find("tell")).description, hidden)
+    assert.deepStrictEqual(await call("tell"), { output: hidden })
+    assert.deepStrictEqual(await call("deep"), { output: { headers: [{ "[secret]": { authorization: "Bearer [secret]" } }] } })
+    assert.deepStrictEqual(await call("fails"), { failure: { code: "tool_error", text: hidden } })
+    const thrown = await call("throws")
+    assert.ok("failure" in thrown && thrown.failure?.text.includes("[secret]") === true && !JSON.stringify(thrown).includes(token), JSON.stringify(thrown))
+    await close()
+  })
+
   it("sends no token to a host that its connection does not allow", async () => {
     const connection = await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token: "first-token-0001" }, allowedHosts: ["tools.example.com"] })
     const { close, mcp, read } = await world("sessions", {}, { connectionId: connection.body.connection.id })

@@ -4,13 +4,15 @@
  * P1. A request whose stream ends without an answer fails at once: the SDK would wait for its timeout.
  * P2. The stream of a request that was answered or cancelled is closed, whatever the server does with it.
  * P3. A stream that broke off is opened again at most once in `reopenMs`, whatever the server wishes, and not for ever.
- * P4. Time and bytes of each exchange are capped: of a call as a call needs it, of listening as a long wait does.
+ * P4. What the server says is read without the credential that it was asked with.
+ * P5. Time and bytes of each exchange are capped: of a call as a call needs it, of listening as a long wait does.
  */
 import {
   isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse, type JSONRPCMessage, ProtocolErrorCode, StreamableHTTPClientTransport
 } from "@modelcontextprotocol/client"
 import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
+import { hide } from "./hide.ts"
 import { lost } from "./McpFailure.ts"
 
 /** A server that has answered ends its stream by itself, and the connection can be used again: given that much time. */
@@ -45,17 +47,23 @@ export class McpTransport extends StreamableHTTPClientTransport {
   readonly #open = new Map<unknown, AbortController>()
   /** Marks of requests whose answer comes as a stream. */
   readonly #streaming: Set<string>
+  /** Credentials that this server was sent. */
+  readonly #secrets: Set<string>
   #sent = 0
 
   constructor({ credential, fetch, url }: TransportOptions) {
     const streaming = new Set<string>()
+    const secrets = new Set<string>()
     super(new URL(url), {
       fetch: async (url, init) => {
         const { allowedHosts, token } = await credential()
         const headers = new Headers(init?.headers)
         const marked = headers.get(mark)
         headers.delete(mark)
-        if (token !== undefined) headers.set("authorization", `Bearer ${token}`)
+        if (token !== undefined) {
+          headers.set("authorization", `Bearer ${token}`)
+          secrets.add(token)
+        }
         const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall), allowedHosts })(url, { ...init, headers })
         if (marked !== null && response.ok && response.headers.get("content-type")?.startsWith("text/event-stream")) streaming.add(marked)
         return response
@@ -66,8 +74,10 @@ export class McpTransport extends StreamableHTTPClientTransport {
       }
     })
     this.#streaming = streaming
+    this.#secrets = secrets
     // Whoever connects calls it before its own.
     this.onmessage = (message) => {
+      for (const secret of this.#secrets) hide(message, secret)
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#answered(message.id)
     }
   }

@@ -4,7 +4,7 @@
  */
 import { Effect, Exit } from "effect"
 
-const isDone = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Success<A, E> => Exit.isExit(effect) && Exit.isSuccess(effect)
+export const isDone = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Success<A, E> => Exit.isExit(effect) && Exit.isSuccess(effect)
 
 /** As `Effect.flatMap`. */
 export const goOn = <A, E, B, E2>(effect: Effect.Effect<A, E>, step: (value: A) => Effect.Effect<B, E2>): Effect.Effect<B, E | E2> =>

@@ -1,0 +1,24 @@
+/**
+ * Requests with few services in their context. HttpApi merges what a group of handlers was made with into the
+ * context of every request, entry by entry: of all services of the program that was a tenth of a request's cost.
+ *
+ * L1. A handler of a lean group takes the program's services when it is made. At a request it finds those of http/
+ *     and the library's own.
+ */
+import { Context, Effect, Layer, type Scope } from "effect"
+import { HttpServer } from "effect/http"
+
+const isForRequests = (key: string) => !key.startsWith("troupe/") || key.startsWith("troupe/http/")
+
+const forRequests = <R>(context: Context.Context<R>): Context.Context<R> =>
+  Context.makeUnsafe<R>(new Map([...context.mapUnsafe].filter(([key]) => isForRequests(key))))
+
+/** Builds the layer in a context without the program's services. */
+export const lean = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+  Layer.fromBuild((memoMap, scope) => Effect.updateContext(Layer.buildWithMemoMap(layer, memoMap, scope), forRequests<R>))
+
+/** The same for the server, in whose context every request begins. */
+export const leanServer = Layer.effect(HttpServer.HttpServer, Effect.map(HttpServer.HttpServer, (server) => HttpServer.make({
+  address: server.address,
+  serve: (app, middleware) => Effect.updateContext(middleware === undefined ? server.serve(app) : server.serve(app, middleware), forRequests<Scope.Scope>)
+})))

@@ -1,0 +1,177 @@
+/** What happens to nodes: death, stops, deployments, one more. */
+import { field } from "../../../src/cli/client.ts"
+import { toUuid } from "../../../src/domain/ids.ts"
+import type { Cluster } from "../Cluster.ts"
+import type { Aftermath, Fault, RunData, Scene } from "../experiment.ts"
+import { databaseNow, longestGaps, quantile, strained, takeoverGaps, takeoversFrom, unfinishedOf } from "../measures.ts"
+import { extraCalls, inFlight, some, takeover } from "./bars.ts"
+
+export const kill: Fault = {
+  name: "kill -9 of a node",
+  bar: "next event p50 ≤ 4 s, max ≤ 6 s; ≤ 1 extra model call a thread",
+  inject: async ({ cluster, history, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    await node.kill()
+    const since = await databaseNow(cluster)
+    await sleep(inFlight)
+    const threads = await unfinishedOf(cluster, node, history)
+    await sleep(cluster.ttlMs + 4_000)
+    await node.start()
+    return (run) => {
+      const gaps = takeoverGaps(run.audit, threads, node, since)
+      return {
+        gaps, figures: [...takeover(gaps, 4_000, 6_000), extraCalls(run, 1)],
+        observed: takeoversFrom(run.audit, node) > 0 ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}` : undefined
+      }
+    }
+  }
+}
+
+export const stop: Fault = {
+  name: "SIGSTOP 10 s, then SIGCONT",
+  bar: "next event max ≤ 6 s; nothing accepted from the zombie (A2), quiet ≤ 1 s after; ≤ 1 extra model call a thread",
+  inject: async ({ cluster, history, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    const refusedBefore = await node.metric("troupe_journal_appends_refused_total") ?? 0
+    node.pause()
+    node.up = false
+    const since = await databaseNow(cluster)
+    await sleep(inFlight)
+    const threads = await unfinishedOf(cluster, node, history)
+    await sleep(10_000 - inFlight)
+    const resumed = performance.now()
+    node.go()
+    await sleep(1_500)
+    node.up = true
+    const refused = (await node.metric("troupe_journal_appends_refused_total") ?? 0) - refusedBefore
+    return (run) => {
+      const gaps = takeoverGaps(run.audit, threads, node, since)
+      const stale = cluster.models.calls.filter((call) => call.node === node.name && call.began < resumed - 9_000)
+      const quiet = Math.max(0, ...stale.map(({ over = Infinity }) => over - resumed))
+      return {
+        gaps, figures: [...takeover(gaps, 6_000, 6_000), extraCalls(run, 1), { name: "zombie quiet after", value: quiet, bar: 1_000, unit: "ms" }],
+        observed: takeoversFrom(run.audit, node) > 0 ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}, ${refused} stale appends refused` : undefined
+      }
+    }
+  }
+}
+
+export const shortStop: Fault = {
+  name: "SIGSTOP 2 s (less than the TTL)",
+  bar: "no takeover, no extra model call",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    node.pause()
+    const answers = node.ready()
+    await sleep(2_000)
+    node.go()
+    const silent = !(await answers)
+    await sleep(3_000)
+    return (run) => ({
+      gaps: [], observed: silent ? `${node.name} did not answer` : undefined,
+      figures: [{ name: "takeovers", value: takeoversFrom(run.audit, node), bar: 0, unit: "" }, extraCalls(run, 0)]
+    })
+  }
+}
+
+/** What a deployment may cost: silence of running turns, and requests that one retry does not mend. */
+const handOver = ({ audit, history }: RunData, from: { readonly wall: number; readonly at: number }, to: { readonly wall: number; readonly at: number }, observed: string | undefined): Aftermath => {
+  const gaps = longestGaps(audit, history, from.wall, to.wall)
+  const hard = strained(history, from.at, to.at)
+  for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
+  return {
+    gaps, observed,
+    figures: [
+      { name: "longest silence", value: quantile(gaps, 1), bar: 2_000, unit: "ms" },
+      { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
+    ]
+  }
+}
+
+const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
+
+export const term: Fault = {
+  name: "SIGTERM of a node",
+  bar: "longest silence ≤ 2 s; no request fails after one retry",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    const from = await moment(cluster)
+    const code = await node.leave()
+    await sleep(3_000)
+    const to = await moment(cluster)
+    await node.start()
+    return (run) => handOver(run, from, to, code === 0 ? `${node.name} left` : undefined)
+  }
+}
+
+export const rolling: Fault = {
+  name: "rolling restart of all nodes",
+  bar: "longest silence ≤ 2 s; no request fails after one retry",
+  inject: async ({ cluster, sleep }) => {
+    const from = await moment(cluster)
+    const codes: Array<unknown> = []
+    for (const node of cluster.nodes) {
+      codes.push(await node.leave())
+      await node.start()
+      await sleep(2_000)
+    }
+    const to = await moment(cluster)
+    return (run) => handOver(run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined)
+  }
+}
+
+export const join: Fault = {
+  name: "a fourth node joins",
+  bar: "nothing is taken from a live owner (A1); the new node owns ≥ 0.1 within 20 s",
+  inject: async ({ cluster, sleep }) => {
+    await cluster.spare.start()
+    await sleep(20_000)
+    const { rows } = await cluster.pool.query<{ writer: string; n: number }>(
+      `select a.writer, count(*)::int as n from heads h join audit.nodes a on a.incarnation = h.owner and a.what = 'join'
+        where h.kind = 'thread' and h.updated_at > now() - interval '15 seconds' group by 1 order by 1`)
+    const all = rows.reduce((sum, { n }) => sum + n, 0)
+    const share = (rows.find(({ writer }) => writer === cluster.spare.name)?.n ?? 0) / Math.max(1, all)
+    return () => ({
+      gaps: [], observed: `active threads by node: ${rows.map(({ n, writer }) => `${writer} ${n}`).join(", ")}`,
+      figures: [{ name: "share of the new node", value: Math.round(share * 100) / 100, bar: 0.1, unit: "", least: true }]
+    })
+  }
+}
+
+export const crashLoop: Fault = {
+  name: "a thread whose node dies each time that it runs",
+  bar: "failed as turn_poisoned at the third claim",
+  inject: async ({ cluster, history, random, sleep }: Scene) => {
+    const [thread] = [...history.threads.values()].filter(({ prober }) => !prober)
+    const workspace = cluster.workspaces.find(({ id }) => id === thread?.workspace)
+    if (thread === undefined || workspace === undefined) throw new Error("no thread")
+    const headers = { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" }
+    const base = some(cluster.pick(random)).base
+    const seen = await (await fetch(`${base}/v1/threads/${thread.threadId}`, { headers })).json()
+    const made = await (await fetch(`${base}/v1/threads`, {
+      method: "POST", headers,
+      body: JSON.stringify({ agentId: field(seen, "thread", "agentId"), message: { content: [{ type: "text", text: "/wait 120s" }] } })
+    })).json()
+    const id = field(made, "thread", "id")
+    let kills = 0
+    let status = "running"
+    for (const until = performance.now() + 60_000; status === "running" && performance.now() < until; await sleep(200)) {
+      const { rows: [row] } = await cluster.pool.query<{ status: string; writer: string | null; live: boolean | null }>(
+        `select h.status, n.name as writer, n.deadline > clock_timestamp() as live from heads h left join nodes n on n.incarnation = h.owner where h.id = $1`, [toUuid(id)])
+      status = row?.status ?? "gone"
+      const owner = cluster.nodes.find(({ name, up }) => up && name === row?.writer)
+      if (status !== "running" || owner === undefined || row?.live !== true || kills >= 4) continue
+      // It has been claimed and has begun anew.
+      await sleep(300)
+      await owner.kill()
+      kills++
+      await owner.start()
+    }
+    const log = await cluster.pool.query<{ event: string }>("select readable(event)::text as event from facts where actor = $1 and seq is not null order by pos desc limit 1", [toUuid(id)])
+    const code = field(JSON.parse(log.rows[0]?.event ?? "{}"), "failureCode")
+    return () => ({
+      gaps: [], observed: code === "turn_poisoned" ? `poisoned after ${kills} kills` : undefined,
+      figures: [{ name: "kills", value: kills, bar: 3, unit: "" }]
+    })
+  }
+}

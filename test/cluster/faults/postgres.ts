@@ -1,0 +1,179 @@
+/** What happens to PostgreSQL, and on the way to it. */
+import { mark } from "../audit.ts"
+import type { Fault } from "../experiment.ts"
+import { databaseNow, takeoverGaps, takeoversFrom, unfinishedOf } from "../measures.ts"
+import { inFlight, some, takeover } from "./bars.ts"
+
+export const restartPostgres = (signal: "SIGKILL" | "SIGQUIT", name: string): Fault => ({
+  name,
+  bar: "503 only; first new event ≤ 5 s after it accepts again; every acknowledged input once",
+  inject: async ({ cluster, sleep }) => {
+    await cluster.postgres.kill(signal)
+    await sleep(1_000)
+    await cluster.postgres.again()
+    const back = await databaseNow(cluster)
+    await sleep(6_000)
+    return ({ audit }) => {
+      const first = audit.heads.find((change) => change.at > back && change.rev_after !== change.rev_before)
+      const before = audit.heads.findLast((change) => change.at <= back - 900)
+      return {
+        gaps: first === undefined ? [] : [first.at - back],
+        figures: [{ name: "first new event", value: first === undefined ? undefined : first.at - back, bar: 5_000, unit: "ms" }],
+        observed: first === undefined || before === undefined ? undefined : `${Math.round(first.at - before.at)} ms without an append`
+      }
+    }
+  }
+})
+
+export const cut: Fault = {
+  name: "a node cut from PostgreSQL for 15 s (drop)",
+  bar: "next event max ≤ 7 s; no model call of the cut node after 0.8 TTL + 1 s",
+  inject: async ({ cluster, history, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    node.options.postgres.hold()
+    const cutAt = performance.now()
+    const since = await databaseNow(cluster)
+    await sleep(inFlight)
+    const threads = await unfinishedOf(cluster, node, history)
+    await sleep(15_000)
+    const healed = performance.now()
+    node.options.postgres.heal()
+    await sleep(3_000)
+    return (run) => {
+      const gaps = takeoverGaps(run.audit, threads, node, since)
+      const late = cluster.models.calls.filter((call) => call.node === node.name && call.began > cutAt + 0.8 * cluster.ttlMs + 1_000 && call.began < healed)
+      const lasting = cluster.models.calls.filter((call) => call.node === node.name && call.began < healed && (call.over ?? Infinity) > cutAt + 0.8 * cluster.ttlMs + 1_000 && call.began > cutAt)
+      return {
+        gaps, observed: takeoversFrom(run.audit, node) > 0 ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}` : undefined,
+        figures: [...takeover(gaps, 7_000, 7_000), { name: "model calls when fenced", value: new Set([...late, ...lasting]).size, bar: 0, unit: "" }]
+      }
+    }
+  }
+}
+
+export const oneWay: Fault = {
+  name: "answers of PostgreSQL to one node held for 6 s, queries pass",
+  bar: "no violation",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    node.options.postgres.counted.held = 0
+    node.options.postgres.hold(["down"])
+    await sleep(6_000)
+    const held = node.options.postgres.counted.held
+    node.options.postgres.heal()
+    await sleep(3_000)
+    return () => ({ gaps: [], figures: [], observed: held > 0 ? `${held} answers to ${node.name} held` : undefined })
+  }
+}
+
+export const stuckWriter: Fault = {
+  name: "the journal's connection of one node held for 8 s, its lease lives",
+  bar: "no violation: what arrives late is refused",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    const { postgres } = node.options
+    postgres.counted.held = 0
+    postgres.hold(["up"], "troupe writer")
+    await sleep(8_000)
+    const held = postgres.counted.held
+    postgres.heal()
+    await sleep(3_000)
+    return () => ({ gaps: [], figures: [], observed: held > 0 ? `${held} messages of ${node.name} arrived late` : undefined })
+  }
+}
+
+export const lateAppend: Fault = {
+  name: "what a node sends to PostgreSQL held until another has taken over, then delivered",
+  bar: "late appends are refused, at least one; the late beat renews nothing",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    const before = await mark(cluster.pool)
+    const refusedBefore = await node.metric("troupe_journal_appends_refused_total") ?? 0
+    node.options.postgres.hold(["up"])
+    const taken = async () => {
+      const { rows: [row] } = await cluster.pool.query<{ n: string }>(
+        "select count(*) as n from audit.heads h join audit.nodes a on a.incarnation = h.owner_before and a.what = 'join' where h.n > $1 and h.lapsed and a.writer = $2", [before.heads, node.name])
+      return Number(row?.n)
+    }
+    for (const until = performance.now() + 15_000; performance.now() < until && await taken() === 0;) await sleep(10)
+    node.options.postgres.heal()
+    await sleep(2_000)
+    const refused = (await node.metric("troupe_journal_appends_refused_total") ?? 0) - refusedBefore
+    return ({ audit }) => ({
+      gaps: [], observed: takeoversFrom(audit, node) > 0 ? `${takeoversFrom(audit, node)} actors taken from ${node.name}, ${refused} late appends refused` : undefined,
+      figures: [{ name: "late appends refused", value: refused, bar: 1, unit: "", least: true }]
+    })
+  }
+}
+
+export const halfOpen: Fault = {
+  name: "connections of one node to PostgreSQL half open",
+  bar: "no violation",
+  inject: async ({ cluster, random, sleep }) => {
+    const node = some(cluster.pick(random))
+    const { postgres } = node.options
+    postgres.counted.resets = 0
+    postgres.forget()
+    await sleep(10_000)
+    const lost = postgres.counted.resets
+    postgres.heal()
+    return () => ({ gaps: [], figures: [], observed: lost > 0 ? `${lost} connections of ${node.name} forgotten` : undefined })
+  }
+}
+
+export const resets: Fault = {
+  name: "connections to PostgreSQL reset in mid-commit, one statement in 50, for 10 s",
+  bar: "no violation: unknown outcomes are resolved",
+  inject: async ({ cluster, random, sleep }) => {
+    for (const { options: { postgres } } of cluster.nodes) {
+      postgres.counted.resets = 0
+      postgres.resetSome(0.02, random)
+    }
+    await sleep(10_000)
+    const lost = cluster.nodes.reduce((sum, { options }) => sum + options.postgres.counted.resets, 0)
+    for (const { options } of cluster.nodes) options.postgres.heal()
+    return () => ({ gaps: [], figures: [], observed: lost > 0 ? `${lost} connections reset` : undefined })
+  }
+}
+
+export const slow: Fault = {
+  name: "PostgreSQL 200 ms slow for 20 s",
+  bar: "no takeover",
+  inject: async ({ cluster, sleep }) => {
+    for (const { options } of cluster.nodes) options.postgres.delay(100)
+    const before = performance.now()
+    await Promise.all(cluster.nodes.map((node) => node.ready()))
+    const took = performance.now() - before
+    await sleep(20_000)
+    for (const { options } of cluster.nodes) options.postgres.heal()
+    return ({ verdict }) => ({
+      gaps: [], observed: took >= 200 ? `a look takes ${Math.round(took)} ms` : undefined,
+      figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
+    })
+  }
+}
+
+export const diskFull: Fault = {
+  name: "PostgreSQL's volume is full for 8 s",
+  bar: "no false acknowledgement; first new event ≤ 10 s after there is space again",
+  own: { volumeMb: 500 },
+  inject: async ({ cluster, sleep }) => {
+    await cluster.postgres.fill()
+    const full = await databaseNow(cluster).catch(() => undefined)
+    await sleep(8_000)
+    const died = !cluster.postgres.alive
+    await cluster.postgres.free()
+    if (died) await cluster.postgres.again()
+    const back = await databaseNow(cluster)
+    await sleep(10_000)
+    return ({ audit }) => {
+      const silence = audit.heads.filter((change) => full !== undefined && change.at > full + 3_000 && change.at < back && change.rev_after !== change.rev_before).length
+      const first = audit.heads.find((change) => change.at >= back && change.rev_after !== change.rev_before)
+      const late = first === undefined ? undefined : Math.max(0, first.at - back)
+      return {
+        gaps: late === undefined ? [] : [late], observed: silence === 0 || died ? `no append while it was full${died ? "; PostgreSQL stopped" : ""}` : undefined,
+        figures: [{ name: "first new event", value: late, bar: 10_000, unit: "ms" }]
+      }
+    }
+  }
+}
