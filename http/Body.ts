@@ -12,6 +12,7 @@ import { deeperThan } from "../src/domain/depth.ts"
 import { failing, goOn, isDone } from "../src/now.ts"
 import { limits } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
+import { header } from "./headers.ts"
 import { badJson, refuseBody } from "./Validate.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -83,9 +84,9 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
  * later, HttpApi or a raw handler, gets it without waiting. An empty body counts as `{}`.
  */
 export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
-  const refused = refuseType(request.headers["content-type"], request.headers["content-encoding"])
+  const refused = refuseType(header(request, "content-type"), header(request, "content-encoding"))
   if (refused !== undefined) return Effect.fail(refused)
-  if (Number(request.headers["content-length"]) > limits.bodyBytes) return Effect.fail(tooLarge())
+  if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge())
   return Effect.map(read(request), (text) => {
     asJson(request)
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
@@ -94,7 +95,7 @@ export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Ef
 
 /** HttpApi picks its decoder by the exact type: whatever kind of JSON was sent (a merge patch, say) is JSON from here on. */
 const asJson = (request: HttpServerRequest.HttpServerRequest) => {
-  const type = request.headers["content-type"]
+  const type = header(request, "content-type")
   if (type === undefined || /^application\/json\b/i.test(type)) return
   Object.defineProperty(request, "headers", { value: Headers.set(request.headers, "content-type", "application/json") })
 }

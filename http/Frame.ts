@@ -10,7 +10,8 @@ import { Cause, Context, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { Refused, toRefused, toResponse } from "./errors.ts"
-import { RequestId, requestIdOf } from "./RequestId.ts"
+import { header } from "./headers.ts"
+import { requestIdOf } from "./RequestId.ts"
 
 /** Methods by path, of the interface and of what stands beside it. */
 type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: ReadonlySet<string> }>
@@ -55,10 +56,10 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
 
     return (app) => Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
-      const id = requestIdOf(request.headers["x-request-id"])
+      const id = requestIdOf(header(request, "x-request-id"))
       const framed = (response: HttpServerResponse.HttpServerResponse) =>
         HttpServerResponse.setHeaders(response, { ...common, ...response.headers, "x-request-id": id })
-      return Effect.provideService(Effect.matchCauseEffect(app, {
+      return Effect.matchCauseEffect(app, {
         onSuccess: (response) => Effect.succeed(framed(response)),
         onFailure: (cause) => {
           if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
@@ -67,6 +68,6 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
           const refused = toRefused(failure)
           return refused === undefined ? Effect.map(broken(cause, id), framed) : Effect.succeed(framed(toResponse(refused)))
         }
-      }), RequestId, id)
+      })
     })
   }), { global: true })

@@ -17,17 +17,13 @@ import { receive, receiveNothing } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused, toResponse } from "./errors.ts"
+import { bearerOf } from "./headers.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { parameterNames, refuseInput, refuseQuery } from "./Validate.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
-
-const bearer = (authorization: string | undefined) => {
-  const match = authorization === undefined ? null : /^bearer +(\S+)\s*$/i.exec(authorization)
-  return match?.[1]
-}
 
 const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
 
@@ -101,7 +97,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
     return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
-      const token = bearer(request.headers.authorization)
+      const token = bearerOf(request)
       if (token === undefined) return Effect.succeed(answers.missing)
       if (token.startsWith("trl_")) return Effect.succeed(lease ? answers.unknown : answers.lease)
       if (token.startsWith("trd_")) {

@@ -21,6 +21,7 @@ import { jsonText } from "./answers.ts"
 import { textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { Refused } from "./errors.ts"
+import { bearerOf, header } from "./headers.ts"
 import { locationOf } from "./location.ts"
 
 /** What the writer of the effect stores, with the status and body of its answer. */
@@ -63,9 +64,6 @@ const inProgress = () =>
 const reused = () =>
   new Refused({ error: "idempotency_key_reused", message: "this Idempotency-Key came with another body before" })
 
-/** The credential itself, of which the database holds only a hash. */
-const bearerOf = (request: HttpServerRequest.HttpServerRequest) => (request.headers["authorization"] ?? "").replace(/^bearer +/i, "").trim()
-
 const refuseKey = (key: string) =>
   key.length >= 1 && key.length <= limits.idempotencyKeyChars
     ? undefined
@@ -107,7 +105,8 @@ export class Idempotency extends Context.Service<Idempotency, {
       const path = request.url.split("?", 1)[0]!
       const key = {
         scope: hash("sha256", [caller.keyId, request.method, path, sent].join("\0"), "hex"),
-        fingerprint: createHmac("sha256", bearerOf(request)).update(text).digest("hex")
+        // The credential itself: the database holds only its hash.
+        fingerprint: createHmac("sha256", bearerOf(request) ?? "").update(text).digest("hex")
       }
       const name = caller.workspace + key.scope
       const deadline = performance.now() + waitMs
@@ -128,7 +127,7 @@ export class Idempotency extends Context.Service<Idempotency, {
 
     return Idempotency.of({
       once: (request, caller, run) => {
-        const sent = request.headers["idempotency-key"]
+        const sent = header(request, "idempotency-key")
         return sent === undefined
           ? run(undefined).pipe(Effect.catchIf(isTaken, (taken) => Effect.die(taken)), Effect.map(({ body, headers, status }) => jsonText(body, status, headers)))
           : keyed(request, caller, sent, run)

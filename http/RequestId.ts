@@ -1,8 +1,5 @@
 /** The id of a request: the client's X-Request-Id when it is sane, else a fresh one. It is on every answer and on every log line of a failure. */
-import { Context } from "effect"
 import { freshBody } from "../src/seed.ts"
-
-export const RequestId = Context.Reference<string>("troupe/http/RequestId", { defaultValue: () => "req_none" })
 
 const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/
 

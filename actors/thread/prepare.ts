@@ -124,7 +124,12 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     if (pending.length === 0 && fresh === undefined) return none
     const settings = settingsOf(being)
     if (fresh !== undefined && pending.length === 0) {
-      return goOn(admissionOf(settings, fresh), (admission) => Effect.succeed({ [fresh.inputId]: admission }))
+      return goOn(admissionOf(settings, fresh), (admission) => {
+        // A plain object would teach the engine a new shape for every id.
+        const admissions: Record<string, Admission> = Object.create(null)
+        admissions[fresh.inputId] = admission
+        return Effect.succeed(admissions)
+      })
     }
     const inputs = fresh === undefined ? pending : [...pending, fresh]
     return Effect.flatMap(

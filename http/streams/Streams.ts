@@ -17,6 +17,7 @@ import { record, streamsDropped } from "../../src/telemetry/metrics.ts"
 import type { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
+import { bearerOf } from "../headers.ts"
 import { bye, opening, ping } from "./frames.ts"
 import { Outbox } from "./Outbox.ts"
 
@@ -110,7 +111,7 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
       const scope = yield* Scope.make()
       const outbox = new Outbox(() => forget(stream))
       const stream: Open = {
-        outbox, scope, caller, token: (request.headers.authorization ?? "").replace(/^bearer +/i, "").trim(), pingedAt: performance.now()
+        outbox, scope, caller, token: bearerOf(request) ?? "", pingedAt: performance.now()
       }
       streams.add(stream)
       perKey.set(caller.keyId, already + 1)

@@ -1,0 +1,12 @@
+/** What a client sent in its headers, as Node holds it: the library's own request copies all of them when it is asked for one. */
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import type { HttpServerRequest } from "effect/http"
+
+export const header = (request: HttpServerRequest.HttpServerRequest, name: Lowercase<string>): string | undefined => {
+  const sent = NodeHttpServerRequest.toIncomingMessage(request).headers[name]
+  return Array.isArray(sent) ? sent.join(", ") : sent
+}
+
+/** The credential of `Authorization: Bearer …`; undefined without one. */
+export const bearerOf = (request: HttpServerRequest.HttpServerRequest): string | undefined =>
+  /^bearer +(\S+)\s*$/i.exec(header(request, "authorization") ?? "")?.[1]
