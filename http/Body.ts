@@ -64,11 +64,14 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
       }
       chunks.push(chunk)
     }
+    let complete = false
+    // What is complete has no more to say: its listeners go with it.
     const onEnd = () => {
-      stop()
+      complete = true
       resume(done(checked(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))))
     }
     const onCut = () => {
+      if (complete) return
       stop()
       resume(Effect.fail(cut()))
     }

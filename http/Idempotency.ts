@@ -139,9 +139,11 @@ export class Idempotency extends Context.Service<Idempotency, {
 const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
 
 /**
- * For handlers: `yield* idempotent((key) => …)`, where the effect's writer stores
+ * For handlers: `yield* idempotent((key, caller) => …)`, where the effect's writer stores
  * `{ ...key, status, body }` together with the effect when `key` is there.
  */
-export const idempotent = <E, R>(run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>) =>
-  Effect.contextWith((context: Context.Context<Idempotency | HttpServerRequest.HttpServerRequest | Caller>) =>
-    Context.get(context, Idempotency).once(Context.get(context, HttpServerRequest.HttpServerRequest), Context.get(context, Caller), run))
+export const idempotent = <E, R>(run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<Answer, E | KeyTaken, R>) =>
+  Effect.contextWith((context: Context.Context<Idempotency | HttpServerRequest.HttpServerRequest | Caller>) => {
+    const caller = Context.get(context, Caller)
+    return Context.get(context, Idempotency).once(Context.get(context, HttpServerRequest.HttpServerRequest), caller, (key) => run(key, caller))
+  })

@@ -40,7 +40,7 @@ const refuseClient = (error: NodeJS.ErrnoException, socket: Socket) => {
 
 const makeServer = (observe: Listener["observe"]) => () => {
   // Longer than any proxy in front keeps its end open, so that none of its requests meets a closing socket.
-  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 120_000 })
+  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 120_000, optimizeEmptyRequests: true })
   server.on("clientError", refuseClient)
   observe?.(server)
   return server

@@ -3,10 +3,10 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { MessageInput } from "../../src/domain/messageInput.ts"
+import { goOn } from "../../src/now.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
-import { Caller } from "../Caller.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.ts"
@@ -18,12 +18,11 @@ const refuseSubmit = refuseWith(
 
 export const MessagesHandlers = Layer.unwrap(Effect.gen(function*() {
   const threads = yield* Threads
-  return lean(HttpApiBuilder.group(Api, "messages", (handlers) => handlers.handleRaw("submit", Effect.fnUntraced(function*({ params: { threadId }, request }) {
-    const { mode = "queue", origin, ...input } = yield* decodeInput(request)
-    const refused = refuseOrigin(origin) ?? refuseImages(input.content)
-    if (refused !== undefined) return yield* refused
-    const caller = yield* Caller
-    return yield* idempotent((key) =>
-      threads.submit(askedBy(caller, key), threadId, { ...input, mode }).pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit)))
-  }))))
+  return lean(HttpApiBuilder.group(Api, "messages", (handlers) => handlers.handleRaw("submit", ({ params: { threadId }, request }) =>
+    goOn(decodeInput(request), ({ mode = "queue", origin, ...input }) => {
+      const refused = refuseOrigin(origin) ?? refuseImages(input.content)
+      if (refused !== undefined) return Effect.fail(refused)
+      return idempotent((key, caller) =>
+        threads.submit(askedBy(caller, key), threadId, { ...input, mode }).pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit)))
+    }))))
 }))

@@ -5,6 +5,7 @@ import { Threads } from "../../actors/thread/Threads.ts"
 import { ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { goOn } from "../../src/now.ts"
 import { threadDetail, threadOf } from "../../src/store/threadDetail.ts"
 import { edited } from "../../src/store/threadEdit.ts"
 import type { StoredThread } from "../../src/store/threadRow.ts"
@@ -79,12 +80,10 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
   })
 
   return lean(HttpApiBuilder.group(Api, "threads", (handlers) => handlers
-    .handleRaw("create", Effect.fnUntraced(function*({ request }) {
-      const input = yield* decodeInput(request)
+    .handleRaw("create", ({ request }) => goOn(decodeInput(request), (input) => {
       const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin) ?? refuseImages(input.message.content)
-      if (refused !== undefined) return yield* refused
-      const caller = yield* Caller
-      return yield* idempotent((key) => threads.create(askedBy(caller, key), input).pipe(Effect.map(ofThread), Effect.catch(refuseCreate)))
+      if (refused !== undefined) return Effect.fail(refused)
+      return idempotent((key, caller) => threads.create(askedBy(caller, key), input).pipe(Effect.map(ofThread), Effect.catch(refuseCreate)))
     }))
     .handle("list", Effect.fnUntraced(function*({ query }) {
       const { workspace } = yield* Caller

@@ -57,9 +57,9 @@ const world = Effect.gen(function*() {
     readonly key?: string; readonly body?: string; readonly path?: string; readonly node?: 0 | 1; readonly keyId?: string
   } = {}) => {
     const headers = { ...options.key !== undefined && { "idempotency-key": options.key } }
-    const request = HttpServerRequest.fromWeb(new Request(`http://x${options.path ?? "/v1/threads"}`, { method: "POST", body: options.body ?? "{}", headers }))
+    const request: HttpServerRequest.HttpServerRequest = HttpServerRequest.fromWeb(new Request(`http://x${options.path ?? "/v1/threads"}`, { method: "POST", body: options.body ?? "{}" }))
     // Headers are read where Node has them.
-    Object.defineProperty(request, "source", { value: { headers } })
+    Object.defineProperty(request.source, "headers", { value: headers })
     return Effect.flatMap(Idempotency, (idempotency) => idempotency.once(request, caller(options.keyId ?? "key_a"), run)).pipe(
       Effect.provideContext(nodes[options.node ?? 0]),
       Effect.map((response) => ({
