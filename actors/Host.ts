@@ -8,6 +8,7 @@
  *     way, and the next command loads the truth.
  * H3. What has gathered in a mailbox while an append was under way is decided one after the other and
  *     appended together: three results that come at once are one commit. Nobody of them is answered before.
+ *     An outcome waits a moment for those of other jobs that are under way: nothing goes on without them.
  * H4. A job never fails into the void: its outcome is told to the actor until that has committed or
  *     belongs to another node.
  * H5. A command that may have been taken before is not taken a second time: it gets the first's answer.
@@ -83,6 +84,8 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
   busy: boolean
   lost: boolean
   readonly jobs: Map<string, Fiber.Fiber<void>>
+  /** Outcomes that wait for others. */
+  readonly outcomes: Array<Request>
   /** Monotonic milliseconds of its last command. */
   touched: number
   /** Called once, when what is in the mailbox now has been worked off. */
@@ -108,6 +111,9 @@ const retryAfterSeconds = 2
 
 /** Commands of one append. */
 const mostTogether = 64
+
+/** How long an outcome waits for those of other jobs. */
+const othersMs = 2
 
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
@@ -203,24 +209,31 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       fiber.addObserver(() => {
         if (live.jobs.get(key) === fiber) live.jobs.delete(key)
         // Outside of the job's own fiber: the outcome may well stop that fiber's siblings.
-        if (outcome !== undefined) tellQuietly(live, outcome)
+        if (outcome !== undefined) tellWithOthers(live, outcome)
       })
     }
   }
 
-  /** An outcome goes straight into the mailbox while the actor lives here. */
-  const tellQuietly = (live: Actor, request: Request) => {
+  const tellWithOthers = (live: Actor, outcome: Request) => {
+    const tellAll = () => tellQuietly(live, live.outcomes.splice(0))
+    live.outcomes.push(outcome)
+    if (live.jobs.size === 0 || live.lost) tellAll()
+    else if (live.outcomes.length === 1) setTimeout(tellAll, othersMs)
+  }
+
+  /** Outcomes go straight into the mailbox while the actor lives here. */
+  const tellQuietly = (live: Actor, outcomes: ReadonlyArray<Request>) => {
     if (live.lost) {
-      fork(report(live, request))
+      for (const request of outcomes) fork(report(live, request))
       return
     }
-    push(live, {
+    push(live, ...outcomes.map((request): Item<Request> => ({
       request,
       reply: (exit) => {
         const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
         if (failure?._tag === "Unreachable" && failure.elsewhere !== true) fork(report(live, request))
       }
-    })
+    })))
   }
 
   const stored = Effect.fnUntraced(function*(live: Actor, key: KeyOf) {
@@ -407,8 +420,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   }
 
   /** Replied to once, whoever still listens. */
-  const push = (live: Actor, item: Item<Request>) => {
-    live.mailbox.push(item)
+  const push = (live: Actor, ...items: ReadonlyArray<Item<Request>>) => {
+    live.mailbox.push(...items)
     wake(live)
   }
 

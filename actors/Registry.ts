@@ -123,7 +123,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     const actor: Actor = {
       ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
       epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id), heard: new Set(),
-      mailbox: [], busy: false, lost: false, jobs: new Map(), touched: performance.now(), settling: []
+      mailbox: [], busy: false, lost: false, jobs: new Map(), outcomes: [], touched: performance.now(), settling: []
     }
     live.set(actor.ref.id, actor)
     return actor
@@ -254,7 +254,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     })
   }
 
-  const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.jobs.size === 0 && !actor.unborn
+  const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.jobs.size === 0 && actor.outcomes.length === 0 && !actor.unborn
 
   const tick = Effect.sync(() => {
     const now = lease.now()

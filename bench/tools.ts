@@ -92,13 +92,14 @@ try {
   found("a turn with three parallel calls", `p50 ${round(withTools.p50)} ms, p99 ${round(withTools.p99)} ms: ${round(ratio)} times a turn without, beside the tools' own time`, "at most 2.5", ratio <= 2.5)
 
   const clientAgent = await agentWith({ namespace: "people", kind: "client", tools: [{ name: "ask", description: "Asks a person", inputSchema: { type: "object" }, timeoutMs: 86_400_000 }] })
-  /** Once nothing lives there any more. */
+  /** Once nothing lives there any more, and the garbage of those who did is gone. */
   const cpuAtRest = async () => {
     for (;;) {
       const { body } = await http.client.request({ method: "GET", path: "/metrics" })
       if (/^troupe_actors_live(?:\{[^}]*\})? 0$/m.test(await body.text())) break
       await pause(250)
     }
+    await pause(15_000)
     const meter = watch(system.pid)
     await pause(10_000)
     return meter.stop().cpuMs / 10
