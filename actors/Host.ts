@@ -16,53 +16,14 @@
  * H7. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
  */
 import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
-import type { Append, FactRow, Head, InboxRow, InputRow, Journal } from "../src/journal/Journal.ts"
+import type { Append, FactRow, Head, InboxRow, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
-import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
-import type { Being, Kind, Written } from "./Kind.ts"
 import { goOn } from "../src/now.ts"
-
-export interface KeyOf {
-  readonly scope: string
-  readonly fingerprint: string
-}
-
-/** Of a command that has travelled, or been tried before. */
-export interface Sent {
-  /** Of the command: the same however often it is sent. */
-  readonly id: string
-  /** Milliseconds by the database's clock: when it was sent first. */
-  readonly at: number
-  /** It may have been taken already (H5). */
-  readonly again: boolean
-}
-
-export interface Envelope<Request> {
-  readonly request: Request
-  readonly key?: KeyOf
-  /** The inbox row that holds this command. */
-  readonly posted?: string
-  readonly sent?: Sent
-}
-
-interface Item<Request> extends Envelope<Request> {
-  /** Called once, after the commit or the refusal. Must not throw. */
-  readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
-  /** What waits in the inbox cannot be read here, and holds it up no longer. */
-  readonly passes?: boolean
-}
-
-/** The command of an inbox row; undefined of one that this version cannot read. */
-export const readPosted = <Request>(kind: { readonly revive: (sent: unknown) => Request | undefined }, row: InboxRow): Envelope<Request> | undefined => {
-  let request: Request | undefined
-  try {
-    request = kind.revive(JSON.parse(row.command))
-  } catch {
-    return undefined
-  }
-  return request === undefined ? undefined : { request, posted: row.id, sent: { id: row.id, at: 0, again: true } }
-}
+import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
+import { type Envelope, type Item, type KeyOf, readPosted } from "./envelope.ts"
+import type { Being, Kind, Written } from "./Kind.ts"
+import { together } from "./together.ts"
 
 /** An input has to wait for those in the inbox (H6). */
 class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
@@ -121,31 +82,6 @@ const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && pos
 const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) => sent !== undefined && (sent.again || heard.has(sent.id))
 
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
-
-const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [...new Map(rows.map((row) => [row.id, row])).values()]
-
-/** What several commands write, as one: of a row that several touch, only its last state. */
-const together = (all: ReadonlyArray<Written>): Written | undefined => {
-  const last = all.at(-1)
-  if (last === undefined || all.length === 1) return last
-  const put = new Map<string, InputRow>()
-  const drop = new Set<string>()
-  for (const { inputs } of all) {
-    for (const id of inputs?.drop ?? []) if (drop.add(id)) put.delete(id)
-    for (const row of inputs?.put ?? []) if (put.set(row.id, row)) drop.delete(row.id)
-  }
-  const waits = lastOf(all.flatMap((written) => written.waits ?? []))
-  const spends = all.flatMap((written) => written.spent ?? [])
-  const { inputs: _, spent, waits: __, ...rest } = last
-  return {
-    ...rest,
-    facts: all.flatMap(({ facts }) => facts),
-    ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
-    ...(waits.length === 0 ? {} : { waits }),
-    takesInput: all.some((written) => written.takesInput === true),
-    ...(spends[0] === undefined ? {} : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })
-  }
-}
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
   const { deliver, fork, journal, kind, lease, leaving, onLost, onMoved } = options

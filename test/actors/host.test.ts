@@ -81,6 +81,21 @@ describe("a mailbox", () => {
     }))
 })
 
+describe("outcomes of jobs that run at once", () => {
+  it.effect("wait a moment for each other, and are one commit", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const before = world.store.commits
+      yield* node.deliver(ref, { request: submit("/call often {}\n/call often {}") })
+      yield* toRest(world, node, ref)
+      assert.deepStrictEqual(logOf(world, ref).map(({ type }) => type), [
+        "user_message", "tool_intent", "tool_intent", "tool_result", "tool_result", "assistant_message", "turn_completed"
+      ])
+      // The message, the calls, their results, the answer.
+      assert.strictEqual(world.store.commits - before, 4)
+    }))
+})
+
 describe("what gathers in a mailbox while an append is under way", () => {
   const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
   const all = (node: Node, ref: ActorRef, ...more: ReadonlyArray<Request>) =>

@@ -154,15 +154,18 @@ export const crashLoop: Fault = {
     })).json()
     const id = field(made, "thread", "id")
     let kills = 0
+    /** The life that was ended last: until it is over for PostgreSQL too, the thread is still its. */
+    let ended: string | null = null
     let status = "running"
     for (const until = performance.now() + 60_000; status === "running" && performance.now() < until; await sleep(200)) {
-      const { rows: [row] } = await cluster.pool.query<{ status: string; writer: string | null; live: boolean | null }>(
-        `select h.status, n.name as writer, n.deadline > clock_timestamp() as live from heads h left join nodes n on n.incarnation = h.owner where h.id = $1`, [toUuid(id)])
+      const { rows: [row] } = await cluster.pool.query<{ status: string; incarnation: string | null; writer: string | null; live: boolean | null }>(
+        `select h.status, h.owner as incarnation, n.name as writer, n.deadline > clock_timestamp() as live from heads h left join nodes n on n.incarnation = h.owner where h.id = $1`, [toUuid(id)])
       status = row?.status ?? "gone"
       const owner = cluster.nodes.find(({ name, up }) => up && name === row?.writer)
-      if (status !== "running" || owner === undefined || row?.live !== true || kills >= 4) continue
+      if (status !== "running" || owner === undefined || row?.live !== true || row.incarnation === ended || kills >= 4) continue
       // It has been claimed and has begun anew.
       await sleep(300)
+      ended = row.incarnation
       await owner.kill()
       kills++
       await owner.start()

@@ -1,0 +1,45 @@
+/** A command on its way to an actor: what it asks, and what goes with it. */
+import type { Exit } from "effect"
+import type { InboxRow } from "../src/journal/Journal.ts"
+import type { ActorError, Answer } from "./Actor.ts"
+
+export interface KeyOf {
+  readonly scope: string
+  readonly fingerprint: string
+}
+
+/** Of a command that has travelled, or been tried before. */
+export interface Sent {
+  /** Of the command: the same however often it is sent. */
+  readonly id: string
+  /** Milliseconds by the database's clock: when it was sent first. */
+  readonly at: number
+  /** It may have been taken already (H5). */
+  readonly again: boolean
+}
+
+export interface Envelope<Request> {
+  readonly request: Request
+  readonly key?: KeyOf
+  /** The inbox row that holds this command. */
+  readonly posted?: string
+  readonly sent?: Sent
+}
+
+export interface Item<Request> extends Envelope<Request> {
+  /** Called once, after the commit or the refusal. Must not throw. */
+  readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
+  /** What waits in the inbox cannot be read here, and holds it up no longer. */
+  readonly passes?: boolean
+}
+
+/** The command of an inbox row; undefined of one that this version cannot read. */
+export const readPosted = <Request>(kind: { readonly revive: (sent: unknown) => Request | undefined }, row: InboxRow): Envelope<Request> | undefined => {
+  let request: Request | undefined
+  try {
+    request = kind.revive(JSON.parse(row.command))
+  } catch {
+    return undefined
+  }
+  return request === undefined ? undefined : { request, posted: row.id, sent: { id: row.id, at: 0, again: true } }
+}

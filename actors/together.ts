@@ -1,0 +1,28 @@
+/** What several commands write in one append. */
+import type { InputRow } from "../src/journal/Journal.ts"
+import type { Written } from "./Kind.ts"
+
+const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [...new Map(rows.map((row) => [row.id, row])).values()]
+
+/** What several commands write, as one: of a row that several touch, only its last state. */
+export const together = (all: ReadonlyArray<Written>): Written | undefined => {
+  const last = all.at(-1)
+  if (last === undefined || all.length === 1) return last
+  const put = new Map<string, InputRow>()
+  const drop = new Set<string>()
+  for (const { inputs } of all) {
+    for (const id of inputs?.drop ?? []) if (drop.add(id)) put.delete(id)
+    for (const row of inputs?.put ?? []) if (put.set(row.id, row)) drop.delete(row.id)
+  }
+  const waits = lastOf(all.flatMap((written) => written.waits ?? []))
+  const spends = all.flatMap((written) => written.spent ?? [])
+  const { inputs: _, spent, waits: __, ...rest } = last
+  return {
+    ...rest,
+    facts: all.flatMap(({ facts }) => facts),
+    ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
+    ...(waits.length === 0 ? {} : { waits }),
+    takesInput: all.some((written) => written.takesInput === true),
+    ...(spends[0] === undefined ? {} : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })
+  }
+}
