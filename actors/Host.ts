@@ -73,6 +73,9 @@ const retryAfterSeconds = 2
 /** Commands of one append. */
 const mostTogether = 64
 
+/** How long a beat may take that a stopped process owes. */
+const steadyMs = 250
+
 /** How long an outcome waits for those of other jobs. */
 const othersMs = 2
 
@@ -305,10 +308,16 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return undefined
   })
 
+  /** Whether the lease holds: a process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way. */
+  const steady = Effect.gen(function*() {
+    for (let waited = 0; lease.fenced() && waited < steadyMs; waited += steadyMs / 10) yield* Effect.sleep(steadyMs / 10)
+    return !lease.fenced()
+  })
+
   const drain = Effect.fnUntraced(function*(live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
       // A birth has nobody else to go to.
-      if (lease.fenced() && !live.unborn) {
+      if (!live.unborn && lease.fenced() && !(yield* steady)) {
         live.mailbox.unshift(item)
         lose(live, "fenced")
         break

@@ -68,6 +68,9 @@ const patienceMs = 50
 /** Milliseconds at rest after which an actor of another node's shard leaves (R5). */
 const awayMs = 1_000
 
+/** A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but one. */
+const ticksToAbort = 3
+
 /** Actors given back in a statement. */
 const portion = 500
 
@@ -99,6 +102,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const timed = new Set<Actor>()
   let closed = false
   let leaving = false
+  let fencedTicks = 0
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     kind, journal, lease, fork,
@@ -259,8 +263,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
 
   const tick = Effect.sync(() => {
     const now = lease.now()
-    // L2: what runs is aborted. Those actors leave, and come back with their work by the sweep if the lease does.
-    if (lease.fenced()) for (const actor of [...live.values()]) if (actor.jobs.size > 0) host.lose(actor, "fenced")
+    // L2: what runs is aborted, once no beat has come to its rescue. Those actors leave, and come back with their work by the sweep if the lease does.
+    fencedTicks = lease.fenced() ? fencedTicks + 1 : 0
+    if (fencedTicks >= ticksToAbort) for (const actor of [...live.values()]) if (actor.jobs.size > 0) host.lose(actor, "fenced")
     for (const actor of timed) {
       const due = kind.nextDue(actor.snapshot)
       if (due === null || actor.lost) timed.delete(actor)

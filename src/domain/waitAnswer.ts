@@ -1,6 +1,7 @@
 /** What a client may answer to a wait (design, section 5). */
 import { Schema } from "effect"
 import { ContentBlock } from "./content.ts"
+import { JsonValue } from "./jsonValue.ts"
 import { limits } from "./limits.ts"
 import { maxBytes, utf8Bytes } from "./text.ts"
 
@@ -18,8 +19,8 @@ const oneOf = (names: ReadonlyArray<string>, beside = 0) =>
 
 /** What takes the place of what is judged: the one field that fits the wait's point. */
 export const WaitRewrite = Schema.Struct({
-  toolInput: Schema.optionalKey(Schema.Unknown),
-  toolOutput: Schema.optionalKey(Schema.Unknown),
+  toolInput: Schema.optionalKey(JsonValue),
+  toolOutput: Schema.optionalKey(JsonValue),
   content: Schema.optionalKey(Content)
 }).check(oneOf(["toolInput", "toolOutput", "content"])).annotate({ identifier: "WaitRewrite" })
 
@@ -45,7 +46,7 @@ const decision = {
 const scope = Schema.optionalKey(Schema.Literals(["once", "thread"]))
 
 const result = {
-  output: Schema.optionalKey(Schema.Unknown),
+  output: Schema.optionalKey(JsonValue),
   error: Schema.optionalKey(Schema.Struct({
     /** For machines: letters, digits, `_`, `.` and `-`. */
     code: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_.-]{1,64}$/, {

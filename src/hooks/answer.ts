@@ -8,6 +8,7 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import { type MessageContent, TextBlock, UserContent } from "../domain/content.ts"
 import type { HookData } from "../domain/hook.ts"
+import { JsonValue } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
 import { deeperThan } from "../domain/depth.ts"
 import { maxBytes, utf8Bytes } from "../domain/text.ts"
@@ -44,8 +45,8 @@ const answers = (judged: Schema.Decoder<Rewrite>) => {
 /** What may be put in the place of what is judged. */
 const rewrites = {
   before_turn_start: Schema.Struct({ content: UserContent }),
-  before_tool_call: Schema.Struct({ toolInput: Schema.Unknown }),
-  after_tool_result: Schema.Struct({ toolOutput: Schema.Unknown }),
+  before_tool_call: Schema.Struct({ toolInput: JsonValue }),
+  after_tool_result: Schema.Struct({ toolOutput: JsonValue }),
   after_model_response: Schema.Struct({ content: Schema.Array(TextBlock).check(Schema.isMaxLength(limits.contentBlocks), assistantText) })
 }
 const decodeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<HookAnswer, Schema.SchemaError> } = {

@@ -67,6 +67,13 @@ describe("the answer of an endpoint", () => {
     }
   })
 
+  it("puts no number in place that JSON cannot say again", () => {
+    assert.deepStrictEqual(taken({ decision: "allow", rewrite: { toolInput: { a: 1e308 } } }, data.before_tool_call).rewrite, { toolInput: { a: 1e308 } })
+    for (const [about, rewrite] of [[data.before_tool_call, `{"toolInput":{"a":[1e400]}}`], [data.after_tool_result, `{"toolOutput":-1e400}`]] as const) {
+      assert.instanceOf(readAnswer(about, `{"decision":"allow","rewrite":${rewrite}}`), NotAnAnswer)
+    }
+  })
+
   it("is a deny whatever a rewrite beside it holds", () => {
     for (const about of points) {
       for (const rewrite of [{ toolInput: 1 }, { content: "x" }, null, [], 7]) assert.deepStrictEqual(taken({ decision: "deny", reason: "no", rewrite }, about), { decision: "deny", reason: "no" })

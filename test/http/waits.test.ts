@@ -440,6 +440,8 @@ describe.concurrent("a wait", () => {
     ["an empty message", failed("c", ""), "error.message"],
     ["a message of 4097 bytes", failed("c", "m".repeat(limits.toolErrorBytes + 1)), "error.message"],
     ["a result with a decision", { ...result(1), decision: "allow" }, "decision"],
+    ["a number that JSON cannot say again", `{"type":"tool_result","output":{"a":[1e308,-1e400]}}`, "output"],
+    ["the same in a rewrite", `{"type":"decision","decision":"allow","rewrite":{"toolInput":1e400}}`, "rewrite.toolInput"],
     ["a list", [], "the body"]
   ]
   it("takes nothing but an answer, and says where it is wrong", async () => {

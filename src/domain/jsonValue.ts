@@ -1,0 +1,13 @@
+/** Values whose shape is a client's own. */
+import { Schema } from "effect"
+
+/** Whether a number is in it that JSON has no word for: 1e400 is read as Infinity, and would be stored as null. */
+const isEndless = (value: unknown): boolean => {
+  if (typeof value === "number") return !Number.isFinite(value)
+  if (typeof value !== "object" || value === null) return false
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) if (isEndless(inner)) return true
+  return false
+}
+
+/** Any JSON that comes back as it was. How deep it nests is checked where it is read. */
+export const JsonValue = Schema.Unknown.check(Schema.makeFilter((value) => !isEndless(value) || "JSON without numbers beyond 1.8e308", { toJsonSchema: () => ({}) }))
