@@ -7,8 +7,11 @@ const shared = {
   teardownTimeout: 20_000
 } as const
 
-// Two groups, one after the other: files that share the machine's cores, then those that start,
-// kill and time real server processes and want the machine for themselves.
+/** They start programs, and do not mind what else runs. */
+const programs = ["test/browser/**/*.test.ts", ...["clone", "dev", "embedded", "streams", "tour"].map((name) => `test/process/${name}.test.ts`)]
+
+// Three groups, one after the other: files that share the machine's cores, those that start whole programs,
+// then those that kill and time real server processes and want the machine for themselves.
 export default defineConfig({
   test: {
     reporters: ["default"],
@@ -27,12 +30,23 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: "programs",
+          include: programs,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 1 }
+        }
+      },
+      {
+        test: {
+          ...shared,
           name: "alone",
-          include: ["test/{process,browser,cluster}/**/*.test.ts"],
+          include: ["test/{process,cluster}/**/*.test.ts"],
+          exclude: programs,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
-          sequence: { groupOrder: 1 }
+          sequence: { groupOrder: 2 }
         }
       }
     ]

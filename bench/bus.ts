@@ -4,11 +4,9 @@
  * commits; interleaved. `node bench/bus.ts [seconds] [repeats] [clients,…]`
  */
 import { connect } from "@nats-io/transport-node"
-import { spawn } from "node:child_process"
-import { freePort } from "../src/postgres/cluster.ts"
 import { openMeter } from "./database.ts"
 import { measure, type Measured } from "./measure.ts"
-import { startPostgres, startTroupe } from "./systems.ts"
+import { startNats, startPostgres, startTroupe } from "./systems.ts"
 
 const [seconds = "8", repeats = "3", clients = "16,64"] = process.argv.slice(2)
 const median = (numbers: ReadonlyArray<number>) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0
@@ -16,12 +14,6 @@ const median = (numbers: ReadonlyArray<number>) => [...numbers].sort((a, b) => a
 const postgres = await startPostgres()
 const stops: Array<() => Promise<void> | void> = [postgres.stop]
 try {
-  const startNats = async () => {
-    const port = await freePort()
-    const server = spawn("nats-server", ["-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" })
-    stops.push(() => void server.kill())
-    return `nats://127.0.0.1:${port}`
-  }
   const meter = await openMeter(postgres.url)
   stops.push(meter.close)
   const levels = clients.split(",").map(Number)
@@ -30,7 +22,9 @@ try {
     stops.push(system.stop)
     return { name, system }
   }
-  const [alone, accompanied] = [await startNats(), await startNats()]
+  const servers = [await startNats(), await startNats()] as const
+  for (const server of servers) stops.push(server.stop)
+  const [alone, accompanied] = [servers[0].url, servers[1].url]
   const nodes = [
     await start("bench_bus_process", {}), await start("bench_bus_alone", { TROUPE_NATS_URL: alone }), await start("bench_bus_company", { TROUPE_NATS_URL: accompanied })
   ]

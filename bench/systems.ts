@@ -84,6 +84,13 @@ export const startYardstick = async (database: string, url: string): Promise<Sys
   return { name: "yardstick", database, pid, log, target: { origin, agents: [] }, startMs: performance.now() - started, stop: () => stop(child) }
 }
 
+/** A nats-server of its own, of Debian's package; its URL. */
+export const startNats = async () => {
+  const port = await freePort()
+  const server = spawn("nats-server", ["-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" })
+  return { url: `nats://127.0.0.1:${port}`, stop: async () => void server.kill() }
+}
+
 /** A production node with everything on: authentication, claims, idempotency, metrics, logs. */
 export const startTroupe = async (database: string, url: string, options: {
   readonly agents: number

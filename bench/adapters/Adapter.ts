@@ -3,6 +3,8 @@ import { Client } from "undici"
 
 export interface Target {
   readonly origin: string
+  /** Further nodes of the same system. */
+  readonly others?: ReadonlyArray<string>
   /** Bearer token, where the system asks for one. */
   readonly key?: string
   /** One agent per client, where the system has agents. */

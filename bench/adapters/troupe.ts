@@ -4,7 +4,7 @@
  * Mode A: create a thread, submit a message, poll the log every 2 ms until turn_completed.
  * Mode B: create the thread with its first message, and hear of the end on the agent's one stream.
  */
-import { type Adapter, at, connect, events, pause, pollMs, text } from "./Adapter.ts"
+import { type Adapter, at, connect, events, pause, pollMs, type Target, text } from "./Adapter.ts"
 
 const content = (message: string) => [{ type: "text", text: message }]
 
@@ -19,8 +19,19 @@ const agentOf = (agents: ReadonlyArray<string>, index: number) => {
   return agent
 }
 
+/** Every request to a node at random. */
+const spread = (target: Target) => {
+  const nodes = [target.origin, ...target.others ?? []].map((origin) => connect({ ...target, origin }))
+  const any = () => nodes[Math.floor(Math.random() * nodes.length)] ?? connect(target)
+  return {
+    get: (path: string) => any().get(path),
+    post: (path: string, body: unknown) => any().post(path, body),
+    close: async () => { await Promise.all(nodes.map((node) => node.close())) }
+  }
+}
+
 export const polled: Adapter = async (target, index) => {
-  const http = connect(target)
+  const http = target.others === undefined ? connect(target) : spread(target)
   const agentId = agentOf(target.agents, index)
   return {
     turn: async (message) => {
