@@ -115,8 +115,9 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
     return there === undefined || sent.outcome === "refused" ? [] : [{ inputId: there.id, mode: "unknown" }]
   })
   const joins = new Map(thread.joins)
-  for (const { inputId, mode, state } of thread.sent) {
-    // Stored while its owner was away, or while its turn was ending: it may join whatever turn runs then.
+  for (const { inputId: told, label, mode, state } of thread.sent) {
+    // Stored while its owner was away, or while its turn was ending: it may join whatever turn runs then. So may one whose answer was lost.
+    const inputId = told ?? found.find((other) => other.label === label)?.id
     const turn = inputId === undefined ? undefined : admitted.get(inputId)?.turn
     if (inputId !== undefined && mode !== "queue" && state !== "steered" && turn !== undefined && turn !== null) joins.set(inputId, turn)
   }
