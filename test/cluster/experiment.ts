@@ -62,7 +62,8 @@ export interface Result extends Aftermath {
   readonly seed: number
   readonly violations: ReadonlyArray<string>
   readonly verdict: Verdict
-  readonly lostRequests: number
+  /** Why requests that nobody answered were not answered. */
+  readonly lost: ReadonlyArray<string>
   readonly load: number
   readonly seconds: number
 }
@@ -130,6 +131,6 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
   if (history.foreign === 0) violations.push("G: no stranger was refused")
   return {
     ...aftermath, fault: fault.name, bar: fault.bar, seed, violations, verdict, load, seconds: (performance.now() - began) / 1_000,
-    lostRequests: history.requests.filter(({ lost }) => lost).length
+    lost: history.requests.flatMap(({ failed = "", lost }) => lost ? [failed] : [])
   }
 }

@@ -15,12 +15,13 @@ const number = (value: number | undefined, unit: Figure["unit"]) =>
 const most = 12
 
 export const describe = (result: Result) => {
-  const { fault, figures, gaps, load, lostRequests, observed, seconds, seed, verdict, violations } = result
+  const { fault, figures, gaps, load, lost, observed, seconds, seed, verdict, violations } = result
   return [
     `${violations.length === 0 && missedBars(result).length === 0 ? "ok  " : "FAIL"} ${fault} (seed ${seed}, ${seconds.toFixed(0)} s, load ${load.toFixed(1)}): ${observed ?? "not observed"}`,
-    `     ${verdict.acknowledged} inputs, ${verdict.events} facts, ${verdict.takeovers} takeovers, ${verdict.extraCalls} extra model calls, ${lostRequests} lost requests, gaps ${gaps.length}`,
+    `     ${verdict.acknowledged} inputs, ${verdict.events} facts, ${verdict.takeovers} takeovers, ${verdict.extraCalls} extra model calls, ${lost.length} lost requests, gaps ${gaps.length}`,
     ...figures.map((figure) => `     ${missedBars({ figures: [figure] }).length > 0 ? "MISSED " : ""}${figure.name}: ${number(figure.value, figure.unit)} (bar ${number(figure.bar, figure.unit)})`),
     ...violations.slice(0, most).map((violation) => `     VIOLATION ${violation}`),
+    ...lost.slice(0, 3).map((why) => `     lost: ${why}`),
     ...violations.length > most ? [`     and ${violations.length - most} more`] : []
   ].join("\n")
 }
