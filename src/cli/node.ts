@@ -2,19 +2,17 @@
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { Kysely, PostgresDialect } from "kysely"
-import pg from "pg"
 import type { NodeSettings } from "../config.ts"
 import { checkMigrated, migrate } from "../store/migrate.ts"
+import { makePool } from "../store/pool.ts"
 import type { Tables } from "../store/tables.ts"
 
 /** One piece of work on a database of which the server is not yet, or never, up. */
 export const onDatabase = <A>(url: Redacted.Redacted<string>, work: (db: Kysely<Tables>) => Promise<A>) =>
   Effect.acquireUseRelease(
-    Effect.sync(() => {
-      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: 1, connectionTimeoutMillis: 5_000 })
-      pool.on("error", () => {})
-      return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-    }),
+    Effect.sync(() => new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool: makePool({ connectionString: Redacted.value(url), max: 1, connectionTimeoutMillis: 5_000 }) })
+    })),
     (db) => Effect.tryPromise({ try: () => work(db), catch: (cause) => cause }),
     (db) => Effect.promise(() => db.destroy())
   )

@@ -9,6 +9,7 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { Kysely, PostgresDialect, type Transaction } from "kysely"
 import pg from "pg"
+import { makePool } from "./pool.ts"
 import type { Tables } from "./tables.ts"
 
 /** PostgreSQL cannot be reached, has no connection free, or did not answer in time. Worth a retry later. */
@@ -85,26 +86,21 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
 
   const open = (name: string, max: number, settings: string) =>
     Effect.acquireRelease(
-      Effect.sync(() => {
-        const pool = new pg.Pool({
-          connectionString: Redacted.value(options.url),
-          application_name: `troupe ${name}`,
-          max,
-          options: settings,
-          connectionTimeoutMillis: 2_000,
-          idleTimeoutMillis: 0,
-          keepAlive: true,
-          keepAliveInitialDelayMillis: 5_000,
-          statement_timeout: 5_000,
-          lock_timeout: 2_000,
-          idle_in_transaction_session_timeout: 3_000,
-          // The server's own limit does not help when the server is cut off.
-          query_timeout: 6_000
-        })
-        // An idle connection that breaks is reported here, and would end the process otherwise (C3).
-        pool.on("error", () => {})
-        return pool
-      }),
+      Effect.sync(() => makePool({
+        connectionString: Redacted.value(options.url),
+        application_name: `troupe ${name}`,
+        max,
+        options: settings,
+        connectionTimeoutMillis: 2_000,
+        idleTimeoutMillis: 0,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 5_000,
+        statement_timeout: 5_000,
+        lock_timeout: 2_000,
+        idle_in_transaction_session_timeout: 3_000,
+        // The server's own limit does not help when the server is cut off.
+        query_timeout: 6_000
+      })),
       (pool) => Effect.promise(() => pool.end())
     )
 

@@ -10,8 +10,9 @@
 import { Data, Effect, Redacted } from "effect"
 import { Kysely, PostgresDialect } from "kysely"
 import { Migrator } from "kysely/migration"
-import pg from "pg"
+import type pg from "pg"
 import { migrations } from "./migrations/all.ts"
+import { makePool } from "./pool.ts"
 
 /** The database has migrations that this version does not know. */
 export class NewerSchema extends Data.TaggedError("NewerSchema")<{ readonly migrations: ReadonlyArray<string> }> {
@@ -40,11 +41,7 @@ const lock = 7_417_316_072
 
 const withMigrator = <A>(url: Redacted.Redacted<string>, use: (migrator: Migrator, pool: pg.Pool) => Promise<A>) =>
   Effect.acquireUseRelease(
-    Effect.sync(() => {
-      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: 2, connectionTimeoutMillis: 10_000, application_name: "troupe migrate" })
-      pool.on("error", () => {})
-      return pool
-    }),
+    Effect.sync(() => makePool({ connectionString: Redacted.value(url), max: 2, connectionTimeoutMillis: 10_000, application_name: "troupe migrate" })),
     (pool) =>
       Effect.tryPromise({
         try: () => {

@@ -39,8 +39,19 @@ export class Node {
     return this.options.name
   }
 
-  /** Resolves once it accepts requests. `more` adds to its environment in this life; `wrapper` runs it, as faketime does. */
+  /** Resolves once it accepts requests. `more` adds to its environment in this life. What ends while it starts, for want of a database, is started again as an orchestrator would. */
   async start(more: Readonly<Record<string, string>> = {}) {
+    for (let tries = 1;; tries++) {
+      try {
+        return await this.#launch(more)
+      } catch (cause) {
+        if (tries === 5) throw cause
+        await sleep(500)
+      }
+    }
+  }
+
+  async #launch(more: Readonly<Record<string, string>>) {
     const { env, planted } = this.options
     const args = [...planted === undefined ? [] : ["--import", plant], cli, "serve"]
     const child = this.#child = new Child(process.execPath, args, { env: { ...env, ...planted === undefined ? {} : { TROUPE_PLANTED: planted }, ...more } })

@@ -115,6 +115,7 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
     await workload.stop().catch(() => {})
     throw cause
   }
+  const ended = cluster.nodes.filter((node) => node.up && !node.running).map(({ name }) => name)
   await cluster.healthy()
   await workload.settle()
   const restless = await rest(cluster, history, restMs)
@@ -123,7 +124,7 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
   const audit = await readAudit(cluster.pool, since)
   const verdict = await check(cluster, history, audit, restless)
   const aftermath = await judge({ audit, history, verdict })
-  const violations = [...verdict.violations]
+  const violations = [...verdict.violations, ...ended.map((name) => `N1: ${name} has ended by itself`)]
   if (history.acknowledged < inputs) violations.push(`G: only ${history.acknowledged} inputs were acknowledged`)
   const bugs = await inconsistent(cluster) - bugsBefore
   if (bugs > 0) violations.push(`J3: a unique index had to refuse ${bugs} appends`)

@@ -44,6 +44,19 @@ describe("the database", () => {
     assert.deepStrictEqual(yield* Effect.retry(one, { times: 3 }), [{ one: 1 }])
   }).pipe(Effect.scoped))
 
+  it.live("does not end the process when a connection breaks between two statements of a transaction", () => Effect.gen(function*() {
+    const database = yield* open()
+    const broken = yield* Effect.flip(database.atomically("hold", async (tx) => {
+      const { rows: [row] } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+      await Effect.runPromise(database.read({ name: "end one", text: "select pg_terminate_backend($1)", values: [row?.pid ?? 0] }))
+      // By then the connection has told nobody: nobody has asked it anything.
+      await Effect.runPromise(Effect.sleep(100))
+      await sql`select 1`.execute(tx)
+    }))
+    assert.strictEqual(broken._tag, "DatabaseUnavailable")
+    assert.deepStrictEqual((yield* database.run("again", (db) => sql<{ one: number }>`select 1 as one`.execute(db))).rows, [{ one: 1 }])
+  }).pipe(Effect.scoped))
+
   it.live("begins a transaction again that lost a deadlock", () => Effect.gen(function*() {
     const database = yield* open()
     yield* database.run("make", (db) => sql`create table pair (id int primary key, n int not null default 0)`.execute(db))
