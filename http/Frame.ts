@@ -32,7 +32,9 @@ const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(ap
   return [...methods].map(([path, set]) => ({ path: pattern(path), methods: set }))
 }
 
-const common = { "x-content-type-options": "nosniff", "cache-control": "no-store" }
+const always = { "x-content-type-options": "nosniff" }
+/** Unless an answer says otherwise. */
+const unkept = { ...always, "cache-control": "no-store" }
 
 /** `more`: paths with GET that are not part of the interface's value. */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, more: ReadonlyArray<string>) =>
@@ -58,7 +60,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const id = requestIdOf(header(request, "x-request-id"))
       const framed = (response: HttpServerResponse.HttpServerResponse) =>
-        HttpServerResponse.setHeaders(response, { ...common, ...response.headers, "x-request-id": id })
+        HttpServerResponse.setHeaders(response, { ...response.headers["cache-control"] === undefined ? unkept : always, "x-request-id": id })
       return Effect.matchCauseEffect(app, {
         onSuccess: (response) => Effect.succeed(framed(response)),
         onFailure: (cause) => {

@@ -34,6 +34,9 @@ export class Proxy {
   #delayMs = 0
   #refusing = false
   #resetShare = 0
+  /** What is sent right before a reset arrives so much later; 0: at once. */
+  #lateMs = 0
+  #resetOnly = ""
   #random: () => number = Math.random
   /** Chunks held and delayed, connections cut, since the counters were set to 0. */
   counted = { held: 0, resets: 0, delayed: 0 }
@@ -66,6 +69,7 @@ export class Proxy {
     const link: Link = { client, server, name: "", deaf: false, left: false, waiting: { up: [], down: [] } }
     this.#links.add(link)
     client.on("close", () => {
+      if (!this.#links.has(link)) return
       if (link.waiting.up.length > 0) link.left = true
       else this.#end(link)
     })
@@ -93,9 +97,10 @@ export class Proxy {
       return
     }
     const to = direction === "up" ? link.server : link.client
-    if (direction === "up" && this.#resetShare > 0 && this.#random() < this.#resetShare) {
+    if (direction === "up" && this.#resetShare > 0 && link.name.includes(this.#resetOnly) && this.#random() < this.#resetShare) {
       // The server gets it and works on it; the node never hears.
       this.counted.resets++
+      if (this.#lateMs > 0) return this.#resetLate(chunk, link)
       link.server.pause()
       link.server.write(chunk, () => setTimeout(() => this.#reset(link), this.#random() * 3))
       return
@@ -109,6 +114,13 @@ export class Proxy {
     this.#links.delete(link)
     link.client.resetAndDestroy()
     link.server.destroy()
+  }
+
+  /** The node is told that the connection is gone; what it sent last arrives all the same. */
+  #resetLate(chunk: Buffer | string, link: Link) {
+    this.#links.delete(link)
+    link.client.resetAndDestroy()
+    setTimeout(() => link.server.write(chunk, () => setTimeout(() => link.server.destroy(), 1_000)), this.#lateMs)
   }
 
   /** Holds what flows in these directions, in connections to come as well, until `heal`; `only` those whose first words hold this. */
@@ -139,10 +151,12 @@ export class Proxy {
     }
   }
 
-  /** This share of the chunks to the server arrives there, and its connection is reset before an answer. */
-  resetSome(share: number, random: () => number) {
+  /** This share of the chunks to the server arrives there, and its connection is reset before an answer; `lateMs` before it arrives. */
+  resetSome(share: number, random: () => number, { lateMs = 0, only = "" } = {}) {
     this.#resetShare = share
     this.#random = random
+    this.#lateMs = lateMs
+    this.#resetOnly = only
   }
 
   /** Lets everything through again, first what was held, late as it is. */

@@ -4,7 +4,7 @@ import { clockJump, databaseClock } from "./faults/clocks.ts"
 import { natsCut, natsDown } from "./faults/nats.ts"
 import { crashLoop, join, kill, rolling, shortStop, stop, term } from "./faults/nodes.ts"
 import { providerTrouble, toolServerGone } from "./faults/outside.ts"
-import { cut, diskFull, halfOpen, lateAppend, oneWay, resets, restartPostgres, slow, stuckWriter } from "./faults/postgres.ts"
+import { cut, diskFull, halfOpen, lateAfterReset, lateAppend, oneWay, resets, restartPostgres, slow, stuckWriter } from "./faults/postgres.ts"
 
 /** Both at once. */
 const together = (a: Fault, b: Fault): Fault => ({
@@ -23,6 +23,6 @@ export const faults: ReadonlyArray<Fault> = [
   kill, stop, shortStop, term, rolling,
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
-  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, slow, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone,
+  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone,
   together(kill, resets), together(stop, natsDown), databaseClock, diskFull
 ]

@@ -136,6 +136,21 @@ export const resets: Fault = {
   }
 }
 
+export const lateAfterReset: Fault = {
+  name: "one statement of the journal in ten arrives 300 ms after its connection was reset, for 10 s",
+  bar: "no violation: by then it was sent again, and the first is refused",
+  inject: async ({ cluster, random, sleep }) => {
+    for (const { options: { postgres } } of cluster.nodes) {
+      postgres.counted.resets = 0
+      postgres.resetSome(0.1, random, { lateMs: 300, only: "troupe writer" })
+    }
+    await sleep(10_000)
+    const late = cluster.nodes.reduce((sum, { options }) => sum + options.postgres.counted.resets, 0)
+    for (const { options } of cluster.nodes) options.postgres.heal()
+    return () => ({ gaps: [], figures: [], observed: late > 0 ? `${late} statements arrived late` : undefined })
+  }
+}
+
 export const slow: Fault = {
   name: "PostgreSQL 200 ms slow for 20 s",
   bar: "no takeover",
