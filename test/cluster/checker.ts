@@ -17,6 +17,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { field } from "../../src/cli/client.ts"
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
+import { fromTimestamp } from "../../src/domain/time.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { isTerminal, openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
 import { type Audit, auditViolations, isTakeover } from "./audit.ts"
@@ -146,7 +147,7 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
     const resolved = resolutions.get(waitId) ?? []
     if (resolved.length > 1) broken.push(`J5: ${waitId} was resolved ${resolved.length} times`)
     if (state !== "open" && resolved.length !== 1) broken.push(`J5: ${waitId} is ${state}, and resolved ${resolved.length} times in the log`)
-    const expiresAt = Number(field(JSON.parse(body), "expiresAt"))
+    const expiresAt = fromTimestamp(field(JSON.parse(body), "expiresAt"))
     for (const fact of resolved) {
       if (field(fact.event, "waitResult", "outcome") === "expired" && fact.at < expiresAt) broken.push(`J10: ${waitId} ran out ${expiresAt - fact.at} ms early`)
     }
@@ -234,7 +235,7 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
     for (const { event, at: when, type } of all.log) {
       if (type !== "wait_resolved" || field(event, "waitResult", "outcome") !== "expired") continue
       const row = all.waits.find(({ id }) => fromUuid("wait", id) === String(event["waitId"]))
-      if (row !== undefined) lateness.push(when - Number(field(JSON.parse(row.body), "expiresAt")))
+      if (row !== undefined) lateness.push(when - fromTimestamp(field(JSON.parse(row.body), "expiresAt")))
     }
     let freeSince = 0
     let opened: string | null = null

@@ -18,7 +18,7 @@ export const describe = (result: Result) => {
   const { fault, figures, gaps, load, lost, observed, seconds, seed, verdict, violations } = result
   return [
     `${violations.length === 0 && missedBars(result).length === 0 ? "ok  " : "FAIL"} ${fault} (seed ${seed}, ${seconds.toFixed(0)} s, load ${load.toFixed(1)}): ${observed ?? "not observed"}`,
-    `     ${verdict.acknowledged} inputs, ${verdict.events} facts, ${verdict.takeovers} takeovers, ${verdict.extraCalls} extra model calls, ${lost.length} lost requests, gaps ${gaps.length}`,
+    `     ${verdict.acknowledged} inputs, ${verdict.events} facts, ${verdict.takeovers} takeovers, ${verdict.extraCalls} extra model calls, ${lost.length} lost requests, gaps ${gaps.length}, waits late p99 ${number(quantile(verdict.waitLatenessMs, 0.99), "ms")}`,
     ...figures.map((figure) => `     ${missedBars({ figures: [figure] }).length > 0 ? "MISSED " : ""}${figure.name}: ${number(figure.value, figure.unit)} (bar ${number(figure.bar, figure.unit)})`),
     ...violations.slice(0, most).map((violation) => `     VIOLATION ${violation}`),
     ...lost.slice(0, 3).map((why) => `     lost: ${why}`),
