@@ -16,7 +16,7 @@ export const hunt = async (plant: Plant, fault: Fault, seed: number, nats: boole
   for (let run = 1; run <= most; run++) {
     const cluster = await Cluster.start({ nats, planted: plant.name })
     try {
-      const { violations } = await experiment(cluster, fault, { seed: seed + run, inputs: 150, users: 40, restMs: 15_000 })
+      const { violations } = await experiment(cluster, fault, { seed: seed + run, inputs: 150, users: 40 })
       const violation = violations.find((text) => plant.caughtAs.test(text))
       if (violation !== undefined) return { plant, run, violation }
       for (const other of violations.slice(0, 5)) console.log(`     planted: ${plant.name}, run ${run}: ${other}`)
