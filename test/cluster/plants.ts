@@ -99,6 +99,6 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [{
       file: "actors/Host.ts", find: "let { seq } = live.head\n", put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
     }],
-    fault: "PostgreSQL killed", caughtAs: /^J2/
+    fault: "the journal's connection", caughtAs: /^J2/
   }
 ]
