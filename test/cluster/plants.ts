@@ -43,7 +43,7 @@ export const plants: ReadonlyArray<Plant> = [
   {
     name: "publish-only wake-up: no sweep",
     edits: [{ file: "actors/Sweep.ts", find: "if (!lease.fenced()) yield* safely(", put: "if (!whole) yield* safely(" }],
-    fault: "kill -9", caughtAs: /^L1/
+    fault: "NATS killed", caughtAs: /^L1/
   },
   {
     name: "no dedupe of commands",
@@ -92,7 +92,7 @@ export const plants: ReadonlyArray<Plant> = [
   {
     name: "an inbox that only hints deliver",
     edits: [{ file: "src/journal/postgres.ts", find: "where h.owner = $1 or (get_bit(", put: "where false and (get_bit(" }],
-    fault: "kill -9", caughtAs: /^(L1|J2)/
+    fault: "NATS killed", caughtAs: /^(L1|J2)/
   },
   {
     name: "an answer before the commit",
