@@ -1,7 +1,7 @@
 /**
  * The node's one writer: groups appends while the last group is under way, and settles each of them.
  *
- * W1. One append of an actor at a time; at most 128 in a statement (more only adds latency). Small groups may go side by side.
+ * W1. One append of an actor at a time; at most 128 in a statement (more only adds latency).
  * W2. A batch that fails for a reason of its own is repeated one append at a time, so that the guilty
  *     one is found and the others pass (J3).
  * W3. After a lost connection nothing is repeated before the heads have been read (J4); for about 5 s,
@@ -16,8 +16,6 @@ import { appendStatement, byActor, confirmStatement, type OwnedAppend } from "./
 import { Inconsistent, JournalUnavailable, Superseded } from "./Journal.ts"
 
 const maxBatch = 128
-/** A group of so few costs its way rather than its size: the next need not wait for it. */
-const few = 12
 const patienceMs = 5_000
 
 type AppendRequest = Request<OwnedAppend, void, Superseded | JournalUnavailable>
@@ -96,7 +94,6 @@ export const appends = (database: Database["Service"], lanes: number) => {
   const options: BatchOptions<OwnedAppend, void, Superseded | JournalUnavailable> = {
     max: maxBatch,
     lanes,
-    beside: (waiting, underWay) => waiting >= few / 2 && underWay <= few,
     key: (append) => append.actor.id,
     run: (requests) => settle([...requests].sort((a, b) => byActor(a.item, b.item)))
   }

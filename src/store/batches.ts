@@ -16,8 +16,6 @@ export interface Request<In, A, E> {
 export interface BatchOptions<In, A, E> {
   readonly max: number
   readonly lanes: number
-  /** Whether a group may start beside those under way; without it, as soon as a lane is free. */
-  readonly beside?: (waiting: number, underWay: number) => boolean
   readonly run: (requests: ReadonlyArray<Request<In, A, E>>) => Promise<void>
   readonly key?: (item: In) => string
 }
@@ -27,11 +25,10 @@ interface Waiting<In, A, E> extends Request<In, A, E> {
 }
 
 /** A function whose calls share groups. */
-export const batched = <In, A, E>({ beside, max, lanes, run, key }: BatchOptions<In, A, E>) => {
+export const batched = <In, A, E>({ max, lanes, run, key }: BatchOptions<In, A, E>) => {
   let queue: Array<Waiting<In, A, E>> = []
   const busy = new Set<string>()
   let under = 0
-  let underWay = 0
   let scheduled = false
 
   const take = () => {
@@ -50,7 +47,7 @@ export const batched = <In, A, E>({ beside, max, lanes, run, key }: BatchOptions
     return taken
   }
 
-  const mayStart = () => queue.length > 0 && under < lanes && (under === 0 || beside === undefined || beside(queue.length, underWay))
+  const mayStart = () => queue.length > 0 && under < lanes
 
   const pump = () => {
     scheduled = false
@@ -58,10 +55,8 @@ export const batched = <In, A, E>({ beside, max, lanes, run, key }: BatchOptions
       const group = take()
       if (group.length === 0) return
       under++
-      underWay += group.length
       const finish = (cause: unknown) => {
         under--
-        underWay -= group.length
         for (const request of group) {
           if (request.key !== undefined) busy.delete(request.key)
           request.answer(Effect.die(cause))
