@@ -245,7 +245,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     return actor === undefined || actor.unborn || actor.ref.workspace !== ref.workspace || lease.fenced() ? undefined : actor.snapshot
   }
 
-  /** The same, after what is being written now: a reader at the log's end need not come twice. Waits a moment at most. */
+  /**
+   * The same, after what is being written now: a reader at the log's end need not come twice. Waits a moment at most; by then it
+   * may be written without this node's knowing, and there is no answer from memory.
+   */
   const settled = (ref: ActorRef): Effect.Effect<Snapshot | undefined> => {
     const actor = live.get(ref.id)
     if (actor === undefined || !actor.busy || actor.ref.workspace !== ref.workspace) return Effect.succeed(current(ref))
@@ -254,7 +257,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
         clearTimeout(timer)
         resume(Effect.succeed(current(ref)))
       }
-      const timer = setTimeout(done, patienceMs)
+      const timer = setTimeout(() => resume(Effect.succeed(undefined)), patienceMs)
       actor.settling.push(done)
     })
   }
