@@ -3,7 +3,8 @@
  *
  * B1. At most 1 MiB, whether announced or not; what is over is not buffered.
  * B2. UTF-8, JSON, at most 64 levels deep: all checked before the parser and the schema see it.
- * B3. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
+ * B3. A request that announces no body has none (RFC 9112, 6.3), and its stream is not read: the listener opens none for it.
+ * B4. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
@@ -41,6 +42,10 @@ const checked = (bytes: Uint8Array): string | BodyRefusal => {
 }
 
 const done = (text: string | BodyRefusal) => typeof text === "string" ? Effect.succeed(text) : Effect.fail(text)
+
+/** What a request without a body says of one. */
+const isBodiless = (request: HttpServerRequest.HttpServerRequest) =>
+  header(request, "transfer-encoding") === undefined && (header(request, "content-length") ?? "0") === "0"
 
 /** Reads straight from Node's request: for a body of one packet this is a single event. */
 const read = (request: HttpServerRequest.HttpServerRequest) =>
@@ -90,10 +95,11 @@ export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Ef
   const refused = refuseType(header(request, "content-type"), header(request, "content-encoding"))
   if (refused !== undefined) return Effect.fail(refused)
   if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge())
-  return Effect.map(read(request), (text) => {
+  const keep = (text: string) => {
     asJson(request)
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
-  })
+  }
+  return isBodiless(request) ? Effect.sync(() => keep("")) : Effect.map(read(request), keep)
 }
 
 /** HttpApi picks its decoder by the exact type: whatever kind of JSON was sent (a merge patch, say) is JSON from here on. */
@@ -107,8 +113,7 @@ const nothing = /^\s*(?:\{\s*\})?\s*$/
 
 /** For endpoints that take no body: none, or an empty object. */
 export const receiveNothing = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
-  const { headers } = request
-  if (headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0") return Effect.void
+  if (isBodiless(request)) return Effect.void
   return Effect.flatMap(Effect.flatMap(receive(request), () => textOf(request)), (text) =>
     nothing.test(text) ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "unknown_field", message: "this endpoint takes no body" })))
 }

@@ -82,6 +82,13 @@ describe.each(routes)("a body of %s", (route) => {
     assert.deepInclude((await post(route, "")).body, { message: "content: is required" })
   })
 
+  it("that is not announced is empty too, and is not waited for", async () => {
+    for (const length of ["", "Content-Length: 0\r\n"]) for (const type of ["", "Content-Type: application/json\r\n"]) {
+      const answer = await raw(base(), `POST /v1/threads/${thread}/${route} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n${type}${length}\r\n`, false)
+      assert.match(answer, /^HTTP\/1\.1 400 [^]*content: is required/)
+    }
+  })
+
   it("that is not UTF-8 is refused", async () => {
     const answer = await post(route, new Blob(["{\"content\":[{\"type\":\"text\",\"text\":\"", new Uint8Array([0xc3, 0x28]), "\"}]}"]))
     assert.deepInclude(answer.body, { error: "invalid_request", message: "the body: not valid UTF-8" })
@@ -125,6 +132,7 @@ describe.each(routes)("a body of %s", (route) => {
 it("a body where none is taken is refused, unless it is empty", async () => {
   const poke = (init: RequestInit) => send(`${base()}/v1/poke`, { method: "POST", headers: json, ...init })
   assert.strictEqual((await poke({})).status, 200)
+  assert.match(await raw(base(), `POST /v1/poke HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`, false), /^HTTP\/1\.1 200 /)
   assert.strictEqual((await poke({ body: " {} " })).status, 200)
   assert.deepInclude((await poke({ body: "{\"a\":1}" })).body, { code: "unknown_field", message: "this endpoint takes no body" })
   assert.strictEqual((await poke({ body: "x".repeat(2 ** 20 + 1) })).status, 413)
