@@ -162,6 +162,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   /** Outcomes go straight into the mailbox while the actor lives here. */
   const tellQuietly = (live: Actor, outcomes: ReadonlyArray<Request>) => {
+    if (outcomes.length === 0) return
     if (live.lost) {
       for (const request of outcomes) fork(report(live, request))
       return
@@ -308,16 +309,17 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return undefined
   })
 
-  /** Whether the lease holds: a process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way. */
+  /** A process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way: it is waited for. */
   const steady = Effect.gen(function*() {
     for (let waited = 0; lease.fenced() && waited < steadyMs; waited += steadyMs / 10) yield* Effect.sleep(steadyMs / 10)
-    return !lease.fenced()
   })
 
   const drain = Effect.fnUntraced(function*(live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
       // A birth has nobody else to go to.
-      if (!live.unborn && lease.fenced() && !(yield* steady)) {
+      if (!live.unborn && lease.fenced()) yield* steady
+      // It may have been lost while it waited, though the node has a lease again.
+      if (!live.unborn && (live.lost || lease.fenced())) {
         live.mailbox.unshift(item)
         lose(live, "fenced")
         break

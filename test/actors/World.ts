@@ -69,6 +69,8 @@ export interface World {
   claims: number
   /** Makes the bus of a node by its incarnation; a bus of its own, with nobody else on it, unless a test says otherwise. */
   busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
+  /** What every append waits for before it reaches the store. */
+  slowness: Effect.Effect<void>
   /** What each node says of itself. */
   readonly statuses: Map<string, () => NodeStatus>
 }
@@ -82,7 +84,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0, statuses: new Map(), busOf: () => ownBus }
+  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0, statuses: new Map(), busOf: () => ownBus, slowness: Effect.void }
 }
 
 const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
@@ -167,6 +169,7 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
   const journal = Journal.of({
     ...memory,
+    append: (append) => Effect.andThen(Effect.suspend(() => world.slowness), memory.append(append)),
     claim: (ref) => {
       world.claims++
       return memory.claim(ref)

@@ -1,6 +1,6 @@
 /** What the host and its registry promise of any actor (H1 to H4, R1 to R3), shown on threads. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Result } from "effect"
+import { Deferred, Effect, Fiber, Result } from "effect"
 import type { Answer } from "../../actors/Actor.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
@@ -175,6 +175,19 @@ describe("a reader", () => {
       assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1, "a model that answers is not waited for")
       yield* toRest(world, node, ref)
       assert.isUndefined(yield* node.registry.settled({ ...ref, workspace: freshId("workspace") }))
+    }))
+
+  it.effect("gets nothing from memory while an append takes its time: it may be in the database by now", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const slow = yield* Deferred.make<void>()
+      world.slowness = Deferred.await(slow)
+      const submitting = yield* Effect.forkChild(node.deliver(ref, { request: submit("A\n/wait 3s") }), { startImmediately: true })
+      assert.isUndefined(yield* node.registry.settled(ref))
+      assert.strictEqual(node.registry.current(ref)?.context.seq, 0)
+      yield* Deferred.succeed(slow, undefined)
+      yield* Fiber.join(submitting)
+      assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1)
     }))
 })
 
@@ -445,6 +458,46 @@ describe("a node", () => {
       world.fenced.delete(node.incarnation)
       yield* pass(5_000)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+    }))
+
+  it.effect("that is fenced for a moment waits for the beat that it owes, and keeps what it has", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* settle
+      world.fenced.add(node.incarnation)
+      const queued = yield* Effect.forkChild(node.deliver(ref, { request: submit("B") }), { startImmediately: true })
+      yield* pass(200)
+      assert.strictEqual(row(world, ref).inputs.size, 0, "nothing is taken without a lease")
+      world.fenced.delete(node.incarnation)
+      yield* pass(50)
+      assert.strictEqual(bodyOf(yield* Fiber.join(queued))["state"], "queued")
+      assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
+      assert.strictEqual(node.registry.wakeable.jobs(), 1)
+    }))
+
+  it.effect("decides nothing for an actor that it lost while it waited for its beat", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* settle
+      const other = yield* start(world)
+      world.fenced.add(node.incarnation)
+      const queued = yield* Effect.forkChild(Effect.result(node.deliver(ref, { request: submit("B") })), { startImmediately: true })
+      yield* pass(100)
+      node.registry.wakeable.dropAll()
+      world.store.lapse(node.incarnation)
+      yield* other.deliver(ref, { request: submit("C") })
+      world.fenced.delete(node.incarnation)
+      const tried: Array<string> = []
+      world.store.fault = (_, append, owner) => {
+        if (owner === node.incarnation) tried.push(append.actor.id)
+        return undefined
+      }
+      yield* pass(300)
+      yield* Fiber.join(queued)
+      assert.deepStrictEqual(tried, [], "nothing was decided")
+      yield* toRest(world, other, ref)
     }))
 
   it.effect("that is fenced takes no actor over, not even from one without a lease", () =>
