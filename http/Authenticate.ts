@@ -2,7 +2,7 @@
  * Authentication as the contract sees it: two bearer schemes, and what each endpoint asks of a
  * credential (specification, Authentication; design, section 14). The gate carries it out.
  */
-import { Context, Schema } from "effect"
+import { Context } from "effect"
 import { HttpApiMiddleware, OpenApi } from "effect/http-api"
 import type { Scope } from "../src/domain/apiKey.ts"
 import type { Caller } from "./Caller.ts"
@@ -33,6 +33,3 @@ export const access = (scope: Scope | ReadonlyArray<Scope>, also?: { readonly le
 export class Authenticate extends HttpApiMiddleware.Service<Authenticate, { provides: Caller }>()("troupe/http/Authenticate", {
   error: [...refuses(...everywhere), OutageResponse]
 }) {}
-
-/** The header that every POST may carry (design, section 18). OpenAPI shows it by itself; `Idempotency.ts` reads it. */
-export const IdempotencyKeyHeader = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))

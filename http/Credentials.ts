@@ -1,7 +1,8 @@
 /**
  * What a bearer credential stands for, remembered for as long as that is safe.
  *
- * A1. A credential is remembered under its SHA-256: no secret stays in memory.
+ * A1. A credential is remembered under its SHA-256: no secret stays in memory, but the last of each open connection
+ *     beside that connection, whose next request most likely brings it again.
  * A2. Everything is forgotten when the auth revision changes: no revoke or disable is outlived by
  *     more than a beat of the lease, and on the node that did it by nothing (`forget`).
  * A3. Refusals are not remembered: a key that was just made works everywhere at once.
@@ -24,8 +25,8 @@ export interface Credential {
 }
 
 export class Credentials extends Context.Service<Credentials, {
-  /** The remembered credential, if any: no waiting. */
-  readonly remembered: (token: string) => Credential | undefined
+  /** The remembered credential, if any: no waiting. `connection` is whatever object the token came on. */
+  readonly remembered: (token: string, connection?: object) => Credential | undefined
   /** Looks the credential up; undefined when it is unknown, revoked or expired. */
   readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
   /** Forgets everything: after a revoke or a disable on this node, or a hint from another. */
@@ -83,9 +84,19 @@ export const make = Effect.fnUntraced(function*(clock: { readonly now: () => num
 
   const live = (credential: Credential, now: number) => credential.caller.expiresAt === undefined || credential.caller.expiresAt > now
 
-  const remembered = (token: string) => {
+  const hashes = new WeakMap<object, { readonly token: string; readonly hash: string }>()
+  const hashOf = (token: string, connection?: object) => {
+    if (connection === undefined) return hashKey(token)
+    const last = hashes.get(connection)
+    if (last?.token === token) return last.hash
+    const hash = hashKey(token)
+    hashes.set(connection, { token, hash })
+    return hash
+  }
+
+  const remembered = (token: string, connection?: object) => {
     current()
-    const credential = known.get(hashKey(token))
+    const credential = known.get(hashOf(token, connection))
     if (credential === undefined) return undefined
     const now = clock.now()
     if (!live(credential, now)) return undefined

@@ -17,7 +17,7 @@ import { receive, receiveNothing } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused, toResponse } from "./errors.ts"
-import { bearerOf } from "./headers.ts"
+import { bearerOf, connectionOf } from "./headers.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { parameterNames, refuseInput, refuseQuery } from "./Validate.ts"
 
@@ -105,7 +105,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
         const caller = callerOf(request.url, token)
         return caller === undefined ? Effect.succeed(answers.unknown) : limited(request, sent, { caller, identityDisabled: false })
       }
-      const remembered = credentials.remembered(token)
+      const remembered = credentials.remembered(token, connectionOf(request))
       if (remembered !== undefined) return limited(request, sent, remembered)
       return Effect.flatMap(credentials.find(token), (credential) =>
         credential === undefined ? Effect.succeed(answers.unknown) : limited(request, sent, credential))

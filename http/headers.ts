@@ -7,6 +7,9 @@ export const header = (request: HttpServerRequest.HttpServerRequest, name: Lower
   return Array.isArray(sent) ? sent.join(", ") : sent
 }
 
+/** What the request came on: the same object for all requests of a connection. */
+export const connectionOf = (request: HttpServerRequest.HttpServerRequest): object => NodeHttpServerRequest.toIncomingMessage(request).socket
+
 /** The credential of `Authorization: Bearer …`; undefined without one. */
 export const bearerOf = (request: HttpServerRequest.HttpServerRequest): string | undefined =>
   /^bearer +(\S+)\s*$/i.exec(header(request, "authorization") ?? "")?.[1]

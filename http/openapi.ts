@@ -60,6 +60,7 @@ const parameterSchema = (schema: Json): Json => {
 /** An example that the reference shows, and sends only if it is asked to: it would send the first of an enumeration by itself. */
 const unsent = (value: unknown): Json => ({ default: { value, "x-disabled": true } })
 
+/** The header that every POST may carry (design, section 18); `Idempotency.ts` reads it, and no endpoint declares it. */
 const idempotencyKey = {
   name: "Idempotency-Key", in: "header", required: false,
   description: "Sent again with the same body within 24 hours, the request takes effect once and gets the same answer.",
@@ -69,7 +70,7 @@ const idempotencyKey = {
 
 const parameters = (method: string, found: unknown) => {
   const list = (Array.isArray(found) ? found : []).filter(isJson).map((parameter): Json => ({ ...parameter, schema: parameterSchema(at(parameter, "schema")) }))
-  const kept = list.filter((parameter) => !isHeader(parameter, "idempotency-key")).map((parameter) =>
+  const kept = list.map((parameter) =>
     parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter).map(withExample)
   return method === "post" ? [...kept, idempotencyKey] : kept
 }

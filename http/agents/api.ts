@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Agent, AgentId, AgentInput, AgentPatch } from "../../src/domain/agent.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
@@ -17,7 +17,6 @@ export const AgentPage = Schema.Struct({
 
 export const AgentsApi = HttpApiGroup.make("agents").add(
   HttpApiEndpoint.post("create", "/agents", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: AgentInput,
     success: AgentAnswer.pipe(HttpApiSchema.status(201)),
     error: refuses("profile_not_found")

@@ -5,7 +5,7 @@ import { ApiKey, ApiKeyInput, Scope } from "../../src/domain/apiKey.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { Principal } from "../../src/domain/principal.ts"
 import { Timestamp } from "../../src/domain/time.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
@@ -37,7 +37,6 @@ export const AuthApi = HttpApiGroup.make("auth").add(
     description: "Who the bearer is taken for, in which workspace, and what it may do."
   })),
   HttpApiEndpoint.post("createKey", "/auth/keys", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ApiKeyInput,
     success: KeyCreated.pipe(HttpApiSchema.status(201)),
     error: refuses("permission_denied", "identity_disabled")

@@ -12,6 +12,7 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
+import { header } from "../headers.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 import { seal, unseal } from "./sealedToken.ts"
@@ -38,11 +39,12 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
       })
     }),
 
-    createKey: Effect.fnUntraced(function*({ headers, payload: { expiresAt, identity, name, scopes }, request }) {
+    createKey: Effect.fnUntraced(function*({ payload: { expiresAt, identity, name, scopes }, request }) {
       const { principal, scopes: held, workspace } = yield* Caller
       if (!scopes.every((scope) => held.has(scope))) return yield* notHeld
       const until = expiresAt === undefined ? undefined : fromTimestamp(expiresAt)
-      const secrets = { authorization: request.headers["authorization"] ?? "", idempotencyKey: headers["idempotency-key"] ?? "" }
+      const idempotencyKey = header(request, "idempotency-key")
+      const secrets = { authorization: header(request, "authorization") ?? "", idempotencyKey: idempotencyKey ?? "" }
       const answer = yield* writes.post("auth.createKey", async (tx) => {
         if (until !== undefined && until <= lease.now()) return past
         if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true) return disabled
@@ -51,7 +53,7 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
           public: publicPart, hash, name, scopes, by: principal,
           ...(identity !== undefined && { identity }), ...(until !== undefined && { expiresAt: until })
         }, lease.now())
-        const kept = headers["idempotency-key"] === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
+        const kept = idempotencyKey === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
         return { ...answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` }), ...(kept !== undefined && { keep: kept }) }
       })
       if (answer.headers["idempotency-replayed"] === undefined) return answer

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Connection, ConnectionInput, ConnectionPatch } from "../../src/domain/connection.ts"
 import { idOf } from "../../src/domain/ids.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
@@ -19,7 +19,6 @@ export const ConnectionPage = Schema.Struct({
 
 export const ConnectionsApi = HttpApiGroup.make("connections").add(
   HttpApiEndpoint.post("create", "/connections", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ConnectionInput,
     success: ConnectionAnswer.pipe(HttpApiSchema.status(201))
   }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({

@@ -8,7 +8,7 @@ import { HookDecision } from "../../src/domain/hookDecision.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { AnyTime } from "../../src/domain/time.ts"
 import { DeliveryDecision, HookWaitDecision } from "../../src/domain/waitAnswer.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ThreadId } from "../threads/api.ts"
@@ -74,7 +74,6 @@ export const HooksApi = HttpApiGroup.make("hooks").add(
     description: "Newest first, over all threads of the workspace. `from` is included, `to` is not."
   })),
   HttpApiEndpoint.post("test", "/hooks/test", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: HookSample,
     success: HookTest
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
@@ -83,7 +82,6 @@ export const HooksApi = HttpApiGroup.make("hooks").add(
   })),
   HttpApiEndpoint.post("resolveWait", "/hooks/waits/:waitId/resolve", {
     params: { waitId: WaitId },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: HookWaitDecision,
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
@@ -93,7 +91,6 @@ export const HooksApi = HttpApiGroup.make("hooks").add(
   })),
   HttpApiEndpoint.post("decide", "/hooks/deliveries/:deliveryId/decision", {
     params: { deliveryId: idOf("delivery") },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: DeliveryDecision,
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Identity } from "../../src/domain/identity.ts"
 import { IdentityRecord } from "../../src/domain/identityRecord.ts"
 import { OperationHandle } from "../../src/domain/operation.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
@@ -15,7 +15,6 @@ export const IdentityPage = Schema.Struct({
   nextCursor: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "IdentityPage" })
 
-const headers = { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) }
 
 export const IdentitiesApi = HttpApiGroup.make("identities").add(
   HttpApiEndpoint.get("list", "/identities", {
@@ -26,7 +25,6 @@ export const IdentitiesApi = HttpApiGroup.make("identities").add(
     description: "Every identity that this workspace has seen, the newest first, with the number of its active agents."
   })),
   HttpApiEndpoint.post("disable", "/identities/disable", {
-    headers,
     payload: IdentityChoice,
     success: OperationHandle,
     error: refuses("own_identity")
@@ -35,7 +33,6 @@ export const IdentitiesApi = HttpApiGroup.make("identities").add(
     description: "Refuses its new work and new credentials. Turns that run finish. Repeating the call is allowed."
   })),
   HttpApiEndpoint.post("enable", "/identities/enable", {
-    headers,
     payload: IdentityChoice,
     success: OperationHandle
   }).annotateMerge(access("admin", { lease: true, parks: true })).annotateMerge(OpenApi.annotations({

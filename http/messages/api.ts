@@ -1,15 +1,13 @@
 /** Submitting a message to a thread (specification, POST /v1/threads/{threadId}/messages; design, section 3). */
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MessageInput, SubmittedMessage } from "../../src/domain/messageInput.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../threads/api.ts"
 
 export const MessagesApi = HttpApiGroup.make("messages").add(
   HttpApiEndpoint.post("submit", "/threads/:threadId/messages", {
     params: { threadId: ThreadId },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: MessageInput,
     success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
     error: refuses(

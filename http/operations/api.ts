@@ -5,7 +5,7 @@ import { AgentId } from "../../src/domain/agent.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { Operation, OperationHandle, OperationState } from "../../src/domain/operation.ts"
 import { maxBytes } from "../../src/domain/text.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { whole } from "../Validate.ts"
@@ -20,7 +20,6 @@ export const OperationPage = Schema.Struct({
 const Decision = Schema.Struct({ reason: Schema.optionalKey(Schema.String.check(maxBytes(1024))) }).annotate({ identifier: "OperationDecision" })
 
 const params = { operationId: OperationId }
-const headers = { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) }
 
 export const OperationsApi = HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("get", "/operations/:operationId", {
@@ -44,19 +43,19 @@ export const OperationsApi = HttpApiGroup.make("operations").add(
     success: OperationPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({ summary: "List operations", description: "Newest first." })),
   HttpApiEndpoint.post("approve", "/operations/:operationId/approve", {
-    params, headers, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
+    params, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
   }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
     summary: "Approve an operation",
     description: "Deciding twice the same way is allowed; the other way is refused."
   })),
   HttpApiEndpoint.post("deny", "/operations/:operationId/deny", {
-    params, headers, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
+    params, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
   }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
     summary: "Deny an operation",
     description: "Deciding twice the same way is allowed; the other way is refused."
   })),
   HttpApiEndpoint.post("cancel", "/operations/:operationId/cancel", {
-    params, headers, success: OperationHandle, error: refuses("operation_resolved")
+    params, success: OperationHandle, error: refuses("operation_resolved")
   }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
     summary: "Cancel an operation",
     description: "Withdraws a request that waits for approval."

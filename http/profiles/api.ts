@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { idOf } from "../../src/domain/ids.ts"
 import { Profile, ProfileInput, ProfilePatch } from "../../src/domain/profile.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
@@ -30,7 +30,6 @@ export const ProfileVersionPage = Schema.Struct({
 
 export const ProfilesApi = HttpApiGroup.make("profiles").add(
   HttpApiEndpoint.post("create", "/profiles", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ProfileInput,
     success: ProfileAnswer.pipe(HttpApiSchema.status(201)),
     error: refuses(...references)

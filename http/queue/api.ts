@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { idOf } from "../../src/domain/ids.ts"
 import { InputRecord, MessageEdit, Promotion, SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { QueuedMessage } from "../../src/domain/thread.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../threads/api.ts"
 
@@ -38,7 +38,6 @@ export const QueueApi = HttpApiGroup.make("queue").add(
   }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({ summary: "Remove a pending input" })),
   HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {
     params: input,
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: Promotion,
     success: SubmittedMessage,
     error: refuses("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")

@@ -5,7 +5,7 @@ import { idOf } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { Role, RoleId, RoleInput, RolePatch } from "../../src/domain/role.ts"
 import { maxBytes } from "../../src/domain/text.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
@@ -47,7 +47,6 @@ export const RoleDecision = Schema.Struct({
 
 export const RolesApi = HttpApiGroup.make("roles").add(
   HttpApiEndpoint.post("create", "/roles", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: RoleInput,
     success: RoleAnswer.pipe(HttpApiSchema.status(201)),
     error: refuses("too_many_roles")
@@ -63,7 +62,6 @@ export const RolesApi = HttpApiGroup.make("roles").add(
     description: "The built-in roles `all_tools`, `read_only` and `no_tools`, then those of the workspace, newest first."
   })),
   HttpApiEndpoint.post("evaluate", "/roles/evaluate", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: RoleQuestion,
     success: RoleDecision,
     error: refuses("role_not_found", "profile_not_found")

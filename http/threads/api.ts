@@ -8,7 +8,7 @@ import { Cancellation, SubmittedMessage } from "../../src/domain/messageInput.ts
 import { PendingWait, Thread, ThreadDetail, ThreadStatus } from "../../src/domain/thread.ts"
 import { ThreadInput, ThreadPatch } from "../../src/domain/threadInput.ts"
 import { Timestamp } from "../../src/domain/time.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
@@ -38,7 +38,6 @@ export const ThreadPage = Schema.Struct({
 
 export const ThreadsApi = HttpApiGroup.make("threads").add(
   HttpApiEndpoint.post("create", "/threads", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ThreadInput,
     success: ThreadCreated.pipe(HttpApiSchema.status(201)),
     error: refuses("agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
@@ -78,7 +77,6 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
   })),
   HttpApiEndpoint.post("cancel", "/threads/:threadId/cancel", {
     params: { threadId: ThreadId },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: Cancellation,
     success: ThreadDetail,
     error: refuses("turn_conflict")
@@ -88,7 +86,6 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
   })),
   HttpApiEndpoint.post("retry", "/threads/:threadId/retry", {
     params: { threadId: ThreadId },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
     error: refuses("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
   }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({

@@ -5,7 +5,7 @@ import { idOf } from "../../src/domain/ids.ts"
 import { Timestamp } from "../../src/domain/time.ts"
 import { ToolsetId } from "../../src/domain/toolset.ts"
 import { ToolCallResult } from "../../src/domain/waitAnswer.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ResolvedWait } from "../waits/api.ts"
@@ -44,7 +44,6 @@ export const ToolsApi = HttpApiGroup.make("tools").add(
   })),
   HttpApiEndpoint.post("result", "/tools/calls/:toolCallId/result", {
     params: { toolCallId: idOf("call") },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ToolCallResult,
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")

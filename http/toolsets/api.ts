@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { limits } from "../../src/domain/limits.ts"
 import { OfferedTool, Toolset, ToolsetId, ToolsetInput, ToolsetPatch, ToolsetSummary } from "../../src/domain/toolset.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
@@ -19,7 +19,6 @@ export const ToolList = Schema.Struct({ tools: Schema.Array(OfferedTool), catalo
 
 export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
   HttpApiEndpoint.post("create", "/toolsets", {
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: ToolsetInput,
     success: ToolsetAnswer.pipe(HttpApiSchema.status(201)),
     error: refuses("namespace_taken", "connection_not_found")
@@ -69,7 +68,6 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
   })),
   HttpApiEndpoint.post("refresh", "/toolsets/:toolsetId/refresh", {
     params: { toolsetId: ToolsetId },
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     success: ToolsetAnswer
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
     summary: "Ask a toolset's server again",

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { idOf } from "../../src/domain/ids.ts"
 import { WaitRecord } from "../../src/domain/thread.ts"
 import { WaitResolution } from "../../src/domain/waitAnswer.ts"
-import { access, IdempotencyKeyHeader } from "../Authenticate.ts"
+import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../threads/api.ts"
 
@@ -31,7 +31,6 @@ export const WaitsApi = HttpApiGroup.make("waits").add(
   })),
   HttpApiEndpoint.post("resolve", "/threads/:threadId/waits/:waitId/resolve", {
     params: wait,
-    headers: { "idempotency-key": Schema.optionalKey(IdempotencyKeyHeader) },
     payload: WaitResolution,
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generateKey, hashKey, parseKey, sameHash } from "../../src/crypto/apiKey.ts"
 import { makeTake, RateLimit } from "../../http/RateLimit.ts"
-import { during, send } from "./client.ts"
+import { during, raw, send } from "./client.ts"
 import { serve, World } from "./tiny.ts"
 
 const world = new World()
@@ -143,6 +143,16 @@ describe("a key that was seen", () => {
     const answer = await get("/v1/refuse", `Bearer ${made.key}`)
     assert.deepStrictEqual([answer.status, answer.body], [403, { error: "identity_disabled", message: "the identity of this credential is disabled" }])
   })
+})
+
+it("keys on one connection, as a proxy sends them, are told apart", async () => {
+  const [reader, admin] = [world.issue(["read"]), world.issue(["admin"])]
+  const stranger = generateKey().key
+  const order = [reader.key, admin.key, stranger, reader.key, reader.key, admin.key, `${admin.key}x`, admin.key]
+  const lines = order.map((key, i) =>
+    `GET /v1/administer HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${i === order.length - 1 ? "Connection: close\r\n" : ""}\r\n`)
+  const answers = await raw(base(), lines.join(""), false)
+  assert.deepStrictEqual([...answers.matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, status]) => status), ["403", "200", "401", "403", "403", "200", "401", "200"])
 })
 
 describe("the rate limit", () => {
