@@ -152,7 +152,7 @@ it("keys on one connection, as a proxy sends them, are told apart", async () => 
   const lines = order.map((key, i) =>
     `GET /v1/administer HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${i === order.length - 1 ? "Connection: close\r\n" : ""}\r\n`)
   const answers = await raw(base(), lines.join(""), false)
-  assert.deepStrictEqual([...answers.matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, status]) => status), ["403", "200", "401", "403", "403", "200", "401", "200"])
+  assert.deepStrictEqual([...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status), ["403", "200", "401", "403", "403", "200", "401", "200"])
 })
 
 describe("the rate limit", () => {
