@@ -14,7 +14,7 @@ export interface Sent {
   readonly id: string
   /** Milliseconds by the database's clock: when it was sent first. */
   readonly at: number
-  /** It may have been taken already (H5). */
+  /** It may have been taken already (H5 of `Host.ts`). */
   readonly again: boolean
 }
 

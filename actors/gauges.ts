@@ -1,8 +1,8 @@
 /** What a node says of itself from time to time: actors, jobs, how late the sweep is, statements, connections. */
 import { Effect, Layer, Schedule } from "effect"
-import { Sweep } from "./Sweep.ts"
 import { Database } from "../src/store/Database.ts"
 import { actorsLive, databaseStatements, databaseWaiting, jobsRunning, record, sweepAge } from "../src/telemetry/metrics.ts"
+import { Sweep } from "./Sweep.ts"
 
 export const watchNode = Layer.effectDiscard(Effect.gen(function*() {
   const database = yield* Database

@@ -7,10 +7,10 @@ import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { Models } from "../../src/models/Model.ts"
+import { failing, goOn } from "../../src/now.ts"
 import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
-import { failing, goOn } from "../../src/now.ts"
 import { hooksAbout } from "./tools.ts"
 
 /** What is fixed at a thread's birth and a turn depends on. */

@@ -3,8 +3,8 @@
  * does not fit into its buffer, or was lost on its way here, is left out, and `gap` says so as soon as
  * there is room.
  */
-import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { Effect, type Scope } from "effect"
+import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import type { Bus, Hint, Watch } from "../../src/bus/Bus.ts"
 import * as frames from "./frames.ts"
 import type { Frame } from "./Outbox.ts"

@@ -8,8 +8,8 @@
  * F4. The log is looked at every now and then all the same, and at once where hints are known to be
  *     lost ("look"): a status that was missed is told then.
  */
-import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { Deferred, Effect, Option, type Scope } from "effect"
+import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import type { Bus, Hint } from "../../src/bus/Bus.ts"
 import type { DatabaseUnavailable } from "../../src/store/Database.ts"
 import type { ThreadReads } from "../../src/store/ThreadReads.ts"

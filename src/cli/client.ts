@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
+import { isJsonObject } from "../domain/jsonValue.ts"
 import { failure } from "./failure.ts"
 
 export interface Connected {
@@ -21,10 +22,8 @@ export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = E
   return { base, key: kept.trim() }
 })
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value)
-
 const refusal = (status: number, body: unknown) =>
-  isRecord(body) && typeof body["message"] === "string" ? `${status} ${String(body["error"])}: ${body["message"]}` : `The server answered ${status}.`
+  isJsonObject(body) && typeof body["message"] === "string" ? `${status} ${String(body["error"])}: ${body["message"]}` : `The server answered ${status}.`
 
 export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
   Effect.tryPromise({
@@ -56,7 +55,7 @@ export const field = (value: unknown, ...path: ReadonlyArray<string>): string =>
 }
 
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
-  path.reduce<unknown>((inner, name) => isRecord(inner) ? inner[name] : undefined, value)
+  path.reduce<unknown>((inner, name) => isJsonObject(inner) ? inner[name] : undefined, value)
 
 export const list = (value: unknown, name: string): ReadonlyArray<unknown> => {
   const found = at(value, name)

@@ -1,6 +1,11 @@
 /** Values whose shape is a client's own. */
 import { Schema } from "effect"
 
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Of parsed JSON: an object, and neither null nor an array. */
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
+
 /** Whether a number is in it that JSON has no word for: 1e400 is read as Infinity, and would be stored as null. */
 const isEndless = (value: unknown): boolean => {
   if (typeof value === "number") return !Number.isFinite(value)

@@ -8,6 +8,7 @@ import { OutboundUrl } from "../outbound/urls.ts"
 import { Description } from "./agent.ts"
 import { ToolFamily } from "./event.ts"
 import { idOf } from "./ids.ts"
+import { isJsonObject } from "./jsonValue.ts"
 import { limits } from "./limits.ts"
 import { maxBytes, singleLine, utf8Bytes } from "./text.ts"
 import { Timestamp } from "./time.ts"
@@ -37,11 +38,9 @@ export const ToolAnnotations = Schema.Struct({
 }).annotate({ identifier: "ToolAnnotations" })
 export type ToolAnnotations = typeof ToolAnnotations.Type
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** What the schema of an input or output should be at first sight; undefined where it is. Whether it can be used takes longer to see. */
 export const schemaShape = (schema: unknown, bytes: number, input: boolean): string | undefined => {
-  if (!isObject(schema)) return "a JSON Schema: an object"
+  if (!isJsonObject(schema)) return "a JSON Schema: an object"
   if (input && schema["type"] !== "object") return `a JSON Schema with "type": "object"`
   return utf8Bytes(JSON.stringify(schema)) <= bytes ? undefined : `a JSON Schema of at most ${bytes} bytes`
 }

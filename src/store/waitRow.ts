@@ -3,15 +3,14 @@
  * is over, the seq of the event that says so, and a mark of the answer, so that the same one is known again.
  */
 import { hash } from "node:crypto"
+import { isJsonObject } from "../domain/jsonValue.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../domain/thread.ts"
 import type { WaitAnswer } from "../domain/waitAnswer.ts"
 import { cutOutput } from "../tools/output.ts"
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The order of an object's properties says nothing. */
 const sorted = (_: string, value: unknown) =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value
 
 /** What makes two answers the same: the reason of a decision does not. */
 const essence = (answer: WaitAnswer) => {

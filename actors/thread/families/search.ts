@@ -14,8 +14,8 @@ import { nonBlank, utf8Bytes } from "../../../src/domain/text.ts"
 import { type CompiledRole, compileRole, mayEver } from "../../../src/roles/evaluate.ts"
 import { ranked } from "../../../src/tools/ranking.ts"
 import type { Tool } from "../../../src/tools/Tool.ts"
-import type { Unreachable } from "../../Actor.ts"
 import type { Revealed } from "../../../machines/thread/context.ts"
+import type { Unreachable } from "../../Actor.ts"
 import { type BuiltIn, builtIn, type Family } from "./builtIn.ts"
 
 /** What a profile has that is hidden. */

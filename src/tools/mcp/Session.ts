@@ -7,6 +7,7 @@
  */
 import { type CallToolResult, Client, type ListToolsResult } from "@modelcontextprotocol/client"
 import { Effect, Schedule } from "effect"
+import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { ownName } from "../catalogue.ts"
 import type { Tool } from "../Tool.ts"
@@ -34,8 +35,6 @@ const attempt = <A>(work: (signal: AbortSignal) => Promise<A>) => Effect.tryProm
 
 const within = <A>(ms: number, what: string) => (work: Effect.Effect<A, McpFailure>) =>
   Effect.timeoutOrElse(work, { duration: ms, orElse: () => Effect.fail(new McpFailure({ reason: "timeout", message: `${what} within ${ms} ms` })) })
-
-const isInput = (input: unknown): input is Record<string, unknown> => typeof input === "object" && input !== null && !Array.isArray(input)
 
 /** Tells the server that the session is over, if it has a name for it, and closes every stream. */
 const close = (client: Client, transport: McpTransport) =>
@@ -96,14 +95,14 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
     call: (tool, input, toolCallId) =>
       attempt((signal) => client.callTool({
         name: ownName(tool),
-        ...(isInput(input) && { arguments: input }),
+        ...(isJsonObject(input) && { arguments: input }),
         _meta: { "troupe/toolCallId": toolCallId }
       }, {
         signal,
         timeout: tool.timeoutMs,
         headers: { "idempotency-key": toolCallId },
         // Of its input schema the SDK reads which arguments travel as headers too.
-        toolDefinition: { name: ownName(tool), inputSchema: { ...(isInput(tool.inputSchema) && tool.inputSchema), type: "object" } }
+        toolDefinition: { name: ownName(tool), inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" } }
       }))
   }
   return session

@@ -121,35 +121,29 @@ export const halfOpen: Fault = {
   }
 }
 
-export const resets: Fault = {
-  name: "connections to PostgreSQL reset in mid-commit, one statement in 50, for 10 s",
-  bar: "no violation: unknown outcomes are resolved",
+const resetting = (about: Pick<Fault, "name" | "bar">, share: number, options: { readonly lateMs?: number; readonly only?: string }, did: string): Fault => ({
+  ...about,
   inject: async ({ cluster, random, sleep }) => {
     for (const { options: { postgres } } of cluster.nodes) {
       postgres.counted.resets = 0
-      postgres.resetSome(0.02, random)
+      postgres.resetSome(share, random, options)
     }
     await sleep(10_000)
-    const lost = cluster.nodes.reduce((sum, { options }) => sum + options.postgres.counted.resets, 0)
-    for (const { options } of cluster.nodes) options.postgres.heal()
-    return () => ({ gaps: [], figures: [], observed: lost > 0 ? `${lost} connections reset` : undefined })
+    const lost = cluster.nodes.reduce((sum, node) => sum + node.options.postgres.counted.resets, 0)
+    for (const { options: { postgres } } of cluster.nodes) postgres.heal()
+    return () => ({ gaps: [], figures: [], observed: lost > 0 ? `${lost} ${did}` : undefined })
   }
-}
+})
 
-export const lateAfterReset: Fault = {
+export const resets = resetting({
+  name: "connections to PostgreSQL reset in mid-commit, one statement in 50, for 10 s",
+  bar: "no violation: unknown outcomes are resolved"
+}, 0.02, {}, "connections reset")
+
+export const lateAfterReset = resetting({
   name: "one statement of the journal in ten arrives 300 ms after its connection was reset, for 10 s",
-  bar: "no violation: by then it was sent again, and the first is refused",
-  inject: async ({ cluster, random, sleep }) => {
-    for (const { options: { postgres } } of cluster.nodes) {
-      postgres.counted.resets = 0
-      postgres.resetSome(0.1, random, { lateMs: 300, only: "troupe writer" })
-    }
-    await sleep(10_000)
-    const late = cluster.nodes.reduce((sum, { options }) => sum + options.postgres.counted.resets, 0)
-    for (const { options } of cluster.nodes) options.postgres.heal()
-    return () => ({ gaps: [], figures: [], observed: late > 0 ? `${late} statements arrived late` : undefined })
-  }
-}
+  bar: "no violation: by then it was sent again, and the first is refused"
+}, 0.1, { lateMs: 300, only: "troupe writer" }, "statements arrived late")
 
 export const slow: Fault = {
   name: "PostgreSQL 200 ms slow for 20 s",
