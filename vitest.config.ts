@@ -2,6 +2,7 @@ import { defineConfig } from "vitest/config"
 
 const shared = {
   pool: "forks",
+  setupFiles: ["test/setup/schemas.ts"],
   testTimeout: 20_000,
   hookTimeout: 60_000,
   teardownTimeout: 20_000
