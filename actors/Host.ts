@@ -157,7 +157,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     const tellAll = () => tellQuietly(live, live.outcomes.splice(0))
     live.outcomes.push(outcome)
     if (live.jobs.size === 0 || live.lost) tellAll()
-    else if (live.outcomes.length === 1) setTimeout(tellAll, othersMs)
+    else if (live.outcomes.length === 1) fork(Effect.delay(Effect.sync(tellAll), othersMs))
   }
 
   /** Outcomes go straight into the mailbox while the actor lives here. */
