@@ -1,5 +1,5 @@
 /** All commands of `troupe`, and how the process ends. */
-// Before any schema is made: what comes in is decoded by compiled code, at half the cost. Where a process may not compile, they are interpreted.
+// First, before any schema is made: what comes in is decoded by compiled code.
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
