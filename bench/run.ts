@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: turns a second, beside the yardstick, interleaved on the same PostgreSQL.
  *
- *   --seconds 10     of each measured run         --warmup 3     before each
+ *   --seconds 10     of each measured run         --warmup 6     before each: schemas and code are compiled by then
  *   --repeat 3       runs of each, median shown   --clients 1,16,64
  *   --modes A,B      A creates, submits and polls; B creates with a message and listens to one stream
  *   --only troupe    or yardstick
@@ -17,7 +17,7 @@ import { startPostgres, startTroupe, startYardstick, type System } from "./syste
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: "string", default: "10" }, warmup: { type: "string", default: "3" }, repeat: { type: "string", default: "3" },
+    seconds: { type: "string", default: "10" }, warmup: { type: "string", default: "6" }, repeat: { type: "string", default: "3" },
     clients: { type: "string", default: "1,16,64" }, modes: { type: "string", default: "A,B" }, only: { type: "string" },
     statements: { type: "boolean", default: false }, profile: { type: "boolean", default: false }, write: { type: "boolean", default: false }
   }

@@ -7,7 +7,8 @@ import { Child } from "../process/Child.ts"
 import { forgetProcess, guardProcess } from "./guarded.ts"
 import type { Proxy } from "./Proxy.ts"
 
-const cli = resolve(import.meta.dirname, "../../src/cli.ts")
+/** The checkout that this file is in. */
+const here = resolve(import.meta.dirname, "../..")
 const plant = join(import.meta.dirname, "plant.ts")
 
 export interface NodeOptions {
@@ -29,6 +30,8 @@ export class Node {
   base = ""
   /** It is meant to answer. */
   up = false
+  /** The checkout whose program its next life runs. */
+  checkout = here
 
   constructor(options: NodeOptions) {
     this.options = options
@@ -53,7 +56,7 @@ export class Node {
 
   async #launch(more: Readonly<Record<string, string>>) {
     const { env, planted } = this.options
-    const args = [...planted === undefined ? [] : ["--import", plant], cli, "serve"]
+    const args = [...planted === undefined ? [] : ["--import", plant], join(this.checkout, "src/cli.ts"), "serve"]
     const child = this.#child = new Child(process.execPath, args, { env: { ...env, ...planted === undefined ? {} : { TROUPE_PLANTED: planted }, ...more } })
     guardProcess(child.process.pid)
     child.process.stdout?.pipe(this.#log, { end: false })

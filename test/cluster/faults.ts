@@ -5,6 +5,7 @@ import { natsCut, natsDown } from "./faults/nats.ts"
 import { crashLoop, join, kill, rolling, shortStop, stop, term } from "./faults/nodes.ts"
 import { providerTrouble, toolServerGone } from "./faults/outside.ts"
 import { cut, diskFull, halfOpen, lateAfterReset, lateAppend, oneWay, resets, restartPostgres, slow, stuckWriter } from "./faults/postgres.ts"
+import { watchers } from "./faults/watchers.ts"
 
 /** Both at once. */
 const together = (a: Fault, b: Fault): Fault => ({
@@ -23,6 +24,6 @@ export const faults: ReadonlyArray<Fault> = [
   kill, stop, shortStop, term, rolling,
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
-  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone,
+  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone, watchers,
   together(kill, resets), together(stop, natsDown), databaseClock, diskFull
 ]

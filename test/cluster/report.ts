@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { type Figure, missedBars, type Result } from "./experiment.ts"
 import { faults } from "./faults.ts"
+import { versionsName } from "./faults/upgrade.ts"
 import type { Caught } from "./hunt.ts"
 import { quantile } from "./measures.ts"
 import { plants } from "./plants.ts"
@@ -77,7 +78,7 @@ const plantRow = ({ plant, run, violation }: Caught) => {
 
 const writeFaults = (results: ReadonlyArray<Result>, text: string) => {
   const fresh = new Map([...Map.groupBy(results, ({ fault }) => fault)].map(([fault, all]) => [fault, row(all)]))
-  const rows = merged("faults", fresh, faults.map(({ name }) => name), text)
+  const rows = merged("faults", fresh, [...faults.map(({ name }) => name), versionsName], text)
   const sum = (column: number) => rows.reduce((total, line) => total + Number(cells(line)[column]?.replaceAll(",", "")), 0).toLocaleString("en")
   return section("faults", [
     `${sum(1)} runs, ${sum(2)} acknowledged inputs, ${sum(3)} violations.`, "",

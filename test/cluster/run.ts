@@ -5,6 +5,7 @@
  *     npm run test:faults                          everything, and the table is written
  *     npm run test:faults -- --only kill,SIGSTOP   faults whose names hold one of these; nothing is written
  *     npm run test:faults -- --only none --plant lease     planted bugs whose names hold this
+ *     npm run test:faults -- --from 0123abc        also: nodes of that commit beside those of this one
  *     npm run test:faults -- --runs 5 --seed 17 --no-nats --no-plants --keep
  */
 import { randomBytes } from "node:crypto"
@@ -12,20 +13,22 @@ import { parseArgs } from "node:util"
 import { Cluster } from "./Cluster.ts"
 import { experiment, type Fault, missedBars, type Result } from "./experiment.ts"
 import { faults } from "./faults.ts"
+import { versions } from "./faults/upgrade.ts"
 import { type Caught, hunt } from "./hunt.ts"
 import { plants } from "./plants.ts"
 import { describe, row, tellCaught, writeReport } from "./report.ts"
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string" }, runs: { type: "string", default: "2" }, seed: { type: "string" }, users: { type: "string" }, inputs: { type: "string" },
+    only: { type: "string" }, runs: { type: "string", default: "2" }, seed: { type: "string" }, users: { type: "string" }, inputs: { type: "string" }, from: { type: "string" },
     plant: { type: "string" }, nats: { type: "boolean", default: true }, plants: { type: "boolean", default: true }, write: { type: "boolean", default: false }, keep: { type: "boolean", default: false }
   },
   allowNegative: true
 })
 
 const wanted = values.only?.split(",").map((word) => word.trim().toLowerCase())
-const chosen = faults.filter(({ name }) => wanted === undefined || wanted.some((word) => name.toLowerCase().includes(word)))
+const all = values.from === undefined ? faults : [...faults, versions(values.from)]
+const chosen = all.filter(({ name }) => wanted === undefined || wanted.some((word) => name.toLowerCase().includes(word)))
 const first = Number(values.seed ?? randomBytes(3).readUIntLE(0, 3))
 const results: Array<Result> = []
 

@@ -1,11 +1,10 @@
 /** What several faults ask of a run. */
 import type { Aftermath, RunData } from "../experiment.ts"
 import { quantile } from "../measures.ts"
-import type { Node } from "../Node.ts"
 
-export const some = (node: Node | undefined) => {
-  if (node === undefined) throw new Error("no node is up")
-  return node
+export const some = <A extends object>(found: A | undefined) => {
+  if (found === undefined) throw new Error("no node is up, or nothing else to choose from")
+  return found
 }
 
 export const inFlight = 100

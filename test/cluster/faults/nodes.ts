@@ -75,7 +75,7 @@ export const shortStop: Fault = {
 }
 
 /** What a deployment may cost: silence of running turns, and requests that one retry does not mend. */
-const handOver = ({ audit, history }: RunData, from: { readonly wall: number; readonly at: number }, to: { readonly wall: number; readonly at: number }, observed: string | undefined): Aftermath => {
+export const handOver = ({ audit, history }: RunData, from: { readonly wall: number; readonly at: number }, to: { readonly wall: number; readonly at: number }, observed: string | undefined): Aftermath => {
   const gaps = longestGaps(audit, history, from.wall, to.wall)
   const hard = strained(history, from.at, to.at)
   for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
@@ -88,7 +88,7 @@ const handOver = ({ audit, history }: RunData, from: { readonly wall: number; re
   }
 }
 
-const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
+export const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
 
 export const term: Fault = {
   name: "SIGTERM of a node",
