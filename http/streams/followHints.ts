@@ -5,38 +5,10 @@
  */
 import { Effect, type Scope } from "effect"
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
-import type { Bus, Hint, Watch } from "../../src/bus/Bus.ts"
+import type { Bus, Watch } from "../../src/bus/Bus.ts"
 import * as frames from "./frames.ts"
-import type { Frame } from "./Outbox.ts"
 import type { Watcher } from "./Streams.ts"
 import type { Wanted } from "./wanted.ts"
-
-const framesOf = (hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<Frame> => {
-  switch (hint.type) {
-    case "events":
-      return hint.events.map((event) => frames.hintedEvent(hint, event))
-    case "status":
-      return [frames.status(hint)]
-    case "queue":
-      return [frames.queue(hint)]
-    case "wait":
-      return [frames.wait(hint)]
-    case "delta":
-      return [frames.delta(hint)]
-    case "discard":
-      return [frames.discard(hint)]
-  }
-}
-
-/** A hint's frames are the same for everybody: made for the first watcher. */
-const made = new WeakMap<Hint, ReadonlyArray<Frame>>()
-const shared = (hint: Exclude<Hint, { readonly type: "look" }>) => {
-  const known = made.get(hint)
-  if (known !== undefined) return known
-  const fresh = framesOf(hint)
-  made.set(hint, fresh)
-  return fresh
-}
 
 export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wanted) =>
   ({ outbox, streamId }: Watcher): Effect.Effect<void, never, Scope.Scope> =>
@@ -57,7 +29,7 @@ export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wante
           return tellGap()
         }
         if (!wanted[hint.type === "events" ? "event" : hint.type]) return
-        for (const frame of shared(hint)) if (lost || !outbox.offer(frame)) lost = true
+        for (const frame of frames.framesOf(hint)) if (lost || !outbox.offer(frame)) lost = true
       })
       outbox.offer({ text: frames.ready({ streamId }) })
       ready = true

@@ -16,6 +16,7 @@ import type { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { readStatus } from "../../src/store/threadView.ts"
 import { Refused } from "../errors.ts"
 import * as frames from "./frames.ts"
+import type { Frame } from "./Outbox.ts"
 import type { Watcher } from "./Streams.ts"
 import type { Wanted } from "./wanted.ts"
 
@@ -61,8 +62,8 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       }
 
       /** Whether the event was passed on. */
-      const pass = (seq: number, text: string) => {
-        if (wanted.event && !outbox.offer(frames.event(seq, text))) {
+      const pass = (seq: number, frame: Frame) => {
+        if (wanted.event && !outbox.offer(frame)) {
           if (follow.after === undefined) lost ??= seq
           return false
         }
@@ -70,35 +71,30 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         return true
       }
 
+      const offered = (hint: Exclude<Hint, { readonly type: "look" }>) => frames.framesOf(hint).every((frame) => outbox.offer(frame))
+
       const listen = (hint: Hint) => {
         switch (hint.type) {
           case "events":
-            for (const { seq, text } of hint.events) {
+            for (const event of hint.events) {
+              const { seq } = event
               if (seq > newest) newest = seq
               if (!live || seq < next) continue
-              if (seq > next || text === undefined || !pass(seq, text)) fall()
+              const frame = frames.broughtEvent(event)
+              if (seq > next || frame === undefined || !pass(seq, frame)) fall()
             }
             return
           case "status":
             known = hint.status
             if (!wanted.status) return
-            if (!live || !outbox.offer(frames.status(hint))) lastStatus = hint
-            return
-          case "wait":
-            if (live && wanted.wait) outbox.offer(frames.wait(hint))
-            return
-          case "queue":
-            if (live && wanted.queue) outbox.offer(frames.queue(hint))
-            return
-          case "delta":
-            if (live && wanted.delta) outbox.offer(frames.delta(hint))
-            return
-          case "discard":
-            if (live && wanted.discard) outbox.offer(frames.discard(hint))
+            if (!live || !offered(hint)) lastStatus = hint
             return
           case "look":
             stale = true
             ring()
+            return
+          default:
+            if (live && wanted[hint.type]) offered(hint)
         }
       }
 
@@ -137,7 +133,7 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         newest = Math.max(newest, page.lastSeq)
         // The log has no gaps, so the last one's seq tells all of them.
         const first = page.seq - page.events.length + 1
-        for (const [i, text] of page.events.entries()) if (!pass(first + i, text)) break
+        for (const [i, text] of page.events.entries()) if (!pass(first + i, frames.event(first + i, text))) break
         return false
       })
 

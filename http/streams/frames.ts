@@ -20,6 +20,21 @@ export const gap = (range?: { readonly fromSeq: number; readonly toSeq: number }
 /** A whole ThreadEvent, from its text. */
 export const event = (seq: number, whole: string): Frame => ({ text: `id: ${seq}\nevent: event\ndata: ${whole}\n\n` })
 
+/** Made for the first watcher, and the same for all others: one text in memory, however many have it waiting. */
+const once = <K extends object, A>(make: (of: K) => A) => {
+  const made = new WeakMap<K, A>()
+  return (of: K) => {
+    const known = made.get(of)
+    if (known !== undefined) return known
+    const fresh = make(of)
+    made.set(of, fresh)
+    return fresh
+  }
+}
+
+/** The same, of an event that a hint brought with it; undefined when that came without its text. */
+export const broughtEvent = once(({ seq, text }: HintedEvent) => text === undefined ? undefined : event(seq, text))
+
 export const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame =>
   ({ text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type })) })
 
@@ -40,4 +55,16 @@ export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"del
   key: `delta ${eventId}`,
   // The text is the data's last property: its closing `"}` makes room for the next piece.
   join: (waiting) => `${waiting.slice(0, -'"}\n\n'.length)}${JSON.stringify(piece).slice(1, -1)}"}\n\n`
+})
+
+/** What a hint is for watchers of an agent or a workspace, and for those of its thread unless it tells of events. */
+export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<Frame> => {
+  switch (hint.type) {
+    case "events": return hint.events.map((event) => hintedEvent(hint, event))
+    case "status": return [status(hint)]
+    case "queue": return [queue(hint)]
+    case "wait": return [wait(hint)]
+    case "delta": return [delta(hint)]
+    case "discard": return [discard(hint)]
+  }
 })
