@@ -62,7 +62,7 @@ try {
 
   const runs = new Map<System, Array<Measured>>([[one, []], [three, []]])
   for (let i = 0; i < repeat; i++) {
-    for (const [system, measured] of runs) measured.push(await measure(system, "A", { seconds, warmupSeconds: 3, clients, meter, postgresPid: postgres.pid }))
+    for (const [system, measured] of runs) measured.push(await measure(system, "A", { seconds, warmupSeconds: 8, clients, meter, postgresPid: postgres.pid }))
   }
   const of = (system: System) => median((runs.get(system) ?? []).map(({ turnsPerSecond }) => turnsPerSecond))
   const p50 = (system: System) => median((runs.get(system) ?? []).map((run) => run.p50))
@@ -74,7 +74,7 @@ try {
   found("commands that the first of the three had others answer", answered ?? "none")
   if (values.write) {
     const table = ["| what | found | bar |", "|-|-|-|", ...lines.map((line) => `| ${line.join(" | ")} |`)].join("\n")
-    await writeReport("nodes", [describeMachine({ seconds, warmupSeconds: 3 }, repeat).replace(", interleaved with the yardstick", ", interleaved"), table].join("\n\n"))
+    await writeReport("nodes", [describeMachine({ seconds, warmupSeconds: 8 }, repeat).replace(", interleaved with the yardstick", ", interleaved"), table].join("\n\n"))
   }
 } finally {
   for (const stop of stops.reverse()) await stop().catch(console.error)
