@@ -35,19 +35,19 @@ const once = <K extends object, A>(make: (of: K) => A) => {
 /** The same, of an event that a hint brought with it; undefined when that came without its text. */
 export const broughtEvent = once(({ seq, text }: HintedEvent) => text === undefined ? undefined : event(seq, text))
 
-export const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame =>
+const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame =>
   ({ text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type })) })
 
 export const status = ({ lastSeq, status, threadId }: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): Frame =>
   ({ text: text("status", JSON.stringify({ threadId, status, lastSeq })), key: `status ${threadId}` })
 
-export const queue = ({ pending, threadId }: Of<"queue">): Frame =>
+const queue = ({ pending, threadId }: Of<"queue">): Frame =>
   ({ text: text("queue", JSON.stringify({ threadId, pending })), key: `queue ${threadId}` })
 
-export const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame =>
+const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame =>
   ({ text: text("wait", JSON.stringify({ threadId, waitId, state, target })) })
 
-export const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({ text: text("discard", JSON.stringify({ threadId, eventId })) })
+const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({ text: text("discard", JSON.stringify({ threadId, eventId })) })
 
 /** Pieces that wait together leave as one, with the first one's index. */
 export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): Frame => ({

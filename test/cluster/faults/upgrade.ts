@@ -1,6 +1,6 @@
 /** Two versions side by side, as during every rolling upgrade and its rollback. */
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, symlinkSync } from "node:fs"
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import type { Fault } from "../experiment.ts"
@@ -14,10 +14,15 @@ const git = (...args: ReadonlyArray<string>) => execFileSync("git", ["-C", here,
 
 /** A commit checked out beside this one, with this one's packages. */
 const checkOut = (commit: string) => {
-  const folder = join(mkdtempSync(join(tmpdir(), "troupe-version-")), "checkout")
+  const temporary = mkdtempSync(join(tmpdir(), "troupe-version-"))
+  const folder = join(temporary, "checkout")
   git("worktree", "add", "--detach", folder, commit)
   symlinkSync(join(here, "node_modules"), join(folder, "node_modules"))
-  return { folder, remove: () => { git("worktree", "remove", "--force", folder) } }
+  const remove = () => {
+    git("worktree", "remove", "--force", folder)
+    rmSync(temporary, { recursive: true })
+  }
+  return { folder, remove }
 }
 
 export const versionsName = "rollback of all nodes to an older version, one by one, and their upgrade again"
