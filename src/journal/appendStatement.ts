@@ -19,7 +19,7 @@ type Numbered<A> = A & { readonly o: number }
 
 interface Section {
   readonly name: string
-  /** The columns of its arrays, in the order of `values`. */
+  /** The columns of its arrays, in the order of `values`, behind `o`, which all have. */
   readonly columns: ReadonlyArray<readonly [name: string, type: string]>
   readonly with: string
 }
@@ -35,7 +35,7 @@ const section = (name: string, columns: string, text: string): Section => ({
 
 const keptFor = "interval '24 hours'"
 
-const heads = section("h", "o:int w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool behind:bool", "")
+const heads = section("h", "w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool behind:bool", "")
 
 const moved = section("m", "", `moved as (update heads t
   set pos = h.pos, seq = h.seq, rev = h.rev + 1, touched = h.touched, updated_at = h.updated_at, since = h.since,
@@ -46,7 +46,7 @@ const moved = section("m", "", `moved as (update heads t
 
 // A birth loses to one that came before, and to a live key of its own. Two at the same instant meet in the
 // primary key instead (W2): `on conflict` would log every row twice.
-const born = (keyed: boolean) => section("b", "o:int kind:text parent:uuid attributes:text", `inserted as (insert into heads
+const born = (keyed: boolean) => section("b", "kind:text parent:uuid attributes:text", `inserted as (insert into heads
     (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
   select h.w, h.id, b.parent, h.updated_at, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
   from b join h using (o) where not exists (select from heads t where t.id = h.id)${keyed ? `
@@ -57,35 +57,35 @@ born as (select h.o, h.w, h.id from inserted i join h on h.id = i.id)`)
 /** Facts that are looked for across a workspace's actors: their rows name it. */
 const listed: ReadonlySet<string> = new Set(["hook_decision"])
 
-const facts = section("f", "o:int pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text", `written as (
+const facts = section("f", "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text", `written as (
   insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail)
   select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f join won using (o))`)
 
 // Who has a new moment to be looked at: those of one second share a row, and its last moment.
-const agenda = section("g", "o:int at:timestamptz", `noted as (insert into agenda (at, actors)
+const agenda = section("g", "at:timestamptz", `noted as (insert into agenda (at, actors)
   select max(g.at), array_agg(won.id) from g join won using (o) group by date_trunc('second', g.at))`)
 
-const inputsPut = section("ip", "o:int id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
+const inputsPut = section("ip", "id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
   select won.w, won.id, ip.id, ip.ord, ip.state, ip.body from ip join won using (o)
   on conflict (workspace, actor, id) do update set ord = excluded.ord, state = excluded.state, body = excluded.body)`)
-const inputsDrop = section("dropped", "o:int id:uuid", `dropped_inputs as (delete from inputs t using dropped join won using (o)
+const inputsDrop = section("dropped", "id:uuid", `dropped_inputs as (delete from inputs t using dropped join won using (o)
   where t.workspace = won.w and t.actor = won.id and t.id = dropped.id)`)
-const waits = section("wp", "o:int id:uuid target:text state:text created_at:timestamptz body:text call:uuid toolset:uuid", `put_waits as (insert into waits
+const waits = section("wp", "id:uuid target:text state:text created_at:timestamptz body:text call:uuid toolset:uuid", `put_waits as (insert into waits
     (workspace, actor, id, target, state, created_at, body, call, toolset)
   select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body, wp.call, wp.toolset from wp join won using (o)
   on conflict (workspace, id) do update set state = excluded.state, body = excluded.body)`)
 
 // A live key that is there already fails the statement (created_at is not null): its effect must not happen.
-const keys = section("k", "o:int scope:text fingerprint:text status:int body:text", `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
+const keys = section("k", "scope:text fingerprint:text status:int body:text", `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
   select won.w, k.scope, now(), k.status, k.fingerprint, k.body from k join won using (o)
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
     created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
 
-const spend = section("s", "o:int subject:uuid minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
+const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
   select won.w, s.subject, s.minute, sum(s.amount) from s join won using (o) group by 1, 2, 3 order by 1, 2, 3
   on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount)`)
 
-const inbox = section("x", "o:int id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
+const inbox = section("x", "id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
 
 /** Which sections a batch needs, as bits: the variant's name. */
 const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waits: 32, keys: 64, spend: 128, inbox: 256, agenda: 512 } as const
@@ -106,8 +106,11 @@ const textOf = (mask: number) => {
   ]
   const before = [...has("moved") ? [moved] : [], ...has("born") ? [born(has("keys"))] : []]
   let parameter = 0
-  const given = [heads, ...has("born") ? [born(has("keys"))] : [], ...winners].map(({ name, columns }) =>
-    `${name} as (select * from unnest(${columns.map(([, type]) => `$${++parameter}::${type}[]`).join(", ")}) as ${name}(${columns.map(([title]) => title).join(", ")}))`)
+  // Only the first array becomes rows, the others are read by position: `unnest` of all makes a table of each one first.
+  const given = [heads, ...has("born") ? [born(has("keys"))] : [], ...winners].map(({ name, columns }) => {
+    const rows = `unnest($${++parameter}::int[]) with ordinality as given(o, i)`
+    return `${name} as (select o, ${columns.map(([title, type]) => `($${++parameter}::${type}[])[i] as ${title}`).join(", ")} from ${rows})`
+  })
   const won = `won as (${[...has("moved") ? ["select o, w, id from moved"] : [], ...has("born") ? ["select o, w, id from born"] : []].join(" union all ")})`
   return `with ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect o from won`
 }
