@@ -40,7 +40,7 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
   /** Its birth is not written yet. */
   unborn: boolean
   /** Commands that came a second way: one that is still on the first may arrive late (H5). */
-  readonly heard: Set<string>
+  heard?: Set<string>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
   lost: boolean
@@ -82,7 +82,7 @@ const othersMs = 2
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
 
-const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) => sent !== undefined && (sent.again || heard.has(sent.id))
+const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) => sent !== undefined && (sent.again || heard?.has(sent.id) === true)
 
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
 
@@ -235,7 +235,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         if (item.posted !== undefined) yield* write(live, [], item, at)
         return item.reply(Exit.succeed(answer))
       }
-      live.heard.add(sent.id)
+      live.heard = (live.heard ?? new Set()).add(sent.id)
     }
     const decision = decide(live, live.snapshot, item, at)
     // Of what was posted the sender was told "queued" and is gone: the row that would come back for ever is taken away.

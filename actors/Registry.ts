@@ -127,7 +127,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
     const actor: Actor = {
       ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
-      epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id), heard: new Set(),
+      epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id),
       mailbox: [], busy: false, lost: false, jobs: new Map(), outcomes: [], touched: performance.now(), settling: []
     }
     live.set(actor.ref.id, actor)

@@ -17,8 +17,14 @@ export const prefixes = {
 } as const
 export type Noun = keyof typeof prefixes
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-const value = new Map([...alphabet].map((c, i) => [c, i]))
+/** Crockford's base32. */
+export const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+const digits = new Int8Array(128)
+for (let i = 0; i < 32; i++) digits[alphabet.charCodeAt(i)] = i
+
+/** The five bits of one character of an id's body, counted from 0. */
+export const digitAt = (id: string, at: number) => digits[id.charCodeAt(id.length - 26 + at)]!
+
 const bodyPattern = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 
 /** A string that is an id of that noun; anything else is refused before it reaches a query. */
@@ -64,24 +70,29 @@ export const fromBytes = (bytes: Uint8Array) => {
   return text
 }
 
-const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"))
-
-/** The UUID that the database stores for an id (D3). */
-export const toUuid = (id: string) => {
-  let text = ""
+/** Writes the 16 bytes of an id's UUID. */
+export const writeBytes = (into: Uint8Array, at: number, id: string) => {
   let bits = 0
   let held = -2
-  let at = 0
-  for (let i = id.length - 26; i < id.length; i++) {
-    bits = ((bits << 5) | value.get(id[i]!)!) & 0x1fff
+  for (let i = 0; i < 26; i++) {
+    bits = ((bits << 5) | digitAt(id, i)) & 0x1fff
     held += 5
     if (held >= 8) {
       held -= 8
-      text += hex[(bits >> held) & 255]
-      at++
-      if (at === 4 || at === 6 || at === 8 || at === 10) text += "-"
+      into[at++] = (bits >> held) & 255
     }
   }
+}
+
+const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"))
+
+const bytes = new Uint8Array(16)
+
+/** The UUID that the database stores for an id (D3). */
+export const toUuid = (id: string) => {
+  writeBytes(bytes, 0, id)
+  let text = ""
+  for (let i = 0; i < 16; i++) text += i === 4 || i === 6 || i === 8 || i === 10 ? `-${hex[bytes[i]!]}` : hex[bytes[i]!]
   return text
 }
 

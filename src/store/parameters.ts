@@ -2,7 +2,7 @@
  * Arrays as statement parameters, in PostgreSQL's binary form: no quoting here, no parsing there.
  * The statement must cast each to its type.
  */
-import { body } from "../domain/ids.ts"
+import { writeBytes } from "../domain/ids.ts"
 
 const oid = { bool: 16, int4: 23, text: 25, float8: 701, timestamptz: 1184, uuid: 2950 } as const
 
@@ -35,26 +35,8 @@ const fixed = <A>(type: keyof typeof oid, width: number, write: (buffer: Buffer,
     return buffer
   }
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-const digit = new Int8Array(128)
-for (let i = 0; i < 32; i++) digit[alphabet.charCodeAt(i)] = i
-
-const writeUuid = (buffer: Buffer, at: number, id: string) => {
-  const text = body(id)
-  let bits = 0
-  let held = -2
-  for (let i = 0; i < 26; i++) {
-    bits = ((bits << 5) | digit[text.charCodeAt(i)]!) & 0x1fff
-    held += 5
-    if (held >= 8) {
-      held -= 8
-      buffer[at++] = (bits >> held) & 255
-    }
-  }
-}
-
 /** The UUIDs of ids with any prefix. */
-export const uuids = fixed("uuid", 16, writeUuid)
+export const uuids = fixed("uuid", 16, writeBytes)
 export const ints = fixed<number>("int4", 4, (buffer, at, value) => { buffer.writeInt32BE(value, at) })
 export const floats = fixed<number>("float8", 8, (buffer, at, value) => { buffer.writeDoubleBE(value, at) })
 export const booleans = fixed<boolean>("bool", 1, (buffer, at, value) => { buffer[at] = value ? 1 : 0 })

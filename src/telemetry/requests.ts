@@ -24,20 +24,18 @@ export interface RequestEntry {
 }
 
 const fit = /^[A-Za-z0-9._:/+=-]{1,128}$/
-const id = /^[a-z]+_[0-9A-Za-z]{16,64}$/
-const word = /^[a-z][a-z0-9.-]{0,31}$/
+const id = /\/[a-z]+_[0-9A-Za-z]{16,64}(?=\/|$)/g
+const word = /^:id$|^[a-z][a-z0-9.-]{0,31}$/
 const routes = new Map<string, string>()
 
 /** `/v1/threads/thr_…/events?x` -> `/v1/threads/:id/events`; what cannot be one of ours is `other`. Bounded. */
 export const routeOf = (url: string) => {
   const query = url.indexOf("?")
-  const path = query < 0 ? url : url.slice(0, query)
-  let route = ""
-  for (const segment of path.split("/", 9).slice(1)) {
-    route += id.test(segment) ? "/:id" : word.test(segment) ? `/${segment}` : "/*"
-  }
-  const known = routes.get(route)
+  const shape = (query < 0 ? url : url.slice(0, query)).replace(id, "/:id")
+  const known = routes.get(shape)
   if (known !== undefined) return known
+  const route = shape.split("/", 9).slice(1).map((segment) => word.test(segment) ? `/${segment}` : "/*").join("")
+  if (routes.has(route)) return route
   if (routes.size >= 256) return "other"
   routes.set(route, route)
   return route
