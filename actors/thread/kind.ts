@@ -28,7 +28,7 @@ import type { Tails } from "./tails.ts"
 import { makeRecall, revive, travels } from "./travelling.ts"
 
 export interface ThreadKindOptions extends Preparing {
-  readonly journal: Pick<Journal["Service"], "attributes" | "facts" | "input">
+  readonly journal: Pick<Journal["Service"], "attributes" | "input">
   readonly bus: Bus["Service"]
   readonly endings: Endings
   readonly perform: Perform

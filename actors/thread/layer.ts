@@ -76,7 +76,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     connectionsFamily(database)
   ])
   const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
-  const prompts = new Prompts(options.promptBytes, journal.facts)
+  const prompts = new Prompts(options.promptBytes, journal.log)
   const tails = new Tails(options.tailCharacters)
 
   const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)

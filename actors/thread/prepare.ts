@@ -6,8 +6,8 @@
 import { Effect } from "effect"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { HookData } from "../../src/domain/hook.ts"
+import { sibling } from "../../src/domain/ids.ts"
 import type { Input } from "../../src/domain/input.ts"
-import { admissionOf as onceAdmitted } from "../../src/domain/once.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { goOn } from "../../src/now.ts"
 import type { Spend } from "../../src/store/threadDetail.ts"
@@ -40,7 +40,7 @@ export interface Prepared {
 
 export interface Preparing {
   readonly admissionOf: AdmissionOf
-  readonly journal: Pick<Journal["Service"], "attributes" | "facts">
+  readonly journal: Pick<Journal["Service"], "attributes" | "input">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
 }
@@ -159,9 +159,8 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
 
   /** The first message of the turn that ended last. */
   const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
-    const rows = yield* Effect.mapError(journal.facts(being.ref, 0), unreachable)
-    const first = rows.find((row) => row.once === onceAdmitted(turnId))
-    const fact = first === undefined ? undefined : factOf(first)
+    const first = yield* Effect.mapError(journal.input(being.ref, sibling("input", turnId)), unreachable)
+    const fact = first?.state === "admitted" ? factOf(first.fact) : undefined
     return fact?.type === "user_message" ? fact : undefined
   })
 

@@ -8,10 +8,10 @@
  */
 import { Effect } from "effect"
 import type { MessageContent } from "../../src/domain/content.ts"
-import type { ActorRef, JournalUnavailable, StoredFact } from "../../src/journal/Journal.ts"
+import type { ActorRef, JournalUnavailable, Log } from "../../src/journal/Journal.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
-import type { Fact, ResponseDetail } from "../../machines/thread/facts.ts"
-import { factOf } from "./rows.ts"
+import type { ResponseDetail } from "../../machines/thread/facts.ts"
+import { type Told, toldOf } from "./rows.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
 
@@ -22,7 +22,7 @@ interface Kept {
   messages: Array<PromptMessage>
 }
 
-const assistant = (fact: Fact & { readonly event: { readonly modelId: string } }, text: string, response: ResponseDetail | undefined, calls: Assistant["calls"]): Assistant => ({
+const assistant = (fact: Told & { readonly event: { readonly modelId: string } }, text: string, response: ResponseDetail | undefined, calls: Assistant["calls"]): Assistant => ({
   role: "assistant", turnId: fact.turnId, modelId: fact.event.modelId, text, calls,
   ...(response?.parts === undefined ? {} : { parts: response.parts })
 })
@@ -41,8 +41,11 @@ const callOf = (messages: ReadonlyArray<PromptMessage>, toolCallId: string) => {
 const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, content: MessageContent) =>
   messages.map((message) => message.role === "user" && message.turnId === turnId && message.n === n ? { ...message, content } : message)
 
+/** Those that `extend` reads. */
+const read: ReadonlyArray<Told["type"]> = ["user_message", "hook_decision", "wait_resolved", "assistant_message", "tool_intent", "tool_result"]
+
 /** Adds one fact to a conversation. */
-export const extend = (messages: Array<PromptMessage>, fact: Fact): Array<PromptMessage> => {
+export const extend = (messages: Array<PromptMessage>, fact: Told): Array<PromptMessage> => {
   const { turnId } = fact
   switch (fact.type) {
     case "user_message": {
@@ -88,7 +91,7 @@ export class Prompts {
   private readonly kept = new Map<string, Kept>()
   private bytes = 0
   private readonly capBytes: number
-  private readonly read: (actor: ActorRef, afterPos: number) => Effect.Effect<ReadonlyArray<StoredFact>, JournalUnavailable>
+  private readonly read: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
 
   constructor(capBytes: number, read: Prompts["read"]) {
     this.capBytes = capBytes
@@ -96,7 +99,7 @@ export class Prompts {
   }
 
   /** After a commit: `pos` is the position before `facts`. A thread that is just born is kept from its first fact. */
-  committed(threadId: string, pos: number, facts: ReadonlyArray<Fact>, bytes: number) {
+  committed(threadId: string, pos: number, facts: ReadonlyArray<Told>, bytes: number) {
     const kept = this.kept.get(threadId) ?? (pos === 0 ? { pos: 0, bytes: 0, messages: [] } : undefined)
     if (kept === undefined || kept.pos !== pos) return
     this.keep(threadId, kept, facts, bytes)
@@ -111,13 +114,13 @@ export class Prompts {
   upTo(actor: ActorRef, pos: number): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
     const kept: Kept = this.kept.get(actor.id) ?? { pos: 0, bytes: 0, messages: [] }
     if (kept.pos >= pos) return Effect.succeed([...kept.messages])
-    return Effect.map(this.read(actor, kept.pos), (rows) => {
-      this.keep(actor.id, kept, rows.map(factOf), rows.reduce((sum, row) => sum + row.event.length, 0), rows.at(-1)?.pos)
+    return Effect.map(this.read(actor, kept.pos, read), ({ characters, facts, pos: last = 0 }) => {
+      this.keep(actor.id, kept, facts.map(toldOf), characters, Math.max(pos, last))
       return [...kept.messages]
     })
   }
 
-  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Fact>, bytes: number, pos = kept.pos + facts.length) {
+  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Told>, bytes: number, pos = kept.pos + facts.length) {
     for (const fact of facts) kept.messages = extend(kept.messages, fact)
     kept.pos = pos
     kept.bytes += bytes

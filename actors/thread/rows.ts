@@ -5,7 +5,7 @@
 import { admissionOf, endOf, resolutionOf, resultOf } from "../../src/domain/once.ts"
 import { defaultLimits } from "../../src/domain/profile.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
-import type { FactRow, InputRow, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
+import type { FactRow, InputRow, LoggedFact, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
 import { carryText, readCarry } from "../../src/store/threadCarry.ts"
 import { openText, overText } from "../../src/store/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -71,6 +71,12 @@ export const factOf = (row: StoredFact): Fact => {
   if (detail?.plan !== undefined) detail.plan = { ...usual, ...detail.plan }
   return { type: row.type, turnId: row.turn, n: row.n, at: row.at, event: JSON.parse(row.event), ...(detail === undefined ? {} : { detail }) } as Fact
 }
+
+/** A fact of a whole log: what it says, not when. */
+export type Told = Fact extends infer F ? F extends Fact ? Omit<F, "at"> : never : never
+
+/** As `factOf`. A plan is as short as it was written: nobody reads one here. */
+export const toldOf = ({ turn, ...rest }: LoggedFact): Told => ({ ...rest, turnId: turn }) as Told
 
 export const inputRow = ({ inputId, ord, ...rest }: Input, state: InputRow["state"] = "pending"): InputRow =>
   ({ id: inputId, ord, state, body: JSON.stringify(rest) })

@@ -46,6 +46,24 @@ export interface StoredFact extends FactRow {
   readonly seq: number | null
 }
 
+/** A fact as whoever folds a log reads it: parsed, without moment and place. */
+export interface LoggedFact {
+  readonly type: string
+  readonly turn: string | null
+  readonly n: number
+  /** Its type is among its fields. */
+  readonly event: unknown
+  readonly detail?: unknown
+}
+
+export interface Log {
+  readonly facts: ReadonlyArray<LoggedFact>
+  /** Of the last fact; undefined without any. */
+  readonly pos: number | undefined
+  /** Of all texts, as they are stored. */
+  readonly characters: number
+}
+
 /** An input that waits, or one that was cancelled: the admitted ones are facts. `body` is the kind's own JSON text. */
 export interface InputRow {
   readonly id: string
@@ -171,8 +189,8 @@ export class Journal extends Context.Service<Journal, {
   readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
   /** Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest first. */
   readonly due: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
-  /** All facts of an actor after `pos`, in order. */
-  readonly facts: (actor: ActorRef, afterPos: number) => Effect.Effect<ReadonlyArray<StoredFact>, JournalUnavailable>
+  /** An actor's facts of these types after `pos`, in order. */
+  readonly log: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
   /** The kept answer to an idempotency key of the last 24 h. */
   readonly key: (workspace: string, scope: string) => Effect.Effect<IdempotencyRow | undefined, JournalUnavailable>
   /** An actor's attributes as they are now: they are edited past it. */

@@ -9,6 +9,7 @@ import { Lease } from "./Lease.ts"
 import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
 import { type MemoryActor, type MemoryStore, placeOf, Violation } from "./MemoryStore.ts"
 import { hasShard, shardOf } from "./shard.ts"
+import { logOf } from "./wholeLog.ts"
 
 const byMoment = (a: MemoryActor, b: MemoryActor) => (a.head.runnableAt ?? 0) - (b.head.runnableAt ?? 0)
 
@@ -96,7 +97,8 @@ export const layerMemory = (store: MemoryStore) =>
             .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, "") && hasShard(shards, shardOf(actor.ref.id)))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
-      facts: (ref, afterPos) => step(() => Effect.succeed((store.actors.get(placeOf(ref))?.facts ?? []).filter((fact) => fact.pos > afterPos))),
+      log: (ref, afterPos, types) =>
+        step(() => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
       key: (workspace, scope) => step(() => Effect.succeed(store.keyOf(workspace, scope, now()))),
       attributes: (ref) => step(() => Effect.succeed(store.actors.get(placeOf(ref))?.attributes)),
       input: (ref, inputId) =>

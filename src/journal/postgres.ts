@@ -14,8 +14,8 @@ import { type ActorRef, type InboxRow, Journal, JournalUnavailable } from "./Jou
 import { Lease } from "./Lease.ts"
 import { isActorKind, nouns } from "./nouns.ts"
 import { long } from "./shorthand.ts"
-import { type FactColumns, factColumns, storedFact } from "./storedFact.ts"
 import { storedInput } from "./storedInput.ts"
+import { wholeLog } from "./wholeLog.ts"
 
 const releasing = `update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
 where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me`
@@ -47,9 +47,6 @@ order by i.created_at, i.id limit $2`
 const posted = `select ${inboxColumns} from inbox i where i.actor = $2 and i.workspace = $1 order by i.created_at, i.id`
 
 const describing = `select attributes from heads where id = $2 and workspace = $1`
-
-const reading = `select ${factColumns} from facts f
-where f.actor = $2 and f.pos > $3 and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos`
 
 const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do nothing`
 
@@ -115,10 +112,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards] })).pipe(
           Effect.map((rows) => rows.flatMap(refOf))
         ),
-      facts: (actor, afterPos) =>
-        unavailable(database.read<FactColumns>({ name: "facts", text: reading, values: [toUuid(actor.workspace), toUuid(actor.id), afterPos] })).pipe(
-          Effect.map((rows) => rows.map(storedFact))
-        ),
+      log: (actor, afterPos, types) => unavailable(wholeLog(database, actor, afterPos, types)),
       key: (workspace, scope) =>
         unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
           name: "key",

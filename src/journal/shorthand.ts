@@ -50,5 +50,9 @@ const anySign = new RegExp(`[${signs.join("")}]`, "g")
 /** A JSON text as it is stored. */
 export const short = (json: string) => json.replace(anyPhrase, (phrase) => signOf.get(phrase) ?? phrase)
 
+/** What the stored texts of all JSON that begins so begin with. */
+export const storedBeginnings = (json: string): ReadonlyArray<string> =>
+  [json, ...shorthand.flatMap(([sign, phrase]) => phrase.startsWith(json) ? [sign] : [])]
+
 /** A stored text as the JSON that it stands for. */
 export const long = (stored: string) => stored.replace(anySign, (sign) => phraseOf.get(sign) ?? sign)

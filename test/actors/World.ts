@@ -27,6 +27,7 @@ import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../s
 import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
 import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
+import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
@@ -141,7 +142,7 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
       const actor = ref()
       if (actor !== undefined) {
         const facts = world.store.actors.get(placeOf(actor))?.facts ?? []
-        const cold = yield* Effect.orDie(new Prompts(0, () => Effect.succeed(facts)).upTo(actor, facts.length))
+        const cold = yield* Effect.orDie(new Prompts(0, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length))
         if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages)) world.complaints.push("a kept prompt is not the journal's")
       }
       return yield* models.sample(request)
@@ -194,7 +195,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   return yield* Effect.gen(function*() {
     const bus = yield* Bus
     const tools = toolsOf(world)
-    const prompts = new Prompts(1_000_000, journal.facts)
+    const prompts = new Prompts(1_000_000, journal.log)
     const models = watchedModels(world, yield* Models, ref)
     const kind = makeThreadKind({ tails: new Tails(0), endings: new Endings(),
       bus, journal, prompts, tools,

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { Prompts } from "../../actors/thread/prompts.ts"
 import { factRow } from "../../actors/thread/rows.ts"
 import type { ActorRef, StoredFact } from "../../src/journal/Journal.ts"
+import { logOf } from "../../src/journal/wholeLog.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
 import { call, turnOf, Walk } from "../machines/Walk.ts"
@@ -18,8 +19,11 @@ const stored = (walk: Walk): ReadonlyArray<StoredFact> => {
   })
 }
 
+const logOfWalk = (walk: Walk) => (_: ActorRef, after: number, types: ReadonlyArray<string>) =>
+  Effect.succeed(logOf(stored(walk).filter(({ pos, type }) => pos > after && types.includes(type))))
+
 const cold = (walk: Walk) =>
-  Effect.runSync(new Prompts(1_000_000, (_, after) => Effect.succeed(stored(walk).filter(({ pos }) => pos > after))).upTo(ref(), walk.log.length))
+  Effect.runSync(new Prompts(1_000_000, logOfWalk(walk)).upTo(ref(), walk.log.length))
 
 const short = (messages: ReadonlyArray<PromptMessage>) =>
   messages.map((message) => {
@@ -66,10 +70,9 @@ describe("a kept prompt", () => {
   /** Prompts that keep so many bytes, and how often they read the journal. */
   const keeping = (bytes: number, walks: ReadonlyMap<string, Walk>) => {
     let reads = 0
-    const prompts = new Prompts(bytes, (actor, after) => {
+    const prompts = new Prompts(bytes, (actor, after, types) => {
       reads++
-      const walk = walks.get(actor.id)
-      return Effect.succeed(walk === undefined ? [] : stored(walk).filter(({ pos }) => pos > after))
+      return logOfWalk(walks.get(actor.id) ?? new Walk())(actor, after, types)
     })
     return { prompts, reads: () => reads }
   }
@@ -104,7 +107,7 @@ describe("a kept prompt", () => {
   it("goes when there are too many, the one that was not used for longest first", () => {
     const threads = [ref(), ref(), ref()]
     const walk = new Walk().queue("A").reply()
-    const bytes = stored(walk).reduce((sum, { event }) => sum + event.length, 0)
+    const bytes = Effect.runSync(logOfWalk(walk)(ref(), 0, ["user_message", "assistant_message"])).characters
     const { prompts, reads } = keeping(2 * bytes, new Map(threads.map(({ id }) => [id, walk])))
     const read = (place: number) => {
       const before = reads()

@@ -49,6 +49,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
     beforeAll(async () => { world = await make() })
     afterAll(() => world.close())
 
+    const factsOf = (actor: ActorRef) => Effect.promise(() => world.facts(actor))
     const owners = (test: (a: Owner, b: Owner) => Effect.Effect<void, unknown>) =>
       Effect.gen(function*() {
         yield* test(yield* world.open("a"), yield* world.open("b"))
@@ -76,8 +77,19 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 1, 0])
       assert.deepStrictEqual(loaded.inputs, [input])
       assert.deepStrictEqual(loaded.facts.map(({ pos, seq }) => [pos, seq]), [[2, null], [3, 2]])
-      assert.deepStrictEqual(yield* journal.facts(actor, 0), facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! })))
-      assert.deepStrictEqual((yield* journal.facts(actor, 2)).map((row) => row.pos), [3])
+      assert.deepStrictEqual(yield* factsOf(actor), facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! })))
+      const logged = facts.map(({ detail, event, n, turn, type }) => ({ type, turn, n, event: { type, ...JSON.parse(event) }, ...detail !== null && { detail: JSON.parse(detail) } }))
+      const types = ["user_message", "private", "tool_intent"]
+      const whole = yield* journal.log(actor, 0, types)
+      assert.deepStrictEqual([whole.facts, whole.pos], [logged, 3])
+      const rest = yield* journal.log(actor, 2, types)
+      assert.deepStrictEqual([rest.facts, rest.pos], [logged.slice(2), 3])
+      assert.isAbove(whole.characters, rest.characters)
+      const some = yield* journal.log(actor, 0, ["private", "turn_completed"])
+      assert.deepStrictEqual([some.facts, some.pos], [logged.slice(1, 2), 2])
+      for (const nothing of [yield* journal.log(actor, 3, types), yield* journal.log(actor, 0, ["tool"]), yield* journal.log({ ...actor, workspace: freshId("workspace") }, 0, types)]) {
+        assert.deepStrictEqual(nothing, { facts: [], pos: undefined, characters: 0 })
+      }
 
       yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
       const again = yield* journal.claim(actor)
@@ -102,7 +114,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       yield* together(actors.map((actor) => journal.append(birth(actor))))
       const exits = yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 4 ? 2 : 1 }, { facts: [fact()] }))))
       assert.deepStrictEqual(tags(exits), actors.map((_, i) => i === 4 ? "Superseded" : "done"))
-      assert.deepStrictEqual((yield* Effect.all(actors.map((actor) => journal.facts(actor, 0)))).map((facts) => facts.length), actors.map((_, i) => i === 4 ? 0 : 1))
+      assert.deepStrictEqual((yield* Effect.all(actors.map(factsOf))).map((facts) => facts.length), actors.map((_, i) => i === 4 ? 0 : 1))
     })))
 
     it.live("makes the guilty append of a group a defect, and only that", () => alone((journal) => Effect.gen(function*() {
@@ -123,7 +135,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       assert.deepStrictEqual(tags(yield* together([journal.append(next(other, { rev: 1 }, { facts: [fact({ once })] }))])), ["defect"])
       const twice = [fact({ once: body(other.id) }), fact({ n: 1, once: body(other.id) })]
       assert.deepStrictEqual(tags(yield* together([journal.append(next(other, { rev: 1 }, { facts: twice }))])), ["defect"])
-      assert.deepStrictEqual(yield* journal.facts(other, 0), [])
+      assert.deepStrictEqual(yield* factsOf(other), [])
     })))
 
     for (const when of ["before", "after"] as const) {
@@ -133,7 +145,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
         world.lose(when)
         const exits = yield* together(actors.map((actor, i) => journal.append(next(actor, { rev: i === 1 ? 9 : 1 }, { facts: [fact({ once: body(actor.id) })] }))))
         assert.deepStrictEqual(tags(exits), ["done", "Superseded", "done"])
-        assert.deepStrictEqual((yield* journal.facts(actors[0]!, 0)).length, 1)
+        assert.deepStrictEqual((yield* factsOf(actors[0]!)).length, 1)
         assert.deepStrictEqual((yield* journal.claim(actors[2]!)).head.rev, 2)
       })))
 
@@ -416,6 +428,6 @@ describe("the journal in PostgreSQL alone", () => {
     while ((yield* Effect.promise(waiting))[0]?.["n"] !== 2) yield* Effect.sleep("5 millis")
     yield* Effect.promise(() => world.sql("commit"))
     yield* Fiber.join(appending)
-    assert.strictEqual((yield* journal.facts(actor, 0)).length, 1)
+    assert.strictEqual((yield* Effect.promise(() => world.facts(actor))).length, 1)
   }).pipe(Effect.scoped))
 })

@@ -2,13 +2,14 @@
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import pg from "pg"
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
-import { type ActorRef, Journal, type WaitRow } from "../../src/journal/Journal.ts"
+import { type ActorRef, Journal, type StoredFact, type WaitRow } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import type { LeaseRefused } from "../../src/journal/leaseKeeper.ts"
 import { layerMemory, layerMemoryLease } from "../../src/journal/memory.ts"
 import { MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
+import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { Database } from "../../src/store/Database.ts"
 import { freshDatabase } from "../setup/database.ts"
 import { cutProxy } from "./CutProxy.ts"
@@ -29,6 +30,8 @@ export interface World {
   readonly spent: (workspace: string, subject: string) => Promise<number>
   /** An actor's waits, oldest first. */
   readonly waits: (actor: ActorRef) => Promise<ReadonlyArray<Pick<WaitRow, "id" | "state" | "body" | "call">>>
+  /** An actor's facts, each as it was appended, in order. */
+  readonly facts: (actor: ActorRef) => Promise<ReadonlyArray<StoredFact>>
   readonly raiseAuthRevision: () => Promise<void>
   /** Makes a kept key two days old. */
   readonly age: (workspace: string, scope: string) => Promise<void>
@@ -53,6 +56,7 @@ export const memoryWorld = async (): Promise<World> => {
       [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
     waits: async (actor) =>
       [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
+    facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
     raiseAuthRevision: async () => { store.authRevision++ },
     age: async (workspace, scope) => {
       const key = store.keys.get(workspace + scope)
@@ -96,6 +100,8 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
         ...call !== null && { call: { id: fromUuid("call", call), ...toolset !== null && { toolset: fromUuid("toolset", toolset) } } }
       }))
     },
+    facts: async ({ id }) =>
+      (await client.query<FactColumns>(`select ${factColumns} from facts f where f.actor = $1 order by f.pos`, [toUuid(id)])).rows.map(storedFact),
     raiseAuthRevision: async () => { await sql("update auth_revision set revision = revision + 1") },
     age: async (workspace, scope) => {
       await sql("update idempotency set created_at = created_at - interval '2 days' where workspace = $1 and scope = $2", [toUuid(workspace), scope])

@@ -4,11 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
-import { Journal } from "../../src/journal/Journal.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { type Event, makeAgent, makeThread, text } from "./threadFixture.ts"
+import { factsOf } from "./toolFixture.ts"
 
 let server: TestServer
 let agentId: string
@@ -112,10 +112,8 @@ describe(`random histories (TROUPE_TEST_SEED=${seed})`, () => {
     over = true
     const seen = await Promise.all(watchers)
 
-    const journal = await server.runtime.runPromise(Journal)
     for (const [i, { accepted, threadId }] of histories.entries()) {
-      const stored = await server.runtime.runPromise(journal.facts({ workspace: server.workspaces.alpha, kind: "thread", id: threadId }, 0))
-      const facts = stored.map((fact) => recorded(fact))
+      const facts = (await factsOf(server, threadId)).map(recorded)
       assert.deepStrictEqual(violations(facts), [])
       assert.deepStrictEqual(openTurns(facts), [])
 

@@ -2,12 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import { Threads } from "../../actors/thread/Threads.ts"
-import { Journal } from "../../src/journal/Journal.ts"
 import type { Behaviour, ProviderServer } from "../models/servers/server.ts"
 import { startWays, type Ways, ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
+import { factsOf } from "./toolFixture.ts"
 
 /** A server and a model for each test of each way: tests run at the same time. */
 const places = 9
@@ -30,10 +30,6 @@ const watch = (threadId: string) => Watcher.open(server.base, `/v1/threads/${thr
 const asked = async (provider: ProviderServer, times: number) => {
   while (provider.requests.length < times) await new Promise((resolve) => setTimeout(resolve, 5))
 }
-
-/** All facts, the private ones too. */
-const facts = (threadId: string) =>
-  server.runtime.runPromise(Journal.use((journal) => journal.facts({ workspace: server.workspaces.alpha, kind: "thread", id: threadId }, 0)))
 
 /** Until the thread is read from the journal again. */
 const leaves = async (threadId: string) => {
@@ -104,7 +100,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
-    const journal = await facts(threadId)
+    const journal = await factsOf(server, threadId)
     assert.deepStrictEqual(journal.map(({ type }) => type), ["user_message", "attempt_failed", "attempt_started", "assistant_message", "turn_completed"])
     assert.isAtLeast(journal[2]!.at - journal[1]!.at, 1000)
     assert.lengthOf(provider.requests, 2)

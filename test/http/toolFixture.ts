@@ -1,9 +1,10 @@
 /** Agents with tools, roles and hooks to try turns with, and what tests ask of their logs. */
 import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Threads } from "../../actors/thread/Threads.ts"
-import { fromUuid } from "../../src/domain/ids.ts"
-import { Journal } from "../../src/journal/Journal.ts"
+import { fromUuid, toUuid } from "../../src/domain/ids.ts"
+import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { recorded, violations } from "../invariants.ts"
 import type { Client, TestServer } from "../setup/server.ts"
 import { ended, type Event, logOf, text } from "./threadFixture.ts"
@@ -96,7 +97,10 @@ export const loseLease = async (server: TestServer) => {
 
 /** All facts of a thread, the private ones too. */
 export const factsOf = (server: TestServer, threadId: string) =>
-  server.runtime.runPromise(Journal.use((journal) => journal.facts({ workspace: server.workspaces.alpha, kind: "thread", id: threadId }, 0)))
+  server.runtime.runPromise(Effect.map(
+    server.database.read<FactColumns>({ name: "test.facts", text: `select ${factColumns} from facts f where f.actor = $1 order by f.pos`, values: [toUuid(threadId)] }),
+    (rows) => rows.map(storedFact)
+  ))
 
 /** The journals of all threads of the workspace keep what every journal must (test/invariants.ts). */
 export const assertSound = async (server: TestServer) => {
