@@ -267,7 +267,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     })
 
   const write = Effect.fnUntraced(function*(live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
-    const written = together(steps.flatMap((step) => step.written === undefined ? [] : [step.written]))
+    const written = together(steps.flatMap(({ written }) => written ?? []))
     const kept = steps[0]?.exit
     const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
     const facts = written?.facts ?? []
@@ -284,16 +284,14 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
     const append: Append = {
       actor: live.ref, epoch: live.epoch, rev: head.rev, head: after, facts,
-      ...(live.unborn ? { birth: { parent: live.parent, attributes: live.attributes } } : {}),
-      ...(written?.inputs === undefined ? {} : { inputs: written.inputs }),
-      ...(written?.waits === undefined ? {} : { waits: written.waits }),
-      ...(written?.spent === undefined ? {} : { spent: written.spent }),
-      ...(after.runnableAt === null || after.runnableAt === head.runnableAt ? {} : { wakes: after.runnableAt }),
-      ...(item.key === undefined || answer === undefined
-        ? {}
-        : { keys: [{ ...item.key, status: answer.status, body: answer.body }] }),
-      ...(item.posted === undefined ? {} : { accepted: item.posted }),
-      ...(written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true ? { behindInbox: true } : {})
+      birth: live.unborn ? { parent: live.parent, attributes: live.attributes } : undefined,
+      inputs: written?.inputs,
+      waits: written?.waits,
+      spent: written?.spent,
+      wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
+      keys: item.key === undefined || answer === undefined ? undefined : [{ ...item.key, status: answer.status, body: answer.body }],
+      accepted: item.posted,
+      behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
     }
     // A birth is refused when its idempotency key exists: the first request with it has won.
     const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>

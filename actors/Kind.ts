@@ -23,11 +23,11 @@ export interface Written {
   readonly runnableAt: number | null
   readonly since: number | null
   readonly carry: string
-  readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
-  readonly waits?: ReadonlyArray<WaitRow>
-  readonly spent?: Spent
+  readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> } | undefined
+  readonly waits?: ReadonlyArray<WaitRow> | undefined
+  readonly spent?: Spent | undefined
   /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
-  readonly takesInput?: boolean
+  readonly takesInput?: boolean | undefined
 }
 
 export interface Decision<Snapshot, Job, W extends Written = Written> {

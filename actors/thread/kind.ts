@@ -86,10 +86,10 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       runnableAt: runnableAt(next),
       since: next.context.turn?.openedPos ?? null,
       carry: carryIn(next.context),
-      ...(inputs === undefined ? {} : { inputs }),
-      ...(command?.type === "submit" && command.acknowledged !== true ? { takesInput: true } : {}),
-      ...(waits.length === 0 ? {} : { waits }),
-      ...(amount === 0 || parent === null ? {} : { spent: { subject: settingsOf(being).reviews?.agentId ?? parent, amount } })
+      inputs,
+      takesInput: command?.type === "submit" && command.acknowledged !== true,
+      waits: waits.length === 0 ? undefined : waits,
+      spent: amount === 0 || parent === null ? undefined : { subject: settingsOf(being).reviews?.agentId ?? parent, amount }
     }
   }
 

@@ -126,17 +126,17 @@ export interface Append {
   readonly head: Head
   readonly facts: ReadonlyArray<FactRow>
   /** The actor's birth: its head and attributes are inserted; refused when it exists. */
-  readonly birth?: { readonly parent: string | null; readonly attributes: string }
-  readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> }
-  readonly waits?: ReadonlyArray<WaitRow>
-  readonly keys?: ReadonlyArray<IdempotencyRow>
-  readonly spent?: Spent
+  readonly birth?: { readonly parent: string | null; readonly attributes: string } | undefined
+  readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> } | undefined
+  readonly waits?: ReadonlyArray<WaitRow> | undefined
+  readonly keys?: ReadonlyArray<IdempotencyRow> | undefined
+  readonly spent?: Spent | undefined
   /** The head's runnableAt where this append makes it another moment than before. */
-  readonly wakes?: number
+  readonly wakes?: number | undefined
   /** The inbox row that this append accepts, and deletes. */
-  readonly accepted?: string
+  readonly accepted?: string | undefined
   /** Refused while the inbox holds a row for the actor (J6). */
-  readonly behindInbox?: boolean
+  readonly behindInbox?: boolean | undefined
 }
 
 /** What an actor is loaded from. */

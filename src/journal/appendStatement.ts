@@ -5,7 +5,7 @@
  * not in the text: each combination of sections is a prepared statement of its own.
  */
 import type { Statement } from "../store/Database.ts"
-import { booleans, floats, ints, moments, texts, uuids } from "../store/parameters.ts"
+import { booleans, floats, ints, moments, places, texts, uuids } from "../store/parameters.ts"
 import type { Append } from "./Journal.ts"
 import { short } from "./shorthand.ts"
 import { storedDetail, storedEvent } from "./storedFact.ts"
@@ -14,8 +14,6 @@ import { storedDetail, storedEvent } from "./storedFact.ts"
 export interface OwnedAppend extends Append {
   readonly owner: string
 }
-
-type Numbered<A> = A & { readonly o: number }
 
 interface Section {
   readonly name: string
@@ -117,11 +115,17 @@ const textOf = (mask: number) => {
 
 const minuteOf = (ms: number) => Math.floor(ms / 60_000)
 
-const numbered = <A, B>(appends: ReadonlyArray<A>, pick: (append: A) => ReadonlyArray<B> | undefined): Array<readonly [number, B]> => {
-  const rows: Array<readonly [number, B]> = []
+/** A row of a section, and which append it belongs to. */
+interface Row<A> {
+  readonly o: number
+  readonly of: A
+}
+
+const rowsOf = <A, B>(appends: ReadonlyArray<A>, pick: (append: A) => ReadonlyArray<B> | undefined): Array<Row<B>> => {
+  const rows: Array<Row<B>> = []
   for (let o = 0; o < appends.length; o++) {
     const picked = pick(appends[o]!)
-    if (picked !== undefined) for (const row of picked) rows.push([o, row])
+    if (picked !== undefined) for (const of of picked) rows.push({ o, of })
   }
   return rows
 }
@@ -136,117 +140,116 @@ const factRows = (append: Append) => {
 
 /** The statement for these appends; its rows say by `o`, the place in the array, which have won. */
 export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => {
-  const col = <A, B>(rows: ReadonlyArray<readonly [number, A]>, pick: (row: A) => B) => rows.map((row) => pick(row[1]))
-  const order = (rows: ReadonlyArray<Numbered<unknown> | readonly [number, unknown]>) => ints(rows.map((row) => "o" in row ? row.o : row[0]))
+  const order = (rows: ReadonlyArray<Row<unknown>>) => ints(rows, ({ o }) => o)
   let mask = 0
   const values: Array<unknown> = [
-    ints(appends.map((_, o) => o)),
-    uuids(appends.map((a) => a.actor.workspace)),
-    uuids(appends.map((a) => a.actor.id)),
-    uuids(appends.map((a) => a.owner)),
-    ints(appends.map((a) => a.epoch)),
-    ints(appends.map((a) => a.rev)),
-    ints(appends.map((a) => a.head.pos)),
-    ints(appends.map((a) => a.head.seq)),
-    ints(appends.map((a) => minuteOf(a.head.updatedAt))),
-    moments(appends.map((a) => a.head.updatedAt)),
-    ints(appends.map((a) => a.head.since)),
-    moments(appends.map((a) => a.head.runnableAt)),
-    texts(appends.map((a) => a.head.status)),
-    texts(appends.map((a) => short(a.head.carry))),
-    booleans(appends.map((a) => a.facts.length > 0)),
-    booleans(appends.map((a) => a.behindInbox === true))
+    places(appends),
+    uuids(appends, (a) => a.actor.workspace),
+    uuids(appends, (a) => a.actor.id),
+    uuids(appends, (a) => a.owner),
+    ints(appends, (a) => a.epoch),
+    ints(appends, (a) => a.rev),
+    ints(appends, (a) => a.head.pos),
+    ints(appends, (a) => a.head.seq),
+    ints(appends, (a) => minuteOf(a.head.updatedAt)),
+    moments(appends, (a) => a.head.updatedAt),
+    ints(appends, (a) => a.head.since),
+    moments(appends, (a) => a.head.runnableAt),
+    texts(appends, (a) => a.head.status),
+    texts(appends, (a) => short(a.head.carry)),
+    booleans(appends, (a) => a.facts.length > 0),
+    booleans(appends, (a) => a.behindInbox === true)
   ]
   if (appends.some((a) => a.birth === undefined)) mask |= bit.moved
 
-  const births = numbered(appends, (a) => a.birth === undefined ? undefined : [{ ...a.birth, actor: a.actor }])
+  const births = rowsOf(appends, (a) => a.birth === undefined ? undefined : [{ ...a.birth, actor: a.actor }])
   if (births.length > 0) {
     mask |= bit.born
     values.push(
       order(births),
-      texts(col(births, (b) => b.actor.kind)),
-      uuids(col(births, (b) => b.parent)),
-      texts(col(births, (b) => short(b.attributes)))
+      texts(births, ({ of: b }) => b.actor.kind),
+      uuids(births, ({ of: b }) => b.parent),
+      texts(births, ({ of: b }) => short(b.attributes))
     )
   }
 
-  const written = numbered(appends, (a) => a.facts.length === 0 ? undefined : factRows(a))
+  const written = rowsOf(appends, (a) => a.facts.length === 0 ? undefined : factRows(a))
   if (written.length > 0) {
     mask |= bit.facts
     values.push(
       order(written),
-      ints(col(written, (f) => f.pos)),
-      ints(col(written, (f) => f.seq)),
-      ints(col(written, (f) => f.fact.n)),
-      uuids(col(written, (f) => f.fact.turn)),
-      moments(col(written, (f) => f.fact.at)),
-      uuids(col(written, (f) => f.fact.once)),
-      booleans(col(written, (f) => listed.has(f.fact.type))),
-      texts(col(written, (f) => storedEvent(f.fact))),
-      texts(col(written, (f) => storedDetail(f.fact)))
+      ints(written, ({ of: f }) => f.pos),
+      ints(written, ({ of: f }) => f.seq),
+      ints(written, ({ of: f }) => f.fact.n),
+      uuids(written, ({ of: f }) => f.fact.turn),
+      moments(written, ({ of: f }) => f.fact.at),
+      uuids(written, ({ of: f }) => f.fact.once),
+      booleans(written, ({ of: f }) => listed.has(f.fact.type)),
+      texts(written, ({ of: f }) => storedEvent(f.fact)),
+      texts(written, ({ of: f }) => storedDetail(f.fact))
     )
   }
 
-  const wakes = numbered(appends, (a) => a.wakes === undefined ? undefined : [a.wakes])
+  const wakes = rowsOf(appends, (a) => a.wakes === undefined ? undefined : [a.wakes])
   if (wakes.length > 0) {
     mask |= bit.agenda
-    values.push(order(wakes), moments(col(wakes, (at) => at)))
+    values.push(order(wakes), moments(wakes, ({ of: at }) => at))
   }
 
-  const inputsPut = numbered(appends, (a) => a.inputs?.put)
+  const inputsPut = rowsOf(appends, (a) => a.inputs?.put)
   if (inputsPut.length > 0) {
     mask |= bit.inputsPut
     values.push(
       order(inputsPut),
-      uuids(col(inputsPut, (r) => r.id)),
-      ints(col(inputsPut, (r) => r.ord)),
-      texts(col(inputsPut, (r) => r.state)),
-      texts(col(inputsPut, (r) => r.body))
+      uuids(inputsPut, ({ of: r }) => r.id),
+      ints(inputsPut, ({ of: r }) => r.ord),
+      texts(inputsPut, ({ of: r }) => r.state),
+      texts(inputsPut, ({ of: r }) => r.body)
     )
   }
-  const inputsDrop = numbered(appends, (a) => a.inputs?.drop)
+  const inputsDrop = rowsOf(appends, (a) => a.inputs?.drop)
   if (inputsDrop.length > 0) {
     mask |= bit.inputsDrop
-    values.push(order(inputsDrop), uuids(col(inputsDrop, (id) => id)))
+    values.push(order(inputsDrop), uuids(inputsDrop, ({ of: id }) => id))
   }
 
-  const waiting = numbered(appends, (a) => a.waits)
+  const waiting = rowsOf(appends, (a) => a.waits)
   if (waiting.length > 0) {
     mask |= bit.waits
     values.push(
       order(waiting),
-      uuids(col(waiting, (r) => r.id)),
-      texts(col(waiting, (r) => r.target)),
-      texts(col(waiting, (r) => r.state)),
-      moments(col(waiting, (r) => r.createdAt)),
-      texts(col(waiting, (r) => r.body)),
-      uuids(col(waiting, (r) => r.call?.id ?? null)),
-      uuids(col(waiting, (r) => r.call?.toolset ?? null))
+      uuids(waiting, ({ of: r }) => r.id),
+      texts(waiting, ({ of: r }) => r.target),
+      texts(waiting, ({ of: r }) => r.state),
+      moments(waiting, ({ of: r }) => r.createdAt),
+      texts(waiting, ({ of: r }) => r.body),
+      uuids(waiting, ({ of: r }) => r.call?.id ?? null),
+      uuids(waiting, ({ of: r }) => r.call?.toolset ?? null)
     )
   }
 
-  const keys = numbered(appends, (a) => a.keys)
+  const keys = rowsOf(appends, (a) => a.keys)
   if (keys.length > 0) {
     mask |= bit.keys
     values.push(
       order(keys),
-      texts(col(keys, (k) => k.scope)),
-      texts(col(keys, (k) => k.fingerprint)),
-      ints(col(keys, (k) => k.status)),
-      texts(col(keys, (k) => k.body))
+      texts(keys, ({ of: k }) => k.scope),
+      texts(keys, ({ of: k }) => k.fingerprint),
+      ints(keys, ({ of: k }) => k.status),
+      texts(keys, ({ of: k }) => k.body)
     )
   }
 
-  const spent = numbered(appends, (a) => a.spent === undefined ? undefined : [{ ...a.spent, minute: minuteOf(a.head.updatedAt) }])
+  const spent = rowsOf(appends, (a) => a.spent === undefined ? undefined : [{ ...a.spent, minute: minuteOf(a.head.updatedAt) }])
   if (spent.length > 0) {
     mask |= bit.spend
-    values.push(order(spent), uuids(col(spent, (s) => s.subject)), ints(col(spent, (s) => s.minute)), floats(col(spent, (s) => s.amount)))
+    values.push(order(spent), uuids(spent, ({ of: s }) => s.subject), ints(spent, ({ of: s }) => s.minute), floats(spent, ({ of: s }) => s.amount))
   }
 
-  const accepted = numbered(appends, (a) => a.accepted === undefined ? undefined : [a.accepted])
+  const accepted = rowsOf(appends, (a) => a.accepted === undefined ? undefined : [a.accepted])
   if (accepted.length > 0) {
     mask |= bit.inbox
-    values.push(order(accepted), texts(col(accepted, (id) => id)))
+    values.push(order(accepted), texts(accepted, ({ of: id }) => id))
   }
 
   let text = variants.get(mask)
@@ -260,12 +263,12 @@ export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement
   text: `select h.o from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::int[]) as h(o, w, id, me, epoch, rev)
     join heads t on t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
   values: [
-    ints(appends.map((_, o) => o)),
-    uuids(appends.map((a) => a.actor.workspace)),
-    uuids(appends.map((a) => a.actor.id)),
-    uuids(appends.map((a) => a.owner)),
-    ints(appends.map((a) => a.epoch)),
-    ints(appends.map((a) => a.rev))
+    places(appends),
+    uuids(appends, (a) => a.actor.workspace),
+    uuids(appends, (a) => a.actor.id),
+    uuids(appends, (a) => a.owner),
+    ints(appends, (a) => a.epoch),
+    ints(appends, (a) => a.rev)
   ]
 })
 

@@ -10,7 +10,7 @@ import { fromUuid, toUuid } from "../domain/ids.ts"
 import { batched, type Request } from "../store/batches.ts"
 import { type Database, isUnavailable } from "../store/Database.ts"
 import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics.ts"
-import { ints, uuids } from "../store/parameters.ts"
+import { ints, places, uuids } from "../store/parameters.ts"
 import { type ActorRef, type InputRow, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredFact } from "./Journal.ts"
 import { nouns } from "./nouns.ts"
 import { long } from "./shorthand.ts"
@@ -85,10 +85,10 @@ export const claims = (database: Database["Service"]) => {
       name: "claim load",
       text: loading,
       values: [
-        ints(taken.map((row) => row.o)),
-        uuids(taken.map((row) => requests[row.o]!.item.actor.workspace)),
-        uuids(taken.map((row) => requests[row.o]!.item.actor.id)),
-        ints(taken.map((row) => row.since))
+        ints(taken, (row) => row.o),
+        uuids(taken, (row) => requests[row.o]!.item.actor.workspace),
+        uuids(taken, (row) => requests[row.o]!.item.actor.id),
+        ints(taken, (row) => row.since)
       ]
     })
     const byRequest = Map.groupBy(parts, (part) => part.o)
@@ -125,10 +125,10 @@ export const claims = (database: Database["Service"]) => {
       name: "claim take",
       text: taking,
       values: [
-        ints(requests.map((_, o) => o)),
-        uuids(requests.map(({ item }) => item.actor.workspace)),
-        uuids(requests.map(({ item }) => item.actor.id)),
-        uuids(requests.map(({ item }) => item.owner))
+        places(requests),
+        uuids(requests, ({ item }) => item.actor.workspace),
+        uuids(requests, ({ item }) => item.actor.id),
+        uuids(requests, ({ item }) => item.owner)
       ]
     })
     const again: Array<ClaimRequest> = []

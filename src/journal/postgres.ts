@@ -101,10 +101,10 @@ export const layerPostgres = (options: JournalOptions = {}) =>
           name: "release",
           text: releasing,
           values: [
-            uuids(sorted.map(({ actor }) => actor.workspace)),
-            uuids(sorted.map(({ actor }) => actor.id)),
-            ints(sorted.map(({ epoch }) => epoch)),
-            uuids(sorted.map(() => me))
+            uuids(sorted, ({ actor }) => actor.workspace),
+            uuids(sorted, ({ actor }) => actor.id),
+            ints(sorted, ({ epoch }) => epoch),
+            uuids(sorted, () => me)
           ]
         })).pipe(Effect.asVoid)
       },

@@ -13,7 +13,7 @@ import { eventText } from "../journal/eventText.ts"
 import { readEvent } from "../journal/storedFact.ts"
 import { batched } from "./batches.ts"
 import { type Database, DatabaseUnavailable, isUnavailable } from "./Database.ts"
-import { ints, uuids } from "./parameters.ts"
+import { ints, places, uuids } from "./parameters.ts"
 
 export interface EventQuery {
   readonly workspace: string
@@ -88,16 +88,16 @@ export const threadEvents = (database: Database["Service"]) => {
             name,
             text,
             values: [
-              ints(queries.map((_, o) => o)),
-              uuids(queries.map((query) => query.workspace)),
-              uuids(queries.map((query) => query.threadId)),
-              ints(queries.map(({ afterSeq = 0 }) => Math.min(afterSeq, most))),
-              ints(queries.map(({ position = order === "asc" ? 0 : most }) => position)),
-              ints(queries.map((query) => query.limit)),
+              places(queries),
+              uuids(queries, (query) => query.workspace),
+              uuids(queries, (query) => query.threadId),
+              ints(queries, ({ afterSeq = 0 }) => Math.min(afterSeq, most)),
+              ints(queries, ({ position = order === "asc" ? 0 : most }) => position),
+              ints(queries, (query) => query.limit),
               ...ofTurn ? [
-                uuids(turns.map((turn) => turn === null ? null : admissionOf(turn))),
-                uuids(turns.map((turn) => turn === null ? null : endOf(turn))),
-                uuids(turns)
+                uuids(turns, (turn) => turn === null ? null : admissionOf(turn)),
+                uuids(turns, (turn) => turn === null ? null : endOf(turn)),
+                uuids(turns, (turn) => turn)
               ] : []
             ]
           })
