@@ -1,5 +1,6 @@
 /** All commands of `troupe`, and how the process ends. */
-// First, before any schema is made: what comes in is decoded by compiled code.
+// First, before anything is called often, and before any schema is made: what comes in is decoded by compiled code.
+import "./engine.ts"
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
