@@ -8,16 +8,19 @@ import type { Database } from "../store/Database.ts"
 import type { ActorRef, Log, LoggedFact, StoredFact } from "./Journal.ts"
 import { long, storedBeginnings } from "./shorthand.ts"
 
-/** Facts of a page: texts of a few megabytes, far below what PostgreSQL and V8 hold. */
-const mostFacts = 20_000
+/** At most so many facts, and none more once so many bytes are there: one string holds them, and a tool's output alone may have 256 kB. */
+const largest = { facts: 20_000, bytes: 64 * 1024 * 1024 }
 
-const text = `select count(*)::int as facts, max(pos) as pos, string_agg('{"turn":' || coalesce('"' || turn || '"', 'null') || ',"n":' || n
-    || coalesce(',"detail":' || detail, '') || ',"event":' || event || '}', ',' order by pos) as texts
-  from (select f.pos, f.turn, f.n, f.detail, f.event from facts f
-    where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos limit $5) page`
+const text = `select count(*)::int as facts, (count(*) filter (where fits))::int as fitting, max(pos) filter (where fits) as pos,
+    string_agg('{"turn":' || coalesce('"' || turn || '"', 'null') || ',"n":' || n || coalesce(',"detail":' || detail, '') || ',"event":' || event || '}', ',' order by pos)
+      filter (where fits) as texts
+  from (select *, coalesce(sum(octet_length(event) + coalesce(octet_length(detail), 0)) over (order by pos rows between unbounded preceding and 1 preceding), 0) < $6::int as fits
+    from (select f.pos, f.turn, f.n, f.detail, f.event from facts f
+      where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos limit $5) found) page`
 
 interface Page {
   readonly facts: number
+  readonly fitting: number
   readonly pos: number | null
   readonly texts: string | null
 }
@@ -39,19 +42,19 @@ const parse = (texts: string): Array<LoggedFact> => {
   return facts
 }
 
-export const wholeLog = Effect.fnUntraced(function*(database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>) {
+export const wholeLog = Effect.fnUntraced(function*(database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>, most = largest) {
   const beginnings = types.flatMap((type) => storedBeginnings(`{"type":"${type}"`))
   let facts: Array<LoggedFact> = []
   let pos: number | undefined
   let characters = 0
   for (;;) {
-    const [page] = yield* database.read<Page>({ name: "log", text, values: [toUuid(workspace), toUuid(id), pos ?? afterPos, beginnings, mostFacts] })
+    const [page] = yield* database.read<Page>({ name: "log", text, values: [toUuid(workspace), toUuid(id), pos ?? afterPos, beginnings, most.facts, most.bytes] })
     if (page === undefined || page.pos === null || page.texts === null) break
     const parsed = parse(page.texts)
     facts = facts.length === 0 ? parsed : facts.concat(parsed)
     pos = page.pos
     characters += page.texts.length
-    if (page.facts < mostFacts) break
+    if (page.fitting === page.facts && page.facts < most.facts) break
   }
   const log: Log = { facts, pos, characters }
   return log

@@ -1,10 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber } from "effect"
+import { Cause, Effect, Exit, Fiber, Redacted } from "effect"
 import type { ActorRef, Append, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
 import { body, toUuid } from "../../src/domain/ids.ts"
 import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
+import { wholeLog } from "../../src/journal/wholeLog.ts"
 import { freshId } from "../../src/seed.ts"
+import { Database } from "../../src/store/Database.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
 const workspace = freshId("workspace")
@@ -413,6 +415,22 @@ describe("the journal in PostgreSQL alone", () => {
     assert.deepStrictEqual(row?.["shards"], ids.map(shardOf))
     assert.isAbove(new Set(ids.map(shardOf)).size, 80)
   }))
+
+  it.live("reads a whole log in pages of so many facts and so many bytes, each fact once", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const database = yield* Database
+    const actor = thread()
+    const written = Array.from({ length: 23 }, (_, n) => fact({ n, event: JSON.stringify({ text: "x".repeat(n === 7 ? 5_000 : 100) }), ...n % 3 === 0 && { type: "turn_completed" } }))
+    yield* journal.append(birth(actor))
+    yield* journal.append(next(actor, { rev: 1 }, { facts: written }))
+    const types = ["user_message"]
+    const whole = yield* journal.log(actor, 0, types)
+    assert.deepStrictEqual(whole.facts.map(({ n }) => n), written.flatMap(({ n, type }) => type === "user_message" ? [n] : []))
+    for (const most of [{ facts: 1, bytes: 1_000 }, { facts: 5, bytes: 100_000 }, { facts: 15, bytes: 300 }, { facts: 100, bytes: 1 }, { facts: 15, bytes: 100_000 }]) {
+      const { facts, pos } = yield* wholeLog(database, actor, 0, types, most)
+      assert.deepStrictEqual([facts, pos], [whole.facts, whole.pos], JSON.stringify(most))
+    }
+  }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 
   it.live("a refused retry that was a success is a success", () => Effect.gen(function*() {
     const { journal } = yield* world.open("a")
