@@ -1,7 +1,7 @@
 /**
  * `node bench/tools.ts`: what tools cost a turn, and what waiting threads cost a node.
  *
- *   --turns 300     of each kind, one after the other, interleaved     --parked 1000     threads that wait
+ *   --turns 600     of each kind, one after the other, interleaved     --parked 1000     threads that wait
  *   --write         puts the table into docs/benchmarks.md
  *
  * The tools' own time is that of the same three calls at once by a plain MCP client, without Troupe.
@@ -20,7 +20,7 @@ import { summarize } from "./statistics.ts"
 import { startPostgres, startTroupe } from "./systems.ts"
 
 const { values } = parseArgs({
-  options: { turns: { type: "string", default: "300" }, parked: { type: "string", default: "1000" }, write: { type: "boolean", default: false } }
+  options: { turns: { type: "string", default: "600" }, parked: { type: "string", default: "1000" }, write: { type: "boolean", default: false } }
 })
 const turns = Number(values.turns)
 const parked = Number(values.parked)

@@ -8,19 +8,26 @@ import type { Database } from "../store/Database.ts"
 import type { ActorRef, Log, LoggedFact, StoredFact } from "./Journal.ts"
 import { long, storedBeginnings } from "./shorthand.ts"
 
-/** At most so many facts, and none more once so many bytes are there: one string holds them, and a tool's output alone may have 256 kB. */
-const largest = { facts: 20_000, bytes: 64 * 1024 * 1024 }
+/** Facts of a page, and the most bytes of one of them and of all: one string holds a page, and a tool's output alone may have 256 kB. */
+interface Bounds {
+  readonly facts: number
+  readonly one: number
+  readonly all: number
+}
 
-const text = `select count(*)::int as facts, (count(*) filter (where fits))::int as fitting, max(pos) filter (where fits) as pos,
+const ordinary: Bounds = { facts: 10_000, one: 64 * 1024, all: 256 * 1024 * 1024 }
+/** For logs with facts too large for the other: as many as fit into a string whatever their size. */
+const few: Bounds = { facts: 500, one: 2 ** 31 - 1, all: 2 ** 31 - 1 }
+
+// Without texts when a bound is passed; then none that is large has been put together.
+const text = `select count(*)::int as facts, max(pos) as pos, case when bool_and(size <= $6::int) and sum(size) <= $7::int then
     string_agg('{"turn":' || coalesce('"' || turn || '"', 'null') || ',"n":' || n || coalesce(',"detail":' || detail, '') || ',"event":' || event || '}', ',' order by pos)
-      filter (where fits) as texts
-  from (select *, coalesce(sum(octet_length(event) + coalesce(octet_length(detail), 0)) over (order by pos rows between unbounded preceding and 1 preceding), 0) < $6::int as fits
-    from (select f.pos, f.turn, f.n, f.detail, f.event from facts f
-      where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos limit $5) found) page`
+      filter (where size <= $6::int) end as texts
+  from (select f.pos, f.turn, f.n, f.detail, f.event, octet_length(f.event) + coalesce(octet_length(f.detail), 0) as size from facts f
+    where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos limit $5) page`
 
 interface Page {
   readonly facts: number
-  readonly fitting: number
   readonly pos: number | null
   readonly texts: string | null
 }
@@ -42,19 +49,27 @@ const parse = (texts: string): Array<LoggedFact> => {
   return facts
 }
 
-export const wholeLog = Effect.fnUntraced(function*(database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>, most = largest) {
+export const wholeLog = Effect.fnUntraced(function*(
+  database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>, first = ordinary, second = few
+) {
   const beginnings = types.flatMap((type) => storedBeginnings(`{"type":"${type}"`))
+  let bounds = first
   let facts: Array<LoggedFact> = []
   let pos: number | undefined
   let characters = 0
   for (;;) {
-    const [page] = yield* database.read<Page>({ name: "log", text, values: [toUuid(workspace), toUuid(id), pos ?? afterPos, beginnings, most.facts, most.bytes] })
-    if (page === undefined || page.pos === null || page.texts === null) break
+    const values = [toUuid(workspace), toUuid(id), pos ?? afterPos, beginnings, bounds.facts, bounds.one, bounds.all]
+    const [page] = yield* database.read<Page>({ name: "log", text, values })
+    if (page === undefined || page.pos === null) break
+    if (page.texts === null) {
+      bounds = second
+      continue
+    }
     const parsed = parse(page.texts)
     facts = facts.length === 0 ? parsed : facts.concat(parsed)
     pos = page.pos
     characters += page.texts.length
-    if (page.fitting === page.facts && page.facts < most.facts) break
+    if (page.facts < bounds.facts) break
   }
   const log: Log = { facts, pos, characters }
   return log

@@ -416,7 +416,7 @@ describe("the journal in PostgreSQL alone", () => {
     assert.isAbove(new Set(ids.map(shardOf)).size, 80)
   }))
 
-  it.live("reads a whole log in pages of so many facts and so many bytes, each fact once", () => Effect.gen(function*() {
+  it.live("reads a whole log in pages of so many facts, of fewer where they are large, each fact once", () => Effect.gen(function*() {
     const { journal } = yield* world.open("a")
     const database = yield* Database
     const actor = thread()
@@ -426,9 +426,14 @@ describe("the journal in PostgreSQL alone", () => {
     const types = ["user_message"]
     const whole = yield* journal.log(actor, 0, types)
     assert.deepStrictEqual(whole.facts.map(({ n }) => n), written.flatMap(({ n, type }) => type === "user_message" ? [n] : []))
-    for (const most of [{ facts: 1, bytes: 1_000 }, { facts: 5, bytes: 100_000 }, { facts: 15, bytes: 300 }, { facts: 100, bytes: 1 }, { facts: 15, bytes: 100_000 }]) {
-      const { facts, pos } = yield* wholeLog(database, actor, 0, types, most)
-      assert.deepStrictEqual([facts, pos], [whole.facts, whole.pos], JSON.stringify(most))
+    const no = 1_000_000
+    const few = { facts: 2, one: no, all: no }
+    for (const first of [
+      { facts: 1, one: no, all: no }, { facts: 5, one: no, all: no }, { facts: 15, one: no, all: no },
+      { facts: 5, one: 4_000, all: no }, { facts: 4, one: no, all: 600 }, { facts: 100, one: 1, all: 1 }
+    ]) {
+      const { facts, pos } = yield* wholeLog(database, actor, 0, types, first, few)
+      assert.deepStrictEqual([facts, pos], [whole.facts, whole.pos], JSON.stringify(first))
     }
   }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 
