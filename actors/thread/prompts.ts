@@ -42,7 +42,7 @@ const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, co
   messages.map((message) => message.role === "user" && message.turnId === turnId && message.n === n ? { ...message, content } : message)
 
 /** Those that `extend` reads. */
-const read: ReadonlyArray<Told["type"]> = ["user_message", "hook_decision", "wait_resolved", "assistant_message", "tool_intent", "tool_result"]
+const inPrompts: ReadonlyArray<Told["type"]> = ["user_message", "hook_decision", "wait_resolved", "assistant_message", "tool_intent", "tool_result"]
 
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Told): Array<PromptMessage> => {
@@ -114,7 +114,7 @@ export class Prompts {
   upTo(actor: ActorRef, pos: number): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
     const kept: Kept = this.kept.get(actor.id) ?? { pos: 0, bytes: 0, messages: [] }
     if (kept.pos >= pos) return Effect.succeed([...kept.messages])
-    return Effect.map(this.read(actor, kept.pos, read), ({ characters, facts, pos: last = 0 }) => {
+    return Effect.map(this.read(actor, kept.pos, inPrompts), ({ characters, facts, pos: last = 0 }) => {
       this.keep(actor.id, kept, facts.map(toldOf), characters, Math.max(pos, last))
       return [...kept.messages]
     })

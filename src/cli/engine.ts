@@ -1,8 +1,7 @@
 /**
  * Has V8 optimize a function after a hundred calls instead of three thousand, and twenty after it has met a new kind of
- * object instead of five hundred. A turn passes some two thousand functions: with the defaults a quarter of a busy
- * server's time was still spent in half-optimized code after minutes (docs/benchmarks.md). To be imported before
- * anything is called often.
+ * object instead of five hundred. With the defaults a quarter of a busy server's time was spent in half-optimized code
+ * after half a minute of load (docs/benchmarks.md). To be imported before anything is called often.
  */
 import { setFlagsFromString } from "node:v8"
 

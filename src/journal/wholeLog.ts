@@ -1,6 +1,6 @@
 /**
  * What an actor's facts say, for one fold, such as a model's prompt after a start: one text of a page of facts, parsed once.
- * A row for each fact costs three times as much, most of it in taking rows apart.
+ * With a row for each fact, the first turn of a thread of ten thousand events took half as long again.
  */
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -8,23 +8,27 @@ import type { Database } from "../store/Database.ts"
 import type { ActorRef, Log, LoggedFact, StoredFact } from "./Journal.ts"
 import { long, storedBeginnings } from "./shorthand.ts"
 
-/** Facts of a page, and the most bytes of one of them and of all: one string holds a page, and a tool's output alone may have 256 kB. */
+/**
+ * What one page may be: one string of PostgreSQL and of V8 holds it, and a tool's output alone may have 256 kB. A fact
+ * has an equal share of the bytes, as they are stored; where one has more, pages get smaller until it fits.
+ */
 interface Bounds {
   readonly facts: number
-  readonly one: number
-  readonly all: number
+  readonly bytes: number
 }
 
-const ordinary: Bounds = { facts: 10_000, one: 64 * 1024, all: 256 * 1024 * 1024 }
-/** For logs with facts too large for the other: as many as fit into a string whatever their size. */
-const few: Bounds = { facts: 500, one: 2 ** 31 - 1, all: 2 ** 31 - 1 }
+const largest: Bounds = { facts: 10_000, bytes: 128 * 1024 * 1024 }
+const shrink = 20
 
-// Without texts when a bound is passed; then none that is large has been put together.
-const text = `select count(*)::int as facts, max(pos) as pos, case when bool_and(size <= $6::int) and sum(size) <= $7::int then
+// Without texts when a fact is too large for its share; then none such has been put together either.
+const text = `select count(*)::int as facts, max(pos) as pos, case when bool_and(size <= $6::int) then
     string_agg('{"turn":' || coalesce('"' || turn || '"', 'null') || ',"n":' || n || coalesce(',"detail":' || detail, '') || ',"event":' || event || '}', ',' order by pos)
       filter (where size <= $6::int) end as texts
   from (select f.pos, f.turn, f.n, f.detail, f.event, octet_length(f.event) + coalesce(octet_length(f.detail), 0) as size from facts f
     where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos limit $5) page`
+
+/** A page of one fact takes it whatever its size. */
+const shareOf = (bytes: number, facts: number) => facts === 1 ? 2 ** 31 - 1 : Math.floor(bytes / facts)
 
 interface Page {
   readonly facts: number
@@ -49,27 +53,31 @@ const parse = (texts: string): Array<LoggedFact> => {
   return facts
 }
 
+/**
+ * The actor's facts of these types after a position, in order; none when there is no such actor in the workspace. Fails when
+ * the database does not answer.
+ */
 export const wholeLog = Effect.fnUntraced(function*(
-  database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>, first = ordinary, second = few
+  database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>, { bytes, facts: most } = largest
 ) {
   const beginnings = types.flatMap((type) => storedBeginnings(`{"type":"${type}"`))
-  let bounds = first
+  let size = most
   let facts: Array<LoggedFact> = []
   let pos: number | undefined
   let characters = 0
   for (;;) {
-    const values = [toUuid(workspace), toUuid(id), pos ?? afterPos, beginnings, bounds.facts, bounds.one, bounds.all]
+    const values = [toUuid(workspace), toUuid(id), pos ?? afterPos, beginnings, size, shareOf(bytes, size)]
     const [page] = yield* database.read<Page>({ name: "log", text, values })
     if (page === undefined || page.pos === null) break
     if (page.texts === null) {
-      bounds = second
+      size = Math.max(1, Math.floor(size / shrink))
       continue
     }
     const parsed = parse(page.texts)
     facts = facts.length === 0 ? parsed : facts.concat(parsed)
     pos = page.pos
     characters += page.texts.length
-    if (page.facts < bounds.facts) break
+    if (page.facts < size) break
   }
   const log: Log = { facts, pos, characters }
   return log

@@ -6,12 +6,12 @@ import { writeBytes } from "../domain/ids.ts"
 
 const oid = { bool: 16, int4: 23, text: 25, float8: 701, timestamptz: 1184, uuid: 2950 } as const
 
-/** Of a row, and its place. */
-type Pick<Row, A> = (row: Row, place: number) => A | null
+/** What a column has for a row, by the row and its place. */
+type Column<Row, A> = (row: Row, place: number) => A | null
 
 const header = 20
 
-/** The low 32 bits of a whole number. What Buffer's own writers check is known here. */
+/** The low 32 bits of a whole number. */
 const writeInt = (buffer: Buffer, at: number, value: number) => {
   buffer[at] = value >>> 24
   buffer[at + 1] = value >>> 16
@@ -31,7 +31,7 @@ const writeHeader = (buffer: Buffer, type: keyof typeof oid, count: number, null
 
 /** Arrays whose elements have all the same width. */
 const fixed = <A>(type: keyof typeof oid, width: number, write: (buffer: Buffer, at: number, value: A) => void) =>
-  <Row>(rows: ReadonlyArray<Row>, pick: Pick<Row, A>) => {
+  <Row>(rows: ReadonlyArray<Row>, pick: Column<Row, A>) => {
     const buffer = Buffer.allocUnsafe(header + (4 + width) * rows.length)
     let nulls = false
     let at = header
@@ -52,12 +52,17 @@ const fixed = <A>(type: keyof typeof oid, width: number, write: (buffer: Buffer,
 
 /** The UUIDs of ids with any prefix. */
 export const uuids = fixed("uuid", 16, writeBytes)
-export const ints = fixed("int4", 4, writeInt)
+/** Whole numbers of 32 bits; a RangeError for any other: the journal must not hold what was meant otherwise. */
+export const ints = fixed<number>("int4", 4, (buffer, at, value) => {
+  if (value !== (value | 0)) throw new RangeError(`not a whole number of 32 bits: ${value}`)
+  writeInt(buffer, at, value)
+})
 export const floats = fixed<number>("float8", 8, (buffer, at, value) => { buffer.writeDoubleBE(value, at) })
 export const booleans = fixed<boolean>("bool", 1, (buffer, at, value) => { buffer[at] = value ? 1 : 0 })
-/** Milliseconds since 1970, exact until the year 2285. */
+/** Milliseconds since 1970; a RangeError from the year 2285 on, where microseconds are no exact numbers any more. */
 export const moments = fixed<number>("timestamptz", 8, (buffer, at, value) => {
   const microseconds = (Math.round(value) - 946_684_800_000) * 1_000
+  if (!Number.isSafeInteger(microseconds)) throw new RangeError(`not a moment: ${value}`)
   writeInt(buffer, at, Math.floor(microseconds / 2 ** 32))
   writeInt(buffer, at + 4, microseconds)
 })
@@ -65,7 +70,7 @@ export const moments = fixed<number>("timestamptz", 8, (buffer, at, value) => {
 /** The places of rows, from 0. */
 export const places = (rows: ReadonlyArray<unknown>) => ints(rows, (_, place) => place)
 
-export const texts = <Row>(rows: ReadonlyArray<Row>, pick: Pick<Row, string>) => {
+export const texts = <Row>(rows: ReadonlyArray<Row>, pick: Column<Row, string>) => {
   const values = rows.map(pick)
   let bytes = 0
   let nulls = false

@@ -426,14 +426,13 @@ describe("the journal in PostgreSQL alone", () => {
     const types = ["user_message"]
     const whole = yield* journal.log(actor, 0, types)
     assert.deepStrictEqual(whole.facts.map(({ n }) => n), written.flatMap(({ n, type }) => type === "user_message" ? [n] : []))
-    const no = 1_000_000
-    const few = { facts: 2, one: no, all: no }
-    for (const first of [
-      { facts: 1, one: no, all: no }, { facts: 5, one: no, all: no }, { facts: 15, one: no, all: no },
-      { facts: 5, one: 4_000, all: no }, { facts: 4, one: no, all: 600 }, { facts: 100, one: 1, all: 1 }
+    // Whole pages, a last page that is full, shares that the large fact or every fact exceeds, and both bounds at once.
+    for (const most of [
+      { facts: 1, bytes: 1 }, { facts: 5, bytes: 1_000_000 }, { facts: 15, bytes: 1_000_000 },
+      { facts: 100, bytes: 100_000 }, { facts: 100, bytes: 1 }, { facts: 5, bytes: 20_000 }
     ]) {
-      const { facts, pos } = yield* wholeLog(database, actor, 0, types, first, few)
-      assert.deepStrictEqual([facts, pos], [whole.facts, whole.pos], JSON.stringify(first))
+      const { facts, pos } = yield* wholeLog(database, actor, 0, types, most)
+      assert.deepStrictEqual([facts, pos], [whole.facts, whole.pos], JSON.stringify(most))
     }
   }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 

@@ -39,6 +39,11 @@ describe("an array for a statement", () => {
   it("of moments, to the millisecond, from 1900 to 2285", () =>
     same(list(fc.integer({ min: Date.UTC(1900), max: Date.UTC(2285) })), "timestamptz", (values) => moments(values, itself), (value) => Date.parse(String(value))))
 
+  it("refuses what its type cannot hold, instead of writing something else", () => {
+    for (const n of [2 ** 31, -(2 ** 31) - 1, 0.5, Number.NaN, Infinity]) assert.throws(() => ints([n], itself), RangeError, String(n))
+    for (const ms of [Date.UTC(2286), Number.NaN, Infinity]) assert.throws(() => moments([ms], itself), RangeError, String(ms))
+  })
+
   it("picks from rows, and knows their places", async () => {
     const rows = [{ n: 7, text: "a" }, { n: null, text: "ü" }]
     assert.deepStrictEqual(await read("int", ints(rows, ({ n }) => n)), [7, null])
