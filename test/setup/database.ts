@@ -1,7 +1,7 @@
 /** A migrated database of its own for a test file, copied from the run's template in tens of milliseconds. */
 import { randomBytes } from "node:crypto"
 import pg from "pg"
-import { inject } from "vitest"
+import { afterAll, beforeAll, inject } from "vitest"
 
 export interface FreshDatabase {
   readonly url: string
@@ -23,4 +23,20 @@ export const freshDatabase = async (options: { readonly migrated?: boolean } = {
   const url = new URL(inject("databaseUrl"))
   url.pathname = `/${name}`
   return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }
+}
+
+/** A connection to a database of its own, for the tests that stand beside the call. */
+export const ownConnection = () => {
+  let database: FreshDatabase
+  let client: pg.Client
+  beforeAll(async () => {
+    database = await freshDatabase()
+    client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+  })
+  afterAll(async () => {
+    await client.end()
+    await database.drop()
+  })
+  return { query: <Row extends pg.QueryResultRow>(text: string, values: ReadonlyArray<unknown>) => client.query<Row>(text, [...values]) }
 }

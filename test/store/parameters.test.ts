@@ -1,23 +1,12 @@
 /** Arrays in PostgreSQL's binary form (src/store/parameters.ts), as the database reads them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import pg from "pg"
 import { fromUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { booleans, floats, ints, moments, places, texts, uuids } from "../../src/store/parameters.ts"
-import { freshDatabase } from "../setup/database.ts"
+import { ownConnection } from "../setup/database.ts"
 
-let database: Awaited<ReturnType<typeof freshDatabase>>
-let client: pg.Client
-beforeAll(async () => {
-  database = await freshDatabase()
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-})
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const client = ownConnection()
 
 const read = async (type: string, parameter: Buffer): Promise<ReadonlyArray<unknown>> =>
   (await client.query<{ a: ReadonlyArray<unknown> }>(`select array(select to_json(v) from unnest($1::${type}[]) with ordinality as u(v, i) order by i) as a`, [parameter])).rows[0]?.a ?? []

@@ -1,8 +1,7 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import pg from "pg"
 import { long, phrases, short, shorthand } from "../../src/journal/shorthand.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { ownConnection } from "../setup/database.ts"
 
 /** JSON that says our phrases as structure, as text and as text within text, in any order. */
 const told = fc.array(fc.oneof(fc.constantFrom(...phrases), fc.json(), fc.string({ unit: "binary" }))).map((parts) => parts.join(""))
@@ -27,17 +26,7 @@ describe("the journal's shorthand", () => {
   })
 
   describe("in SQL", () => {
-    let database: FreshDatabase
-    let client: pg.Client
-    beforeAll(async () => {
-      database = await freshDatabase()
-      client = new pg.Client({ connectionString: database.url })
-      await client.connect()
-    })
-    afterAll(async () => {
-      await client.end()
-      await database.drop()
-    })
+    const client = ownConnection()
 
     it("is read by readable", async () => {
       const texts = [
