@@ -136,6 +136,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
 
   const load = Effect.fnUntraced(function*(ref: ActorRef) {
     const loaded = yield* journal.claim(ref).pipe(
+      Effect.flatMap(journal.load),
       Effect.catchTags({
         NoSuchActor: () => Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` })),
         JournalUnavailable: () => {

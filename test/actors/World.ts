@@ -236,7 +236,7 @@ export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef
   const { journal, lease } = yield* journalOf(world)
   const actor = world.store.actors.get(placeOf(ref))
   const fruitless = actor?.fruitless ?? 0
-  const loaded = yield* Effect.orDie(journal.claim(ref))
+  const loaded = yield* Effect.orDie(Effect.flatMap(journal.claim(ref), journal.load))
   // A look is no attempt to get anywhere.
   if (actor !== undefined) actor.fruitless = fruitless
   world.store.lapse(lease.incarnation())
@@ -249,7 +249,7 @@ export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined =>
   if (actor === undefined) return undefined
   const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent } = actor
   return {
-    actor: ref, attributes, createdAt, epoch, fruitless, head, parent,
+    actor: ref, attributes, createdAt, epoch, fruitless, head, parent, mine: false,
     facts: facts.filter(({ pos }) => head.since !== null && pos >= head.since),
     inputs: [...inputs.values()].filter(({ state }) => state === "pending").sort((a, b) => a.ord - b.ord)
   }

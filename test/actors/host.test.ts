@@ -203,7 +203,7 @@ describe("an actor at rest", () => {
       yield* node.deliver(ref, { request: submit("B") })
       yield* settle
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)")
-      assert.strictEqual(row(world, ref).epoch, 1)
+      assert.strictEqual(row(world, ref).epoch, 2)
     }))
 
   it.effect("that waits for a client is given back, and is found when the wait expires", () =>
