@@ -38,11 +38,19 @@ import { admissionIn, evaluateIn, toolsOf } from "./Toolbox.ts"
 export const workspace = freshId("workspace")
 export const agentId = freshId("agent")
 
-/** What goes wrong with the n-th commit of a world. */
+/**
+ * What goes wrong with the n-th commit of a world: with the commit itself, or right before it with the node that sends it,
+ * which is told to leave, or has no lease for a moment or for longer than it lets its jobs run.
+ */
 export interface Misfortune {
   readonly commit: number
-  readonly fault: Fault
+  readonly fault: Fault | keyof typeof fencedMs | "leave"
+  /** A question that gets no answer after it, once. */
+  readonly then?: { readonly question: Question; readonly fault: "unasked" | "unanswered" }
 }
+
+/** How long a fence stays closed. */
+const fencedMs = { "short fence": 100, "long fence": 1_000 } as const
 
 /** What a node asks the journal, but for appends. */
 const questions = ["claim", "load", "release", "due", "log", "key", "attributes", "input", "post", "inbox", "posted", "quarantine"] as const
@@ -69,6 +77,10 @@ export interface World {
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
   readonly fenced: Set<string>
+  /** Nodes that will have beaten again by then. */
+  readonly fencedUntil: Map<string, number>
+  /** What to do when that node is told to leave. */
+  readonly leaves: Map<string, () => void>
   readonly complaints: Array<string>
   /** Claims so far, whatever came of them. */
   claims: number
@@ -86,10 +98,36 @@ export const plan: Plan = {
 
 export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const store = new MemoryStore()
-  store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
-  const deaths = new Map<string, () => void>()
-  store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, questionFault: () => undefined, statuses: new Map(), busOf: () => ownBus, slowness: Effect.void }
+  const world: World = {
+    store, misfortunes, plan, deaths: new Map(), leaves: new Map(), hooks: [], questions: new Map(), decided: 0, disabled: new Set(),
+    runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0, questionFault: () => undefined,
+    statuses: new Map(), busOf: () => ownBus, slowness: Effect.void
+  }
+  store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
+  store.fault = (commit, append, owner) => {
+    const misfortune = misfortunes.find((misfortune) => misfortune.commit === commit)
+    if (misfortune === undefined) return undefined
+    const { fault, then } = misfortune
+    if (then !== undefined) {
+      world.questionFault = (question) => {
+        if (question !== then.question) return undefined
+        world.questionFault = () => undefined
+        return then.fault
+      }
+    }
+    switch (fault) {
+      case "leave":
+        world.leaves.get(owner)?.()
+        return undefined
+      case "short fence":
+      case "long fence":
+        world.fencedUntil.set(owner, append.head.updatedAt + fencedMs[fault])
+        return undefined
+      default:
+        return fault
+    }
+  }
+  return world
 }
 
 const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
@@ -155,10 +193,10 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
 
 const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
 
-const leaseOf = ({ fenced, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
+const leaseOf = ({ fenced, fencedUntil, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
   Lease.of({
     incarnation: () => incarnation, now,
-    fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation),
+    fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation) || (fencedUntil.get(incarnation) ?? 0) > now(),
     nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([other, { name }]) => ({ ...statuses.get(other)?.() ?? said, incarnation: other, name })),
     describe: (status) => { statuses.set(incarnation, status) },
     beat: Effect.void, beatEvery: 1_000, onLapse: () => Effect.void,
@@ -166,7 +204,7 @@ const leaseOf = ({ fenced, statuses, store }: World, incarnation: string, now: (
   })
 
 /** The store as one more owner uses it, whose lease lasts until it is taken away. */
-const journalOf = Effect.fnUntraced(function*(world: World) {
+const journalOf = Effect.fnUntraced(function*(world: World, faultOf: () => World["questionFault"] = () => world.questionFault) {
   const { store } = world
   const clock = yield* Clock.Clock
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
@@ -177,7 +215,7 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
     Effect.suspend(() => {
       const n = (asked.get(question) ?? 0) + 1
       asked.set(question, n)
-      const fault = world.questionFault(question, n, lease.incarnation())
+      const fault = faultOf()(question, n, lease.incarnation())
       const unavailable: Effect.Effect<A, E | JournalUnavailable> = Effect.fail(new JournalUnavailable({ cause: fault }))
       return fault === undefined ? effect : fault === "unasked" ? unavailable : Effect.andThen(Effect.exit(effect), unavailable)
     })
@@ -210,6 +248,8 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   const scope = yield* Scope.make()
   const died = yield* Deferred.make<"died">()
   world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
+  const told = yield* Deferred.make<void>()
+  world.leaves.set(incarnation, () => Deferred.doneUnsafe(told, Exit.void))
   const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), layerScripted)
   const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
   const options = { idleMs, fruitlessLimit: 3 }
@@ -235,10 +275,12 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
       scope
     )
     return {
-      incarnation, journal, kind, placement: yield* Placement, registry,
+      incarnation, journal, kind, placement: yield* Placement, registry, bus,
       /** Leaves in order. */
       drain: (yield* Sweep.pipe(Effect.provide(sweep))).drain,
       isDead: () => store.crashed.has(incarnation),
+      /** Ends when the node is told to leave. */
+      told: Deferred.await(told),
       /** Asks the node; `died` when it did before it answered. */
       ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> => Effect.raceFirst(effect, Deferred.await(died)),
       deliver: (ref: ActorRef, envelope: Envelope<Request>) => registry.deliver(ref, envelope),
@@ -255,7 +297,7 @@ export type Node = Effect.Success<ReturnType<typeof startNode>>
 
 /** What a cold claim finds: by a node that does nothing with it, and is gone again. */
 export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef) {
-  const { journal, lease } = yield* journalOf(world)
+  const { journal, lease } = yield* journalOf(world, () => () => undefined)
   const actor = world.store.actors.get(placeOf(ref))
   const fruitless = actor?.fruitless ?? 0
   const loaded = yield* Effect.orDie(Effect.flatMap(journal.claim(ref), journal.load))
