@@ -257,20 +257,13 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
   return { name: `append ${mask}`, text, values }
 }
 
-/** Which of these appends the heads show as done (J4). */
-export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
-  name: "append confirm",
-  text: `select h.o from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::int[]) as h(o, w, id, me, epoch, rev)
-    join heads t on t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
-  values: [
-    places(appends),
-    uuids(appends, (a) => a.actor.workspace),
-    uuids(appends, (a) => a.actor.id),
-    uuids(appends, (a) => a.owner),
-    ints(appends, (a) => a.epoch),
-    ints(appends, (a) => a.rev)
-  ]
-})
+/** Characters of its texts, about. */
+export const sizeOf = ({ birth, facts, head, inputs, keys, waits }: Append) => {
+  let size = head.carry.length + (birth?.attributes.length ?? 0)
+  for (const { detail, event } of facts) size += event.length + (detail?.length ?? 0)
+  for (const rows of [inputs?.put, keys, waits]) if (rows !== undefined) for (const { body } of rows) size += body.length
+  return size
+}
 
 /** Sorted, so that two nodes take their locks in the same order. */
 export const byActor = (a: Append, b: Append) => a.actor.id < b.actor.id ? -1 : a.actor.id > b.actor.id ? 1 : 0

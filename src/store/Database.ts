@@ -72,6 +72,10 @@ export const isUnavailable = (cause: unknown): boolean => {
   return /^E[A-Z_]+$/.test(codeOf(cause) ?? "") || goneMessage.test(cause.message)
 }
 
+/** The statement took too long, or waited too long for a lock: a smaller one may do. */
+export const isTimeout = (cause: unknown) =>
+  cause instanceof pg.DatabaseError ? cause.code === "57014" || cause.code === "55P03" : cause instanceof Error && cause.message.startsWith("Query read timeout")
+
 /** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
 export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
 
