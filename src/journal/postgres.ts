@@ -123,7 +123,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards] })).pipe(
           Effect.map((rows) => rows.flatMap(refOf))
         ),
-      log: (actor, afterPos, types) => unavailable(wholeLog(database, actor, afterPos, types)),
+      log: (actor, afterPos, types) => unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
       key: (workspace, scope) =>
         unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
           name: "key",
