@@ -79,9 +79,10 @@ const keys = section("k", "scope:text fingerprint:text status:int body:text", `k
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
     created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
 
-const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
-  select won.w, s.subject, s.minute, sum(s.amount) from s join won using (o) group by 1, 2, 3 order by 1, 2, 3
-  on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount)`)
+// Each node has rows of its own, so that none waits for another's commit.
+const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
+  select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`)
 
 const inbox = section("x", "id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
 

@@ -5,7 +5,7 @@ import { body, toUuid } from "../../src/domain/ids.ts"
 import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { appends } from "../../src/journal/appends.ts"
-import { sizeOf } from "../../src/journal/appendStatement.ts"
+import { appendStatement, sizeOf } from "../../src/journal/appendStatement.ts"
 import { wholeLog } from "../../src/journal/wholeLog.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/store/Database.ts"
@@ -629,6 +629,22 @@ describe("the journal in PostgreSQL alone", () => {
     yield* Effect.promise(() => world.sql("commit"))
     yield* Fiber.join(appending[5]!)
   }).pipe(Effect.scoped), 20_000)
+
+  it.live("books for an agent without waiting for what another node books for it, and sums what nodes of the version before book", () => Effect.gen(function*() {
+    const [a, b] = [yield* world.open("a"), yield* world.open("b")]
+    const subject = freshId("agent")
+    const spending = () => birth(thread(), { spent: { subject, amount: 0.25 } })
+    const other = appendStatement([{ ...spending(), owner: b.lease.incarnation() }])
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql(other.text, other.values))
+    const start = performance.now()
+    yield* a.journal.append(spending())
+    assert.isBelow(performance.now() - start, 1_000)
+    yield* Effect.promise(() => world.sql("commit"))
+    yield* Effect.promise(() => world.sql(`insert into spend (workspace, subject, minute, amount) select w, s, 0, 1 from unnest($1::uuid[], $2::uuid[]) as g(w, s)
+      on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount`, [[toUuid(workspace)], [toUuid(subject)]]))
+    assert.strictEqual(yield* Effect.promise(() => world.spent(workspace, subject)), 1.5)
+  }).pipe(Effect.scoped))
 
   it.live("puts into one statement appends of 8 Mi characters together, and not of one more", () => Effect.gen(function*() {
     const { lease } = yield* world.open("a")
