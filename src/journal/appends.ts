@@ -14,7 +14,7 @@ import pg from "pg"
 import { fromUuid } from "../domain/ids.ts"
 import { type BatchOptions, batched, type Request } from "../store/batches.ts"
 import { appendsInconsistent, appendsPerStatement, appendsRefused, batchesRepeated, record } from "../telemetry/metrics.ts"
-import { type Database, isRepeatable, isTimeout, isUnavailable } from "../store/Database.ts"
+import { type Database, isUndone, isTimeout, isUnavailable } from "../store/Database.ts"
 import { appendStatement, byActor, type OwnedAppend, sizeOf } from "./appendStatement.ts"
 import { confirmStatement, type Fate, fateOf, type SeenRow } from "./doubts.ts"
 import { Inconsistent, JournalUnavailable, Superseded } from "./Journal.ts"
@@ -99,7 +99,7 @@ export const appends = (database: Pick<Database["Service"], "write">, lanes: num
         return await refuse(open, trouble)
       } catch (cause) {
         if (isUnavailable(cause)) {
-          trouble.doubtful ||= !isRepeatable(cause)
+          trouble.doubtful ||= !isUndone(cause)
           const now = performance.now()
           trouble.since ??= now
           if (now - trouble.since > patienceMs) return fail(open, cause)

@@ -4,13 +4,14 @@
  * O1. Loads share statements, in pages of so many rows and bytes: a page ends within an actor where it must,
  *     and the next one goes on there. Each actor is answered when its own rows are there.
  * O2. What is an actor's own keeps nobody else: one that is larger than a page goes on with the connections
- *     for whole logs; when a page fails, its actors are read apart until the guilty one is found.
+ *     for whole logs; when a page fails, its actors are read apart (A1).
  * O3. An actor at rest is loaded without a look at the facts, and never behind one that is not.
  */
 import { Data, Effect } from "effect"
 import { fromUuid } from "../domain/ids.ts"
+import { apart } from "../store/apart.ts"
 import { batched, type Request } from "../store/batches.ts"
-import { type Database, type DatabaseUnavailable, isTimeout, isUnavailable, type Statement } from "../store/Database.ts"
+import { type Database, type DatabaseUnavailable, isUnavailable, type Statement } from "../store/Database.ts"
 import { ints, places, uuids } from "../store/parameters.ts"
 import { type ActorRef, type Claimed, type InputRow, JournalUnavailable, type Loaded, type StoredFact } from "./Journal.ts"
 import { type FactColumns, storedFact } from "./storedFact.ts"
@@ -37,8 +38,6 @@ interface AllBounds {
 
 const MiB = 1024 * 1024
 const usual: AllBounds = { shared: { facts: 4_000, bytes: 4 * MiB }, alone: { facts: 10_000, bytes: 32 * MiB }, many: 1_000, most: 512 * MiB }
-const patienceMs = 5_000
-const repeats = 2
 
 const ofInputs = `select c.o, 'input' as what, i.ord as pos, null::int as seq, 0 as n, i.id, null::uuid as once, i.body, null as detail, 0::float8 as at, octet_length(i.body) as size
   from c join inputs i on i.workspace = c.w and i.actor = c.id where i.state = 'pending' and (c.input is null or (i.ord, i.id) > (c.ord, c.input))`
@@ -144,10 +143,6 @@ export const loads = (database: Pick<Database["Service"], "query" | "longRead">,
     readonly request: LoadRequest
     readonly reading: Reading
   }
-  interface Trouble {
-    since: number | undefined
-    repeats: number
-  }
 
   /** The rest of one actor. */
   const readAlone = (reading: Reading): Effect.Effect<Loaded, JournalUnavailable> =>
@@ -169,37 +164,15 @@ export const loads = (database: Pick<Database["Service"], "query" | "longRead">,
     return open.slice(Math.max(1, complete))
   }
 
-  const settle = async (requests: ReadonlyArray<Open>, trouble: Trouble): Promise<void> => {
-    let open = requests
-    while (open.length > 0) {
-      try {
-        open = await readPage(open)
-      } catch (cause) {
-        const unavailable = isUnavailable(cause)
-        const fail = (failed: ReadonlyArray<Open>) => {
-          for (const { request } of failed) request.answer(unavailable ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
-        }
-        const now = performance.now()
-        trouble.since ??= now
-        const isOver = now - trouble.since > patienceMs
-        if (unavailable && !isTimeout(cause)) {
-          // A lost connection says nothing of those who are read: once more, all of them.
-          if (isOver || trouble.repeats-- === 0) return fail(open)
-          continue
-        }
-        if (open.length === 1 || (unavailable && isOver)) return fail(open)
-        const half = Math.ceil(open.length / 2)
-        await settle(open.slice(0, half), trouble)
-        open = open.slice(half)
-      }
-    }
+  const fail = (failed: ReadonlyArray<Open>, cause: unknown) => {
+    for (const { request } of failed) request.answer(isUnavailable(cause) ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
   }
 
   const lanes = (count: number) =>
     batched<Claimed, Loaded, JournalUnavailable>({
       max: 128,
       lanes: count,
-      run: (requests) => settle(requests.map((request) => ({ request, reading: begin(request.item) })), { since: undefined, repeats })
+      run: (requests) => apart(requests.map((request) => ({ request, reading: begin(request.item) })), readPage, fail)
     })
   // O3. Of the connections for reads one stays free for claims and what is due, whatever the facts' table does.
   const [resting, unfinished] = [lanes(2), lanes(1)]

@@ -630,6 +630,27 @@ describe("the journal in PostgreSQL alone", () => {
     yield* Fiber.join(appending[5]!)
   }).pipe(Effect.scoped), 20_000)
 
+  it.live("of claims that share a statement, one whose head is locked keeps none of the others", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actors = Array.from({ length: 6 }, thread).sort((a, b) => a.id < b.id ? -1 : 1)
+    yield* together(actors.map((actor) => journal.append(birth(actor))))
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql("select from heads where id = $1 for update", [toUuid(actors[5]!.id)]))
+    const claiming = yield* Effect.forEach(actors, (actor) => Effect.forkChild(journal.claim(actor), { startImmediately: true }))
+    yield* Effect.forEach(claiming.slice(0, 5), Fiber.join)
+    yield* Effect.promise(() => world.sql("commit"))
+    assert.strictEqual((yield* Fiber.join(claiming[5]!)).epoch, 2)
+  }).pipe(Effect.scoped), 20_000)
+
+  it.live("says of a claim that was repeated after a lost connection that nobody knows whose the actor was", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actor = thread()
+    yield* journal.append(birth(actor))
+    world.proxy.cut("claim take", "after")
+    const { epoch, mine } = yield* journal.claim(actor)
+    assert.deepStrictEqual([epoch, mine], [3, false])
+  }).pipe(Effect.scoped))
+
   it.live("books for an agent without waiting for what another node books for it, and sums what nodes of the version before book", () => Effect.gen(function*() {
     const [a, b] = [yield* world.open("a"), yield* world.open("b")]
     const subject = freshId("agent")
