@@ -1,8 +1,8 @@
 /**
- * The journal that lasts: PostgreSQL keeps J1 to J5 with one statement an append.
+ * The journal that lasts: PostgreSQL keeps J1 to J6 with one statement an append.
  *
- * Appends go through `appends.ts`, claims through `claims.ts`; here is what is left: giving back,
- * what is due, the inbox, whole logs, idempotency keys.
+ * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`; here is what is
+ * left: giving back, setting aside, what is due, the inbox, whole logs, idempotency keys.
  */
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
