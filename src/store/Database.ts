@@ -85,11 +85,13 @@ export const isUnavailable = (cause: unknown): boolean => {
 export const isTimeout = (cause: unknown) =>
   cause instanceof pg.DatabaseError ? cause.code === "57014" || cause.code === "55P03" : cause instanceof Error && cause.message.startsWith("Query read timeout")
 
+const unconnected = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
+
 /** Nothing is committed: PostgreSQL itself has refused the statement, or it found no connection. After all else that is not known. */
 export const isUndone = (cause: unknown) =>
   cause instanceof pg.DatabaseError
     ? cause.severity === "ERROR" && !/^(08|57P)/.test(cause.code ?? "")
-    : codeOf(cause) === "ECONNREFUSED" || (cause instanceof Error && cause.message.startsWith("timeout exceeded when trying to connect"))
+    : codeOf(cause) === "ECONNREFUSED" || (cause instanceof Error && unconnected.test(cause.message))
 
 /** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
 export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
