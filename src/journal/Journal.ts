@@ -8,7 +8,8 @@
  * J3. `once` is refused a second time: one admission per input, one end per turn, one result per
  *     call, one resolution per wait. Only a bug runs into it: a defect, not an error.
  * J4. An append whose outcome is unknown is resolved by reading the head: a head at my epoch and my
- *     next revision is my success, since nobody else can write under my epoch.
+ *     next revision is my success, since nobody else can write under my epoch. Where the head does not
+ *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
  *     owner's lease has lapsed by the database's clock, or when it is already mine.
@@ -173,7 +174,7 @@ export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{ readonl
 
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
 
-/** The database did not answer in time: nothing is known to be written. */
+/** The database did not answer in time: what was to be written may be written, or be so later. */
 export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{ readonly cause: unknown }> {}
 
 /** J3 was broken: a bug. The batch's other actors are not harmed. */

@@ -5,6 +5,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { admissionOf } from "../domain/once.ts"
 import { type ActorRef, type Claimed, Inconsistent, Journal, JournalUnavailable, NoSuchActor, OwnedElsewhere, type StoredInput, Superseded } from "./Journal.ts"
+import { fateOf } from "./doubts.ts"
 import { Lease } from "./Lease.ts"
 import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
 import { type MemoryActor, type MemoryStore, placeOf, type Read, Violation } from "./MemoryStore.ts"
@@ -50,11 +51,13 @@ export const layerMemory = (store: MemoryStore) =>
             throw cause
           }
         }
-        /** J4: what the head shows done is done; what it does not is tried again. */
-        const settle = () => {
+        const fate = () => {
           const found = store.actors.get(placeOf(append.actor))
-          return found?.owner === owner && found.epoch === append.epoch && found.head.rev === append.rev + 1 ? Effect.void : commit()
+          return fateOf({ ...append, owner }, found && { owner: found.owner, epoch: found.epoch, rev: found.head.rev })
         }
+        /** J4: what the head shows done is done; what it does not is tried again. */
+        const settle = () =>
+          fate() === "done" ? Effect.void : Effect.catch(commit(), (refusal) => Effect.fail(fate() === "unknown" ? new JournalUnavailable({ cause: "in doubt" }) : refusal))
         return step((): Effect.Effect<void, Superseded | JournalUnavailable> => {
           const fault = store.fault(++store.commits, append, owner)
           switch (fault) {

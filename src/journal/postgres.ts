@@ -1,8 +1,8 @@
 /**
- * The journal that lasts: PostgreSQL keeps J1 to J5 with one statement an append.
+ * The journal that lasts: PostgreSQL keeps J1 to J6 with one statement an append.
  *
- * Appends go through `appends.ts`, claims through `claims.ts`; here is what is left: giving back,
- * what is due, the inbox, whole logs, idempotency keys.
+ * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`; here is what is
+ * left: giving back, setting aside, what is due, the inbox, whole logs, idempotency keys.
  */
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -123,7 +123,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards] })).pipe(
           Effect.map((rows) => rows.flatMap(refOf))
         ),
-      log: (actor, afterPos, types) => unavailable(wholeLog(database, actor, afterPos, types)),
+      log: (actor, afterPos, types) => unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
       key: (workspace, scope) =>
         unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
           name: "key",
