@@ -1,5 +1,6 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
-import type { Bus, HintedEvent } from "../../src/bus/Bus.ts"
+import type { Bus } from "../../src/bus/Bus.ts"
+import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"

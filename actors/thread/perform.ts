@@ -48,19 +48,17 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     const { parent, ref } = being
     const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
     const eventId = derive("event", turnId, messageNumber(step))
+    /** Pieces that were published. */
     let index = 0
-    let shown = false
     const onText = (hidden: boolean) => (text: string) => {
-      if (hidden || !bus.watched(about)) return
-      shown = true
-      bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
+      if (!hidden && bus.wantsDeltas(about)) bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
     }
     const discard = () => {
-      if (shown) bus.publish({ ...about, type: "discard", eventId })
+      if (index > 0) bus.publish({ ...about, type: "discard", eventId })
     }
     const failed = (why: Pick<Failed, "code" | "text"> & Partial<Failed>): Outcome => {
       discard()
-      return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, shown, jitter: random(), ...why }
+      return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, jitter: random(), ...why }
     }
     const { pos, turn } = being.snapshot.context
     return Effect.gen(function*() {
@@ -75,7 +73,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
         prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
       })
       if (calls.length === 0 && !/\S/u.test(text)) {
-        return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true, shown: false })
+        return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true })
       }
       if (calls.length > mostCalls) {
         return failed({ code: "model_error", text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.` })

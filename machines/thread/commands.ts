@@ -165,8 +165,6 @@ export interface ModelFailed extends Outcome {
   readonly details?: FailureDetails
   readonly transient: boolean
   readonly unavailable: boolean
-  /** A piece of the answer was shown already: no second attempt. */
-  readonly shown: boolean
   /** The response held neither text nor calls. */
   readonly empty?: boolean
   readonly retryAfterMs?: number

@@ -168,7 +168,6 @@ const longestPauseMs = 10_000
 /** What follows a failed model call: another attempt after a pause, the next model, or nothing. */
 export const afterFailure = (d: Draft, failed: ModelFailed): { readonly target: number; readonly attempt: number; readonly retryAt?: number } | undefined => {
   const { attempt, plan, target } = d.turn
-  if (failed.shown) return undefined
   if (failed.empty === true) return attempt === 1 ? { target, attempt: 2 } : undefined
   if (failed.transient && attempt < attempts) {
     const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))

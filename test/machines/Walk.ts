@@ -314,7 +314,7 @@ export class Walk {
     const { attempt, plan, step, target, turnId } = this.addressed
     return {
       type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, modelId: plan.models[target] ?? "", code: "model_error", text: "no",
-      transient: false, unavailable: false, shown: false, jitter: 0.5, ...more
+      transient: false, unavailable: false, jitter: 0.5, ...more
     }
   }
   fail(more: Partial<ModelFailed> = {}) {

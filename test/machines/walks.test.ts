@@ -27,7 +27,7 @@ const pick = <T>(list: ReadonlyArray<T>, n: number): T | undefined => list[n % l
 const modes = ["queue", "steer", "interrupt"] as const
 
 const failures: ReadonlyArray<Partial<ModelFailed>> = [
-  { transient: true }, { unavailable: true }, { transient: true, shown: true }, { empty: true }, { code: "content_refused" },
+  { transient: true }, { unavailable: true }, { empty: true }, { code: "content_refused" },
   { transient: true, retryAfterMs: 3_000 }, { transient: true, unavailable: true }
 ]
 
