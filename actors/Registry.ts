@@ -110,7 +110,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     onLost: (actor, why) => {
       const { head, ref, unborn } = actor
       if (live.get(ref.id) === actor) live.delete(ref.id)
-      kind.left(actor)
       if (why === "superseded" || why === "drained") return
       // An append without an answer may have happened: the head that is known says nothing of what it began.
       if (why === "unavailable" || (!unborn && head.runnableAt !== null)) orphans.set(ref.id, ref)
@@ -152,8 +151,14 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     if (broken !== undefined && broken.pos !== loaded.head.pos) breakages.delete(ref.id)
     const fruitless = loaded.fruitless + (broken?.pos === loaded.head.pos ? broken.times : 0)
     if (loaded.head.runnableAt === null) breakages.delete(ref.id)
-    else if (fruitless >= options.fruitlessLimit) fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
-    else host.perform(actor, kind.again(actor.snapshot))
+    else if (fruitless >= options.fruitlessLimit && kind.poison !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
+    else {
+      for (const job of kind.again(actor.snapshot)) {
+        const run = kind.run(job)
+        if ("stop" in run || run.repeatable) host.perform(actor, [job])
+        else fork(Effect.ignore(host.tell(actor, { request: kind.lost(job) })))
+      }
+    }
     return actor
   })
 
@@ -272,7 +277,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     for (const actor of timed) {
       const due = kind.nextDue(actor.snapshot)
       if (due === null || actor.lost) timed.delete(actor)
-      else if (due <= now && !actor.busy) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
+      else if (due <= now && !actor.busy && kind.due !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
     }
   })
 
@@ -294,7 +299,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       if (now - actor.touched <= (away ? Math.min(options.idleMs, awayMs) : options.idleMs) || !isResting(actor)) continue
       live.delete(actor.ref.id)
       timed.delete(actor)
-      kind.left(actor)
       if (away || actor.head.runnableAt !== null) later.push(actor)
     }
     // What could not be given back stays this node's, and no other's sweep looks for it: this one's does.

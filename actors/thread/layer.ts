@@ -113,7 +113,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     }
     const attributes: ThreadAttributes = { ...thread, createdBy: principal }
     const request: Request = message === undefined
-      ? { type: "be born" }
+      ? { type: "create" }
       : { type: "submit", creating: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
     return yield* registry.create(
       refOf(workspace, registry.freshId("thread")),

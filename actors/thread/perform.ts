@@ -8,10 +8,10 @@ import { derive } from "../../src/domain/ids.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
 import { ModelFailure, type Models } from "../../src/models/Model.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
+import type { Job } from "../../machines/thread/draft.ts"
 import { messageNumber } from "../../machines/thread/facts.ts"
 import { failing } from "../../src/now.ts"
 import type { Being } from "../Kind.ts"
-import type { ThreadJob } from "./again.ts"
 import { deliveryIdOf } from "./deliveries.ts"
 import type { Prompts } from "./prompts.ts"
 import type { Outcome } from "./requests.ts"
@@ -34,8 +34,8 @@ const asJson = (value: unknown): unknown => value === undefined ? null : JSON.pa
 const mostCalls = 128
 
 type Failed = Extract<Outcome, { readonly type: "model.failed" }>
-type Sample = Extract<ThreadJob, { readonly type: "sample" }>["params"]
-type HookAsked = Extract<ThreadJob, { readonly type: "askHook" }>["params"]
+type Sample = Extract<Job, { readonly type: "sample" }>["params"]
+type HookAsked = Extract<Job, { readonly type: "askHook" }>["params"]
 
 const unreadable = () =>
   new ModelFailure({ code: "internal", text: "The conversation could not be read.", transient: true, unavailable: false })
@@ -136,7 +136,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   })
 
-  return (being: Being<Snapshot>, job: ThreadJob): Effect.Effect<Outcome | undefined> => {
+  return (being: Being<Snapshot>, job: Job): Effect.Effect<Outcome | undefined> => {
     switch (job.type) {
       case "sample":
         return sample(being, job.params)
@@ -144,11 +144,6 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
         return runTool(being, job.params)
       case "askHook":
         return askHook(being, job.params)
-      case "reportLost":
-        return Effect.succeed({
-          type: "tool.returned", durationMs: 0, ...job.params,
-          failure: { code: "tool_outcome_unknown", text: "The node that ran the call was lost; the call may or may not have taken effect." }
-        })
       case "abandon":
         return Effect.succeed(undefined)
     }

@@ -284,7 +284,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
   return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
     const { turn } = being.snapshot.context
     switch (request.type) {
-      case "be born":
+      case "create":
         return goOn(spend(being), (spend) => Effect.succeed({ at, creating: true, spend }))
       case "submit":
         return submitting(being, request, at)
@@ -292,6 +292,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
         return retrying(being, request, at)
       case "edit":
       case "remove":
+      case "poison":
         return Effect.succeed({ at, command: { ...request, at } })
       case "cancel":
         return cancelling(being, request, at)

@@ -11,9 +11,9 @@ export type Outcome =
   | Without<ToolReturned | HookDecided, Late | "hooks" | "calls">
   | (Omit<ModelReplied, Late | "calls" | "hooks"> & { readonly calls: ReadonlyArray<Omit<RepliedCall, "verdict">> })
 
-/** Born without a message: nothing happens but the birth. */
-export interface BeBorn {
-  readonly type: "be born"
+/** Born without a message: nothing happens but the birth. It never leaves its node. */
+export interface Create {
+  readonly type: "create"
 }
 /** Try the last turn again, if it failed or was cancelled. The content of its first message is looked up. */
 export interface Retry {
@@ -30,5 +30,5 @@ type Submitting = Without<Submit, Late> & { readonly creating?: true }
 /** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
 export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
 
-export type Request = Submitting | Asked | Outcome | Retry | BeBorn | Resolve
+export type Request = Submitting | Asked | Outcome | Retry | Create | Resolve
 

@@ -14,7 +14,7 @@ import { and, not, setup, type SnapshotFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall, runs } from "./calls.ts"
 import type { Admission, Command } from "./commands.ts"
-import { blank, type Context, openWaits, parked, roomLeft } from "./context.ts"
+import { blank, type Context, deadlineOf, openWaits, parked, roomLeft } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import * as judging from "./judging.ts"
@@ -47,11 +47,13 @@ const base = setup({
     abandon: (_, _params: Extract<Job, { type: "abandon" }>["params"]) => {}
   },
   guards: {
-    waiting: ({ context }) => context.pending.length > 0,
+    /** Something waits, and the command says how it would run. */
+    waiting: ({ context, event }) => "admissions" in event && context.pending.length > 0,
     nextRefused: ({ context, event }) => {
       const next = turn.nextInput(context.pending)
-      return next !== undefined && "refused" in admissionOf(event, next)
+      return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
     },
+    clearsQueue: ({ context, event }) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
     interrupts: ({ event }) =>
       event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
     answersNow: ({ context: { turn }, event }) =>
@@ -78,7 +80,7 @@ const base = setup({
     reviewedCalls: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
     settled: ({ context: { turn } }) => turn !== null && turn.calls.length === 0,
     parked: ({ context: { turn } }) => turn !== null && parked(turn),
-    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= turn.deadlineAt,
+    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= deadlineOf(turn),
     pauseOver: ({ context: { turn }, event }) => event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
     expiry: ({ context: { turn }, event }) => event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
   }
@@ -212,13 +214,18 @@ const kit = base.extend({
   }
 })
 
-// idle, failed and cancelled behave alike: they take the next input at once.
+// idle, failed and cancelled behave alike: they take the next input with the next command that says how it would run.
+// Nothing waits at rest but after `poison`, which does not say so.
 const resting = kit.createStateConfig({
   always: [
     { guard: "nextRefused", target: "#thread.failed", reenter: true, actions: "turnAwayNext" },
     { guard: "waiting", target: "#thread.running", actions: "admitNext" }
   ],
-  on: { submit: { actions: "accept" } }
+  on: {
+    submit: { actions: "accept" },
+    promote: { actions: "promote" },
+    cancel: { guard: "clearsQueue", actions: "clearQueue" }
+  }
 })
 
 // What a running turn and an awaiting one answer alike.

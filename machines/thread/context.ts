@@ -81,8 +81,10 @@ export interface Turn {
   readonly plan: Plan
   /** pos of the fact that opened it. */
   readonly openedPos: number
-  /** Running time ends here; it starts anew when the turn leaves awaiting. */
-  readonly deadlineAt: number
+  /** Since when it runs, or ran before it awaited: the time that it may take starts anew when it leaves awaiting. */
+  readonly runningSince: number
+  /** Milliseconds that it ran before that, without what it awaited. */
+  readonly ranMs: number
   /** Events of this turn so far: numbers the next one. */
   readonly events: number
   /** The response being sampled, or last sampled while calls run: from 1. */
@@ -147,6 +149,12 @@ export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: 
 const mostEvents = { plain: 15_000, hooked: 4_000 }
 
 export const roomLeft = ({ events, plan }: Turn) => events < (plan.hooked === true ? mostEvents.hooked : mostEvents.plain)
+
+/** When the turn has run for as long as it may. */
+export const deadlineOf = ({ plan, runningSince }: Turn) => runningSince + plan.maxTurnMs
+
+/** How long the turn has run in all, awaiting left out. */
+export const ranFor = (turn: Turn, at: number) => turn.ranMs + (parked(turn) ? 0 : at - turn.runningSince)
 
 /** Nothing of the turn runs: all that it waits for are answers. */
 export const parked = ({ calls, opening, reviewing }: Turn) =>

@@ -27,7 +27,8 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
     case "submit": {
       const { input } = command
       if (input.mode === "steer" && input.model !== undefined) return { error: "model_not_allowed_with_steer" }
-      if (input.retryOf !== undefined && (turn !== null || last?.turnId !== input.retryOf)) {
+      // What waits at rest runs before it.
+      if (input.retryOf !== undefined && (turn !== null || pending.length > 0 || last?.turnId !== input.retryOf)) {
         return { error: "nothing_to_retry" }
       }
       return conflict(command.expectedTurnId) ?? (

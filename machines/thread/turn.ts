@@ -12,7 +12,7 @@ import { utf8Bytes } from "../../src/domain/text.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
-import { interrupted, openWaits, roomLeft } from "./context.ts"
+import { interrupted, openWaits, roomLeft, type Turn } from "./context.ts"
 import { type Draft } from "./draft.ts"
 import { messageNumber, type ResponseDetail } from "./facts.ts"
 import { judgingJob, resolve } from "./judging.ts"
@@ -70,11 +70,14 @@ const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, 
   }
 }
 
+/** The job of the response that is being sampled. */
+export const sampleJob = ({ attempt, plan, step, target, turnId }: Turn): Draft["jobs"][number] =>
+  ({ type: "sample", params: { turnId, step, target, attempt, modelId: plan.models[target] ?? "" } })
+
 /** The model is asked, unless there is a message that hooks have to judge first. */
 export const sample = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   applySteers(d, admissions, at)
-  const { attempt, opening, plan, step, target, turnId } = d.turn
-  if (opening === undefined) d.ask({ type: "sample", params: { turnId, step, attempt, modelId: plan.models[target] ?? "" } })
+  if (d.turn.opening === undefined) d.ask(sampleJob(d.turn))
   else judge(d)
 }
 
@@ -157,7 +160,8 @@ export const end = (d: Draft, ending: Ending, at: number) => {
         }
       })
   }
-  if (ending.type !== "turn_completed") d.ask({ type: "abandon", params: { turnId } })
+  // Also of one that completed: nothing of it is to be under way, whatever this node believes.
+  d.ask({ type: "abandon", params: { turnId } })
 }
 
 /** Attempts on one target, and the pauses between them, in milliseconds. */

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { addUsage } from "../../src/domain/usage.ts"
 import type { Command, OnTimeout, RepliedCall } from "../../machines/thread/commands.ts"
-import { openWaits } from "../../machines/thread/context.ts"
+import { deadlineOf, openWaits } from "../../machines/thread/context.ts"
 import { decide } from "../../machines/thread/decide.ts"
 import { isPublic } from "../../machines/thread/facts.ts"
 import { fold, plain } from "../../machines/thread/fold.ts"
@@ -437,7 +437,7 @@ describe("the running time of a turn", () => {
   ] as const)("stands still while %s waits, and starts anew after it", (_, make) => {
     const walk = make().due(plan.maxTurnMs * 2)
     assert.strictEqual(walk.status, "awaiting")
-    assert.strictEqual(walk.answer().turn.deadlineAt, walk.at + plan.maxTurnMs)
+    assert.strictEqual(deadlineOf(walk.answer().turn), walk.at + plan.maxTurnMs)
   })
 
   it("goes on while another call runs", () => {

@@ -1,6 +1,7 @@
 /** What happens within a turn: responses, failures and attempts, calls, waits, limits; and what a stale outcome does not. */
 import { assert, describe, it } from "@effect/vitest"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
+import { deadlineOf } from "../../machines/thread/context.ts"
 import { ann, call, clientCall, inputOf, plan, turnOf, usage, Walk } from "./Walk.ts"
 
 const running = () => new Walk().queue("A")
@@ -233,7 +234,7 @@ describe("a call that a client executes", () => {
   it("stops no clock of a turn that runs, and restarts it when the turn goes on", () => {
     const walk = running().reply("", clientCall("x", 3_600_000)).due(plan.maxTurnMs * 2)
     assert.strictEqual(walk.status, "awaiting")
-    assert.strictEqual(walk.answer().turn.deadlineAt, walk.at + plan.maxTurnMs)
+    assert.strictEqual(deadlineOf(walk.answer().turn), walk.at + plan.maxTurnMs)
   })
 
   it("ends with the turn that is cancelled", () => {

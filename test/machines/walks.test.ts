@@ -9,7 +9,7 @@ import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
 import type { HookDecided, Rewrite } from "../../machines/thread/commands.ts"
 import { runs } from "../../machines/thread/calls.ts"
-import { openWaits } from "../../machines/thread/context.ts"
+import { deadlineOf, openWaits } from "../../machines/thread/context.ts"
 import { call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
 
 /** Random ways; more by environment for a long night. */
@@ -89,11 +89,10 @@ const moves = {
   },
   hookDecides: (walk: Walk, a: number, b: number): Command => {
     const rewrite = pick(rewrites, b)
-    const asked = walk.decision(pick(decisions, a) ?? "allow", {}, a % 3)
+    const asked = walk.decision(pick(decisions, a) ?? "allow", { ask: { target: "person", timeoutMs: 1_000, onTimeout: pick(onTimeouts, b) ?? "deny" } }, a % 3)
     return {
       ...asked,
       ...(fits(rewrite, asked.point) && rewrite !== undefined ? { rewrite, ...(b % 2 === 0 ? { hooks: [6] } : {}) } : {}),
-      ...(asked.ask === undefined ? {} : { ask: { ...asked.ask, onTimeout: pick(onTimeouts, b) ?? "deny" } }),
       ...(b % 11 === 0 ? { failed: true, reason: "It broke." } : {}),
       ...(b % 13 === 0 ? { turnId: someTurn(walk, b), index: b % 5 } : {})
     }
@@ -117,7 +116,7 @@ const moves = {
     }, fits(rewrite, hook?.point ?? "before_tool_call") && b % 2 === 0 ? [7] : undefined)
   },
   due: (walk: Walk): Command => ({ type: "due", at: walk.at, admissions: walk.admissions() }),
-  poison: (walk: Walk): Command => ({ type: "poison", at: walk.at, admissions: walk.admissions() })
+  poison: (walk: Walk): Command => ({ type: "poison", at: walk.at })
 } as const
 
 const weights: Readonly<Record<Move["what"], number>> = {
@@ -175,7 +174,11 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
           walk.at += late
           walk.tell(moves[what](walk, a, b))
         }
-        for (let i = 0; i < 500 && walk.context.turn !== null; i++) {
+        for (let i = 0; i < 500 && (walk.context.turn !== null || walk.context.pending.length > 0); i++) {
+          if (walk.context.turn === null) {
+            walk.due()
+            continue
+          }
           const { calls, retryAt } = walk.turn
           const running = calls.findIndex((call) => runs(call))
           if (walk.asked.length > 0) walk.decides("allow")
@@ -228,9 +231,9 @@ describe("every short walk", () => {
       walk.response("text"), walk.response("", [call("a")]), walk.response("", [clientCall("x"), call("a")]), walk.response("", [clientCall("x")]),
       walk.response("", [call("a", { hooks: [0, 1] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }), walk.response("judged", [], { hooks: [3] }),
       walk.failure(), walk.failure({ transient: true }), walk.failure({ unavailable: true }),
-      { type: "poison", at: walk.at, admissions: walk.admissions() },
+      { type: "poison", at: walk.at },
       { type: "due", at: later, admissions: walk.admissions() },
-      { type: "due", at: turn.deadlineAt, admissions: walk.admissions() }
+      { type: "due", at: deadlineOf(turn), admissions: walk.admissions() }
     )
     for (const { toolCallId } of turn.calls) commands.push(walk.returned(toolCallId), walk.returned(toolCallId, undefined, [3]))
     for (const { wait: { type, waitId } } of openWaits(turn)) {
