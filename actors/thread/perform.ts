@@ -5,11 +5,11 @@
 import { Duration, Effect } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { derive } from "../../src/domain/ids.ts"
+import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
 import { ModelFailure, type Models } from "../../src/models/Model.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Job } from "../../machines/thread/draft.ts"
-import { messageNumber } from "../../machines/thread/facts.ts"
 import { failing } from "../../src/now.ts"
 import type { Being } from "../Kind.ts"
 import { deliveryIdOf } from "./deliveries.ts"
@@ -29,9 +29,6 @@ export interface Performing {
 }
 
 const asJson = (value: unknown): unknown => value === undefined ? null : JSON.parse(JSON.stringify(value))
-
-/** Calls of one response: more is not a plan, it is a runaway. */
-const mostCalls = 128
 
 type Failed = Extract<Outcome, { readonly type: "model.failed" }>
 type Sample = Extract<Job, { readonly type: "sample" }>["params"]

@@ -14,10 +14,11 @@ import { and, not, setup, type SnapshotFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall, runs } from "./calls.ts"
 import type { Admission, Command } from "./commands.ts"
-import { blank, type Context, deadlineOf, openWaits, parked, roomLeft } from "./context.ts"
+import { blank, type Context, deadlineOf, openWaits, parked, roomForResponse } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import * as judging from "./judging.ts"
+import { isFull } from "../../src/domain/turnNumbers.ts"
 import * as turn from "./turn.ts"
 
 const admissionOf = (event: Command, input: Input): Admission => {
@@ -64,7 +65,8 @@ const base = setup({
     judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
     steered: ({ context: { pending, turn } }) => turn !== null && pending.some((input) => input.forTurnId === turn.turnId),
     stepsLeft: ({ context: { turn } }) =>
-      turn !== null && turn.step < turn.plan.maxSteps && roomLeft(turn),
+      turn !== null && turn.step < turn.plan.maxSteps && roomForResponse(turn),
+    full: ({ context: { turn } }) => turn !== null && isFull(turn.events),
     triesAgain: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
     pausesFirst: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
     runningCall: ({ context: { turn }, event }) =>
@@ -206,6 +208,11 @@ const kit = base.extend({
         type: "turn_failed",
         failure: { code: "step_limit", text: `The turn reached its limit of ${d.turn.plan.maxSteps} responses.` }
       }, event.at)),
+    failFull: doing((d, event) =>
+      turn.end(d, {
+        type: "turn_failed",
+        failure: { code: "step_limit", text: "The turn holds as many events as a turn can." }
+      }, event.at)),
     failPoisoned: doing((d, event) =>
       turn.end(d, {
         type: "turn_failed",
@@ -242,6 +249,9 @@ const busy = {
   poison: { target: "#thread.failed", actions: "failPoisoned" }
 } as const
 
+/** N2 of turnNumbers.ts. */
+const fullTurn = { guard: "full", target: "#thread.failed", actions: "failFull" } as const
+
 /** Somebody's answer, or nobody's in time. */
 const answers = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "openWait", actions: "answer" }] as const
 const expiries = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "expiry", actions: "expireWaits" }] as const
@@ -253,6 +263,7 @@ const decisions = [
 
 const running = kit.createStateConfig({
   initial: "sampling",
+  always: fullTurn,
   on: { ...busy, due: { guard: "overdue", target: "#thread.failed", actions: "failLate" } },
   states: {
     /** Hooks of before_turn_start judge the turn's message, or steers. */
@@ -331,7 +342,7 @@ const awaiting = kit.createStateConfig({
       ...expiries
     ]
   },
-  always: { guard: not("parked"), target: "#thread.running.acting" }
+  always: [fullTurn, { guard: not("parked"), target: "#thread.running.acting" }]
 })
 
 export const chart = kit.createMachine({

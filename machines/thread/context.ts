@@ -7,6 +7,7 @@ import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import { messageFits, responseFits } from "../../src/domain/turnNumbers.ts"
 import { type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Asked, OnTimeout, Plan, Reply, WaitTarget } from "./commands.ts"
 
@@ -142,13 +143,14 @@ export interface Context {
 
 export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: { usage: noUsage } }
 
-/**
- * Events of a turn are numbered below `messageNumber`: from here on it may still end with what it has
- * begun, 128 calls or 100 steers, each with up to 16 hooks that ask and are answered, and begins no more.
- */
-const mostEvents = { plain: 15_000, hooked: 4_000 }
+const numbered = ({ events, opening, plan }: Turn) =>
+  ({ events, judged: opening?.messages.length ?? 0, models: plan.models.length, hooked: plan.hooked === true })
 
-export const roomLeft = ({ events, plan }: Turn) => events < (plan.hooked === true ? mostEvents.hooked : mostEvents.plain)
+/** The turn has numbers for one more response, and for all that may follow from it. */
+export const roomForResponse = (turn: Turn) => responseFits(numbered(turn))
+
+/** The same, for one more message before that response. */
+export const roomForMessage = (turn: Turn) => messageFits(numbered(turn))
 
 /** When the turn has run for as long as it may. */
 export const deadlineOf = ({ plan, runningSince }: Turn) => runningSince + plan.maxTurnMs

@@ -9,12 +9,13 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
+import { messageNumber } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
-import { interrupted, openWaits, roomLeft, type Turn } from "./context.ts"
+import { interrupted, openWaits, roomForMessage, type Turn } from "./context.ts"
 import { type Draft } from "./draft.ts"
-import { messageNumber, type ResponseDetail } from "./facts.ts"
+import type { ResponseDetail } from "./facts.ts"
 import { judgingJob, resolve } from "./judging.ts"
 
 export const opens = (input: Input) => sibling("turn", input.inputId)
@@ -63,7 +64,7 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
 const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
-    if (input.forTurnId !== turnId || !roomLeft(d.turn)) continue
+    if (input.forTurnId !== turnId || !roomForMessage(d.turn)) continue
     const hooks = some(admissions[input.inputId]?.joining)
     d.set({ pending: without(d.context.pending, input) })
     d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...("hooks" in hooks ? { detail: hooks } : {}) })
