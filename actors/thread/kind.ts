@@ -125,7 +125,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
         count(fact, turn)
         if (outcomes[fact.type] !== undefined) endings.over(fact.turnId)
       }
-      prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
+      prompts.committed(ref.id, pos, written.said)
       const events: Array<Required<HintedEvent>> = []
       let at = seq
       for (const fact of written.facts) {

@@ -28,7 +28,7 @@ import { connectionsFamily } from "./families/connections.ts"
 import { threadFamily } from "./families/thread.ts"
 import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
-import { Prompts } from "./prompts.ts"
+import { type PromptLimits, Prompts } from "./prompts.ts"
 import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { makeReviewing } from "./reviewer.ts"
@@ -38,8 +38,7 @@ import { Tails } from "./tails.ts"
 import { isStorable } from "./travelling.ts"
 
 export interface ThreadOptions extends RegistryOptions {
-  /** Bytes of kept prompts on this node. */
-  readonly promptBytes: number
+  readonly prompts: PromptLimits
   /** Characters of kept events on this node. */
   readonly tailCharacters: number
 }
@@ -76,7 +75,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     connectionsFamily(database)
   ])
   const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
-  const prompts = new Prompts(options.promptBytes, journal.log)
+  const prompts = new Prompts(options.prompts, journal.log)
   const tails = new Tails(options.tailCharacters)
 
   const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)

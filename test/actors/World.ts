@@ -143,7 +143,7 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
       const actor = ref()
       if (actor !== undefined) {
         const facts = world.store.actors.get(placeOf(actor))?.facts ?? []
-        const cold = yield* Effect.orDie(new Prompts(0, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length))
+        const cold = yield* Effect.orDie(new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length))
         if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages)) world.complaints.push("a kept prompt is not the journal's")
       }
       return yield* models.sample(request)
@@ -196,7 +196,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   return yield* Effect.gen(function*() {
     const bus = yield* Bus
     const tools = toolsOf(world)
-    const prompts = new Prompts(1_000_000, journal.log)
+    const prompts = new Prompts({ keptBytes: 10_000_000, underWayBytes: 10_000_000 }, journal.log)
     const models = watchedModels(world, yield* Models, ref)
     const kind = makeThreadKind({ tails: new Tails(0), endings: new Endings(),
       bus, journal, prompts, tools,
