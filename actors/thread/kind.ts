@@ -18,6 +18,7 @@ import { resume } from "../../machines/thread/resume.ts"
 import type { Answer, Refused } from "../Actor.ts"
 import type { Being, Decision, Kind, Written } from "../Kind.ts"
 import * as answers from "./answers.ts"
+import { makeRecall } from "./earlier.ts"
 import type { Endings } from "./endings.ts"
 import type { Perform } from "./perform.ts"
 import type { Prompts } from "./prompts.ts"
@@ -28,10 +29,10 @@ import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runn
 import { settingsOf } from "./settings.ts"
 import type { Tails } from "./tails.ts"
 import { lost, run } from "./jobs.ts"
-import { makeRecall, revive, travels } from "./travelling.ts"
+import { revive, travels } from "./travelling.ts"
 
 export interface ThreadKindOptions extends Preparing {
-  readonly journal: Pick<Journal["Service"], "attributes" | "input">
+  readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly bus: Bus["Service"]
   readonly endings: Endings
   readonly perform: Perform
@@ -59,7 +60,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     }
     switch (command?.type) {
       case "submit":
-        return { status: 201, body: JSON.stringify(answers.submitted(fresh(command.input, at), before, next, facts)) }
+        return { status: 201, body: JSON.stringify(answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)) }
       case "promote": {
         const input = find(before, command.inputId)
         return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts)) }
@@ -107,8 +108,9 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     },
     prepare: makePrepare(preparing),
     decide: (being, prepared): Decision<Snapshot, Job, ThreadWritten> | Refused => {
-      const { command } = prepared
+      const { command, earlier } = prepared
       const before = being.snapshot
+      if (earlier !== undefined) return { next: before, jobs: [], answer: earlier }
       if (command === undefined) return { next: before, written: writtenBy(being, before, []), jobs: [], answer: answer(being, prepared, before, []) }
       const refusal = refuse(before, command)
       if (refusal !== undefined) return explain(refusal)

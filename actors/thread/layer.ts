@@ -113,7 +113,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     const attributes: ThreadAttributes = { ...thread, createdBy: principal }
     const request: Request = message === undefined
       ? { type: "create" }
-      : { type: "submit", creating: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
+      : { type: "submit", creating: true, fresh: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
     return yield* registry.create(
       refOf(workspace, registry.freshId("thread")),
       { parent: agentId, attributes: JSON.stringify(attributes) },
@@ -132,7 +132,9 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
         ...(model === undefined ? {} : { model }), state: "queued"
       })
     }
-    const row = { id, actor, command: JSON.stringify({ ...request, acknowledged: true }) }
+    // Whoever finds the row asks the journal whether the input has been taken.
+    const { fresh: _, ...again } = request
+    const row = { id, actor, command: JSON.stringify({ ...again, acknowledged: true }) }
     const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
     if (posted) {
       record(forwarded.with({ outcome: "posted" }))
@@ -158,6 +160,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       if (mode === "steer" && model !== undefined) return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
       const request = {
         type: "submit" as const,
+        fresh: true as const,
         input: { inputId: freshId("input"), content, mode, principal: asked.principal, ...(model === undefined ? {} : { model }) },
         ...(expectedTurnId === undefined ? {} : { expectedTurnId })
       }
@@ -168,7 +171,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
             : Effect.fail(failure))
       )
     },
-    retry: (asked, threadId) => ask(asked, threadId, { type: "retry", inputId: freshId("input"), principal: asked.principal }),
+    retry: (asked, threadId) => ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal }),
     edit: (asked, threadId, inputId, content) => ask(asked, threadId, { type: "edit", inputId, content }),
     remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
     promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),

@@ -98,7 +98,7 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
   switch (fact.type) {
     case "user_message": {
       const hooks = fact.detail?.hooks
-      const spoken = { ...turn, repliesTo: seq }
+      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId: fact.event.inputId, seq, at: fact.at }] }
       if (hooks === undefined) return spoken
       const { content, submitMode } = fact.event
       return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
@@ -175,7 +175,7 @@ export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number)
   const { plan } = fact.detail
   const opened: Turn = {
     turnId: fact.turnId, plan, principal: fact.event.principal, openedPos: pos, runningSince: fact.at, ranMs: 0,
-    events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, repliesTo: seq, calls: []
+    events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, inputs: [], repliesTo: seq, calls: []
   }
   return within({ ...opened, events: 1 }, fact, seq)
 }

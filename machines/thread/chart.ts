@@ -9,12 +9,13 @@
  * T3. An outcome names its turn, a model's its step, model and attempt, a hook's what it was asked about; a
  *     stale one changes nothing.
  * T4. Whatever changes the context is a fact, or a row of a waiting input: a fold finds the same state.
+ * T5. An input is taken once: whoever sends it again is answered, and nothing changes.
  */
 import { and, not, setup, type SnapshotFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall, runs } from "./calls.ts"
 import type { Admission, Command } from "./commands.ts"
-import { blank, type Context, deadlineOf, openWaits, parked, roomForResponse } from "./context.ts"
+import { blank, type Context, deadlineOf, knownInput, openWaits, parked, roomForResponse } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import * as judging from "./judging.ts"
@@ -55,6 +56,8 @@ const base = setup({
       return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
     },
     clearsQueue: ({ context, event }) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
+    /** The same input has been taken: a second one is answered, and changes nothing. */
+    takenBefore: ({ context, event }) => event.type === "submit" && knownInput(context, event.input.inputId) !== undefined,
     interrupts: ({ event }) =>
       event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
     answersNow: ({ context: { turn }, event }) =>
@@ -229,7 +232,7 @@ const resting = kit.createStateConfig({
     { guard: "waiting", target: "#thread.running", actions: "admitNext" }
   ],
   on: {
-    submit: { actions: "accept" },
+    submit: [{ guard: "takenBefore" }, { actions: "accept" }],
     promote: { actions: "promote" },
     cancel: { guard: "clearsQueue", actions: "clearQueue" }
   }
@@ -238,6 +241,7 @@ const resting = kit.createStateConfig({
 // What a running turn and an awaiting one answer alike.
 const busy = {
   submit: [
+    { guard: "takenBefore" },
     { guard: "interrupts", target: "#thread.cancelled", actions: ["stop", "accept"] },
     { actions: "accept" }
   ],

@@ -67,6 +67,13 @@ export interface Call {
   readonly wait?: OpenWait
 }
 
+/** An input of the running turn: where and when it was admitted. */
+export interface Admitted {
+  readonly inputId: string
+  readonly seq: number
+  readonly at: number
+}
+
 /** A user's message that hooks of before_turn_start have still to judge. */
 export interface Judged {
   /** Number of its event. */
@@ -97,6 +104,8 @@ export interface Turn {
   readonly usage: ModelUsage
   /** USD of it that models inside of tools have cost. */
   readonly inside?: number
+  /** The input that opened it, and those that joined it since. */
+  readonly inputs: ReadonlyArray<Admitted>
   /** seq of the newest user_message in the prompt. */
   readonly repliesTo: number
   readonly calls: ReadonlyArray<Call>
@@ -162,6 +171,10 @@ export const ranFor = (turn: Turn, at: number) => turn.ranMs + (parked(turn) ? 0
 export const parked = ({ calls, opening, reviewing }: Turn) =>
   opening?.wait !== undefined || reviewing?.wait !== undefined ||
   (calls.length > 0 && calls.every((call) => call.phase === "parked"))
+
+/** What is known of an input: it waits, or it is of the running turn. What became of older ones stands in the journal. */
+export const knownInput = ({ pending, turn }: Context, inputId: string): Input | Admitted | undefined =>
+  pending.find((input) => input.inputId === inputId) ?? turn?.inputs.find((input) => input.inputId === inputId)
 
 /** The turn's open waits, in the order of what they belong to. */
 export const openWaits = (turn: Turn | null): ReadonlyArray<{ readonly wait: OpenWait; readonly call?: Call }> => {

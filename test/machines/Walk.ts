@@ -1,6 +1,6 @@
 /**
  * One thread under test, on the machine alone: tells it commands by short names, keeps its whole
- * journal, and after every command holds all that must hold: T1 to T4, F1, F2 and the journal's own
+ * journal, and after every command holds all that must hold: T1 to T5, F1, F2 and the journal's own
  * invariants (`test/invariants.ts`). A walk that returns has passed.
  */
 import { assert } from "@effect/vitest"
@@ -14,7 +14,7 @@ import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import { jobOf } from "../../machines/thread/calls.ts"
 import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, Plan, RepliedCall, WaitAnswer } from "../../machines/thread/commands.ts"
-import { type Call, openWaits, type Turn } from "../../machines/thread/context.ts"
+import { type Call, knownInput, openWaits, type Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { isAsked, judgingJob } from "../../machines/thread/judging.ts"
 import { decide, start, statusOf, type Step } from "../../machines/thread/decide.ts"
@@ -230,7 +230,9 @@ export class Walk {
   }
 
   /** What a client would remember of a command that was accepted. */
-  private keepBooks(command: Command, { context: { pending, turn } }: Snapshot) {
+  private keepBooks(command: Command, { context }: Snapshot) {
+    const { pending, turn } = context
+    if (command.type === "submit" && knownInput(context, command.input.inputId) !== undefined) return
     const steers = (inputId: string) => turn !== null && this.joins.set(inputId, turn.turnId)
     switch (command.type) {
       case "submit":

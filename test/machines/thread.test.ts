@@ -291,6 +291,28 @@ describe("an input that may not run any more", () => {
   })
 })
 
+describe("an input that is sent again", () => {
+  const modes = ["queue", "steer", "interrupt"] as const
+
+  it.each(modes)("is not taken twice while it waits, or is of the running turn, with mode %s", (mode) => {
+    const walk = running("B").steer("S").reply("", call()).steer("T").returns()
+    const { snapshot } = walk
+    assert.strictEqual(walk.text, "user(A) intent(A) result(A) user(S, in A) user(T, in A)")
+    for (const name of ["A", "S", "T", "B"]) walk.do(walk.submission(name, mode))
+    assert.strictEqual(walk.snapshot, snapshot)
+  })
+
+  it("is answered, not refused, also where a first one would be", () => {
+    const walk = running("B")
+    const { snapshot } = walk
+    for (const name of ["A", "B"]) {
+      walk.do(walk.submission(name, "queue", { expectedTurnId: turnOf("gone") })).do(walk.submission(name, "steer", { model: "m/two" }))
+      walk.do(walk.submission(name, "queue", { retryOf: turnOf("gone") }))
+    }
+    assert.strictEqual(walk.snapshot, snapshot)
+  })
+})
+
 describe("what waits when its turn is poisoned", () => {
   const poisoned = () => running("B", "C").poison()
   const before = "user(A) turn_failed(A: turn_poisoned)"

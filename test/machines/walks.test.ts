@@ -1,5 +1,5 @@
 /**
- * Walks over the thread's chart. `Walk` holds T1 to T4, F1, F2 and the journal's invariants after
+ * Walks over the thread's chart. `Walk` holds T1 to T5, F1, F2 and the journal's invariants after
  * every command; here are only the ways: random ones, and the shortest to every state and one step on.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -9,8 +9,8 @@ import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
 import type { HookDecided, Rewrite } from "../../machines/thread/commands.ts"
 import { runs } from "../../machines/thread/calls.ts"
-import { deadlineOf, openWaits } from "../../machines/thread/context.ts"
-import { call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
+import { deadlineOf, knownInput, openWaits } from "../../machines/thread/context.ts"
+import { ann, call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
 
 /** Random ways; more by environment for a long night. */
 const many = Number(process.env["TROUPE_WALKS"] ?? 400)
@@ -57,6 +57,11 @@ const moves = {
     const name = `w${++count}`
     walk.refusals.set(inputOf(name), { code: "identity_disabled", text: "The identity is disabled." })
     return walk.submission(name, pick(modes, a))
+  },
+  submitAgain: (walk: Walk, a: number, b: number): Command => {
+    const known = [...walk.context.pending, ...walk.context.turn?.inputs ?? []]
+    const { inputId } = pick(known, a) ?? { inputId: inputOf(`w${++count}`) }
+    return { type: "submit", at: walk.at, input: { inputId, mode: pick(modes, b) ?? "queue", content: [{ type: "text", text: "again" }], principal: ann }, admissions: walk.admissions(inputId) }
   },
   submitWithModel: (walk: Walk, a: number): Command => walk.submission(`w${++count}`, pick(modes, a), { model: "m/two" }),
   retry: (walk: Walk): Command => walk.submission(`w${++count}`, "queue", { retryOf: walk.context.carry.last?.turnId ?? turnOf("none") }),
@@ -120,7 +125,7 @@ const moves = {
 } as const
 
 const weights: Readonly<Record<Move["what"], number>> = {
-  submit: 10, submitRefused: 1, submitWithModel: 2, retry: 2, edit: 2, remove: 2, promote: 4, cancel: 2, reply: 14, staleReply: 3,
+  submit: 10, submitRefused: 1, submitAgain: 3, submitWithModel: 2, retry: 2, edit: 2, remove: 2, promote: 4, cancel: 2, reply: 14, staleReply: 3,
   fail: 6, staleFail: 2, toolReturns: 10, hookDecides: 14, hooksOfMessages: 2, answer: 8, due: 6, poison: 1
 }
 
@@ -148,7 +153,11 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
         for (const { a, b, late, what } of way) {
           walk.at += late
           const before = walk.snapshot
-          if (walk.tell(moves[what](walk, a, b)) !== undefined) assert.strictEqual(walk.snapshot, before)
+          const command = moves[what](walk, a, b)
+          const taken = command.type === "submit" && knownInput(before.context, command.input.inputId) !== undefined
+          if (walk.tell(command) !== undefined) assert.strictEqual(walk.snapshot, before)
+          // At rest it comes with the plans of what waits, like any other command.
+          else if (taken && before.context.turn !== null) assert.strictEqual(walk.snapshot, before)
           seen.add(JSON.stringify(walk.snapshot.value))
         }
         for (const { type } of walk.log) seen.add(type)
