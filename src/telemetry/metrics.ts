@@ -63,7 +63,7 @@ export const actorsQuarantined = total("actors_quarantined", "actors set aside b
 export const actorsLost = total("actors_lost", "actors found to be owned by another node")
 export const commands = labelled((attributes) => total("commands", "commands decided", attributes), "kind")
 export const turnsEnded = labelled((attributes) => total("turns", "turns ended", attributes), "outcome")
-export const turnDuration = seconds("turn_duration", "from admission to end of turn")
+export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
 // Models

@@ -129,7 +129,7 @@ export class Client {
     const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
     const answer = yield* this.ask((node) =>
       node.registry.create(threadOf(freshId("thread")), birth, {
-        key, request: name === undefined ? { type: "be born" } : { type: "submit", creating: true, input: this.input(name, "queue", script) }
+        key, request: name === undefined ? { type: "create" } : { type: "submit", creating: true, input: this.input(name, "queue", script) }
       }))
     if (!("status" in answer)) return assert.fail(`create: ${answer._tag}`)
     const body = JSON.parse(answer.body) as { readonly thread: { readonly id: string }; readonly input?: unknown }

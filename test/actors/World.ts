@@ -21,7 +21,8 @@ import { Prompts } from "../../actors/thread/prompts.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import { Placement } from "../../actors/Placement.ts"
 import { Router } from "../../actors/Router.ts"
-import { Bus, NoAnswer } from "../../src/bus/Bus.ts"
+import { Bus } from "../../src/bus/Bus.ts"
+import { NoAnswer } from "../../src/bus/hints.ts"
 import { makeInProcess } from "../../src/bus/inProcess.ts"
 import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
@@ -184,7 +185,7 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
       const actor = ref()
       if (actor !== undefined) {
         const facts = world.store.actors.get(placeOf(actor))?.facts ?? []
-        const cold = yield* Effect.orDie(new Prompts(0, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length))
+        const cold = yield* Effect.orDie(new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length))
         if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages)) world.complaints.push("a kept prompt is not the journal's")
       }
       return yield* models.sample(request)
@@ -257,7 +258,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   return yield* Effect.gen(function*() {
     const bus = yield* Bus
     const tools = toolsOf(world)
-    const prompts = new Prompts(1_000_000, journal.log)
+    const prompts = new Prompts({ keptBytes: 10_000_000, underWayBytes: 10_000_000 }, journal.log)
     const models = watchedModels(world, yield* Models, ref)
     const kind = makeThreadKind({ tails: new Tails(0), endings: new Endings(),
       bus, journal, prompts, tools,

@@ -22,7 +22,7 @@ const bodyOf = ({ body }: Answer): Readonly<Record<string, unknown>> => ({ ...JS
 const create = Effect.fnUntraced(function*(node: Node) {
   const ref = threadOf(freshId("thread"))
   const attributes = JSON.stringify({ createdBy: ann, updatedBy: ann })
-  yield* node.registry.create(ref, { parent: agentId, attributes }, { request: { type: "be born" } })
+  yield* node.registry.create(ref, { parent: agentId, attributes }, { request: { type: "create" } })
   return ref
 })
 
