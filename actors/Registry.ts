@@ -41,11 +41,13 @@ interface Birth {
 export interface Wakeable {
   /** Claims and resumes an actor that is due; nothing when another node lives with it. */
   readonly wake: (ref: ActorRef) => Effect.Effect<void>
-  /** Delivers a command that was stored while the owner could not be reached. */
-  readonly accept: (row: InboxRow) => Effect.Effect<void>
+  /** Whether this version can read a row of the inbox. */
+  readonly reads: (row: InboxRow) => boolean
+  /** Delivers commands that were stored for one actor while its owner could not be reached: oldest first. */
+  readonly accept: (ref: ActorRef, rows: ReadonlyArray<InboxRow>) => Effect.Effect<void>
   readonly isLive: (ref: ActorRef) => boolean
-  /** Lost while something was to do (R3); forgotten by the call. */
-  readonly takeOrphans: () => ReadonlyArray<ActorRef>
+  /** Meets what this node owes and whose moment has come (R3). Cheap when there is nothing. */
+  readonly serve: Effect.Effect<void>
   /** Sends `due` to live actors whose moment has come. */
   readonly tick: Effect.Effect<void>
   /** R2. */
@@ -73,6 +75,8 @@ const ticksToAbort = 3
 
 /** Actors given back in a statement. */
 const portion = 500
+
+const servedAtOnce = 50
 
 const bornHead = (at: number): Head => ({
   pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: at
@@ -312,18 +316,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
 
   const wakeable: Wakeable = {
     wake: (ref) => unasked(ref, find(ref)),
-    accept: (row) => {
+    reads: (row) => readPosted(kind, row) !== undefined,
+    accept: (ref, rows) => Effect.forEach(rows, (row) => {
       const envelope = readPosted(kind, row)
-      return envelope === undefined
-        ? Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actor: row.actor.id }))
-        : unasked(row.actor, local(row.actor, envelope))
-    },
+      return envelope === undefined ? Effect.void : unasked(ref, local(ref, envelope))
+    }, { discard: true }),
     isLive: (ref) => live.has(ref.id),
-    takeOrphans: () => {
-      const refs = [...orphans.values()]
+    serve: Effect.suspend(() => {
+      const refs = [...orphans.values()].filter(({ id }) => !live.has(id))
       orphans.clear()
-      return refs
-    },
+      return Effect.forEach(refs, (ref) => unasked(ref, find(ref)), { concurrency: servedAtOnce, discard: true })
+    }),
     tick,
     passivate,
     holds: (shard) => {

@@ -3,6 +3,7 @@
  * Nothing outlives the process. Several owners may share one MemoryStore; each builds its own layer.
  */
 import { Clock, Effect, Layer } from "effect"
+import { body } from "../domain/ids.ts"
 import { admissionOf } from "../domain/once.ts"
 import { type ActorRef, Inconsistent, Journal, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredInput, Superseded } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
@@ -97,6 +98,7 @@ export const layerMemory = (store: MemoryStore) =>
             .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, "") && hasShard(shards, shardOf(actor.ref.id)))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
+      tend: () => step(() => Effect.void),
       log: (ref, afterPos, types) =>
         step(() => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
       key: (workspace, scope) => step(() => Effect.succeed(store.keyOf(workspace, scope, now()))),
@@ -120,13 +122,15 @@ export const layerMemory = (store: MemoryStore) =>
           if (!store.inbox.has(place)) store.inbox.set(place, row)
           return Effect.succeed(true)
         }),
-      inbox: (limit, shards) =>
+      inbox: ({ actors, after, except, rows, shards }) =>
         step(() => {
           const me = lease.incarnation()
-          return Effect.succeed([...store.inbox.values()].filter((row) => {
+          const readable = [...store.inbox.values()].filter((row) => {
             const actor = store.actors.get(placeOf(row.actor))
-            return actor !== undefined && (actor.owner === me || (free(actor, me) && hasShard(shards, shardOf(actor.ref.id))))
-          }).slice(0, limit))
+            return actor !== undefined && (actor.owner === me || (free(actor, me) && hasShard(shards, shardOf(actor.ref.id)))) && !except.includes(row.id)
+          })
+          const lines = [...Map.groupBy(readable, (row) => body(row.actor.id))].filter(([id]) => after === undefined || id > body(after))
+          return Effect.succeed(lines.sort(([a], [b]) => a < b ? -1 : 1).slice(0, actors).flatMap(([, line]) => line.slice(0, rows)))
         }),
       posted: (ref) => step(() => Effect.succeed(store.posted(ref)))
     })
