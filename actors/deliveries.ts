@@ -26,19 +26,19 @@ export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<R
   /** The first row of an actor's last portion since the last whole look, where that portion was full. */
   const firsts = new Map<string, string>()
 
-  const passOver = (row: InboxRow) => Effect.suspend(() => {
+  const passOver = (row: InboxRow) => {
     for (const id of unreadable) {
       if (unreadable.size < mostUnreadable) break
       unreadable.delete(id)
     }
     unreadable.add(row.id)
     return Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actor: row.actor.id, row: row.id }))
-  })
+  }
 
   const serve = Effect.fnUntraced(function*(ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
     const registry = registries[ref.kind]
-    const readable = rows.filter(registry.reads)
-    yield* Effect.forEach(rows.filter((row) => !readable.includes(row)), passOver, { discard: true })
+    const { readable = [], strange = [] } = Object.groupBy(rows, (row) => registry.reads(row) ? "readable" : "strange")
+    yield* Effect.forEach(strange, passOver, { discard: true })
     const [first] = rows
     const isFull = first !== undefined && rows.length === portion.rows
     const gotFewer = isFull && firsts.get(ref.id) !== first.id
@@ -52,12 +52,14 @@ export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<R
       if (isWhole) firsts.clear()
       let after: string | undefined
       do {
+        // Their rows are on their way: what is found of them now may be accepted by the time that it is read.
+        const busy = new Set(served)
         const found = yield* journal.inbox({ ...portion, shards, after, except: [...unreadable] })
         const lines = [...Map.groupBy(found, ({ actor }) => actor.id)]
         after = lines.length === portion.actors ? lines.at(-1)?.[0] : undefined
         for (const [id, rows] of lines) {
           const ref = rows[0]?.actor
-          if (ref === undefined || served.has(id) || !isToTake(ref)) continue
+          if (ref === undefined || busy.has(id) || !isToTake(ref)) continue
           served.add(id)
           yield* hands.take(1)
           yield* serve(ref, rows).pipe(
