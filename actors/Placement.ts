@@ -48,6 +48,14 @@ export const place = (incarnations: ReadonlyArray<string>, count = shardCount): 
   })
 }
 
+/** The node of each shard among these nodes (P4, P5). */
+export const placeAmong = (nodes: ReadonlyArray<Pick<LiveNode, "incarnation" | "shards"> & { readonly draining?: boolean }>): ReadonlyArray<string> => {
+  const staying = nodes.flatMap(({ draining, incarnation }) => draining === true ? [] : [incarnation])
+  if (nodes.every(({ shards }) => shards === shardCount)) return place(staying)
+  const coarse = place(staying, coarseCount)
+  return coarse.length === 0 ? [] : Array.from({ length: shardCount }, (_, shard) => coarse[coarseOf(shard)]!)
+}
+
 /** So many births more than the others on average, and a node has borne enough of its own. */
 const leeway = { births: 128, share: 1.25 }
 
@@ -99,15 +107,14 @@ function makePlacement(lease: Lease["Service"]) {
     const nodes = lease.nodes()
     if (nodes === seen && me === lease.incarnation()) return
     seen = nodes
-    const staying = nodes.filter(({ draining }) => !draining)
-    const coarse = nodes.some(({ incarnation, shards }) => incarnation !== lease.incarnation() && shards !== shardCount)
-    const now = [...staying.map(({ incarnation }) => incarnation), lease.incarnation(), coarse].join()
+    me = lease.incarnation()
+    // This node may not have said yet what it says.
+    const known = nodes.map((node) => node.incarnation === me ? { ...node, shards: shardCount } : node)
+    const now = JSON.stringify([me, known.map(({ draining, incarnation, shards }) => [incarnation, draining, shards])])
     if (now === version) return
     version = now
-    me = lease.incarnation()
-    ring = staying.map(({ incarnation }) => incarnation).toSorted()
-    const places = place(ring, coarse ? coarseCount : shardCount)
-    placed = coarse && places.length > 0 ? Array.from({ length: shardCount }, (_, shard) => places[coarseOf(shard)]!) : places
+    ring = known.flatMap(({ draining, incarnation }) => draining ? [] : [incarnation]).toSorted()
+    placed = placeAmong(known)
     mine = shardsOf((shard) => placed[shard] === me)
     own = placed.flatMap((node, shard) => node === me ? [shard] : [])
   }

@@ -2,7 +2,7 @@
  * `node bench/sweep.ts`: what a look of the sweep costs beside much that is none of its business, and how fast one node
  * takes up what a dead one left.
  *
- *   --only look,takeover   --ahead 1000000   --running 1000000   --nodes 20   --looks 300   --due 100000   --write
+ *   --only look,takeover   --ahead 1000000   --running 1000000   --nodes 20   --looks 1000   --due 100000   --write
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
@@ -28,7 +28,7 @@ import { startPostgres, startTroupe } from "./systems.ts"
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: "look,takeover" }, ahead: { type: "string", default: "1000000" }, running: { type: "string", default: "1000000" },
-    nodes: { type: "string", default: "20" }, looks: { type: "string", default: "300" }, due: { type: "string", default: "100000" },
+    nodes: { type: "string", default: "20" }, looks: { type: "string", default: "1000" }, due: { type: "string", default: "100000" },
     write: { type: "boolean", default: false }
   }
 })

@@ -64,7 +64,7 @@ select count(*)::int as size from freed`
 // more, or until some are noted elsewhere. `fetch ... with ties` so that the next portion begins at a later moment.
 const tidying = (whose: string) => `with ${living},
 picked as materialized (select a.ctid as place, a.at, a.actors from agenda a where a.owner ${whose} and a.at <= now() and a.at > $2
-  order by a.at fetch first ($1) rows with ties),
+  order by a.owner, a.at fetch first ($1) rows with ties),
 opened as materialized (select p.place, n.id, h.runnable_at <= now() as due, l.incarnation as holder from picked p
   cross join lateral unnest(p.actors) as n(id)
   left join lateral (select h.owner, h.runnable_at from heads h where h.id = n.id offset 0) h on true
