@@ -15,7 +15,7 @@ import { Context, Effect, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorKind, type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
-import { hasShard, shardCount, shardOf, shardsOf } from "../src/journal/shard.ts"
+import { hasShard, shardCount, shardsOf } from "../src/journal/shard.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import { IdentityRegistry } from "./identity/layer.ts"
 import { Placement } from "./Placement.ts"
@@ -30,7 +30,7 @@ const atOnce = 50
 const noShards = shardsOf(() => false)
 
 export class Sweep extends Context.Service<Sweep, {
-  /** Milliseconds since the last pass that went well, by the monotonic clock. */
+  /** Milliseconds since the sweep last went well, takeovers and inbox, by the monotonic clock. */
   readonly lagMs: () => number
   /** Hands over what lives here: the first step of leaving. Takes at most so many milliseconds. */
   readonly drain: (ms: number) => Effect.Effect<void>
@@ -45,7 +45,6 @@ export class Sweep extends Context.Service<Sweep, {
     const registries: Readonly<Record<ActorKind, Wakeable>> = { thread: yield* ThreadRegistry, identity: yield* IdentityRegistry }
     const all = Object.values(registries)
     const live = () => all.reduce((sum, registry) => sum + registry.size(), 0)
-    let last = performance.now()
     let draining = false
 
     const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
@@ -58,7 +57,7 @@ export class Sweep extends Context.Service<Sweep, {
       const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
       yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
       // There are more, and they can be had.
-      if (due.length * 2 >= claimed && asleep.some(isLive)) for (const ref of due) takeovers.ring(shardOf(ref.id))
+      if (due.length * 2 >= claimed && asleep.some(isLive)) takeovers.ring("all")
     })
 
     const toTake = makeViews(placement, isLive, lease.now)
@@ -70,9 +69,8 @@ export class Sweep extends Context.Service<Sweep, {
         yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
         yield* serve
         yield* take(toTake.next())
-        last = performance.now()
       }),
-      hinted: (named) => draining ? Effect.void : take(among(toTake.own(), named))
+      hinted: (isNamed) => draining ? Effect.void : take(among(toTake.own(), isNamed))
     })
 
     // The inbox
@@ -84,14 +82,14 @@ export class Sweep extends Context.Service<Sweep, {
     const inbox = makeRounds({
       what: "a look at the inbox", lease,
       whole: Effect.suspend(() => deliveries.look(draining ? remaining : toDeliver.next(), true)),
-      hinted: (named) => deliveries.look(draining ? remaining : among(toDeliver.own(), named), false)
+      hinted: (isNamed) => deliveries.look(draining ? remaining : among(toDeliver.own(), isNamed), false)
     })
 
     /** W3: the shards that were named, as far as they are this node's. */
-    const among = ({ isToTake, shards }: View, named: ReadonlySet<number>): View =>
-      ({ isToTake, shards: shardsOf((shard) => named.has(shard) && hasShard(shards, shard)) })
+    const among = ({ isToTake, shards }: View, isNamed: (shard: number) => boolean): View =>
+      ({ isToTake, shards: shardsOf((shard) => isNamed(shard) && hasShard(shards, shard)) })
 
-    const ring = (shard: number) => {
+    const ring = (shard: number | "all") => {
       takeovers.ring(shard)
       inbox.ring(shard)
     }
@@ -113,7 +111,7 @@ export class Sweep extends Context.Service<Sweep, {
     const tick = Effect.suspend(() => {
       if (placement.version() !== nodes) {
         nodes = placement.version()
-        for (let shard = 0; shard < shardCount; shard++) ring(shard)
+        ring("all")
       }
       return Effect.forEach(all, (registry) => registry.tick, { discard: true })
     })
@@ -124,7 +122,7 @@ export class Sweep extends Context.Service<Sweep, {
     lease.describe(() => ({ actors: live(), births: placement.births(), shards: shardCount, draining, bus: bus.state() }))
 
     return Sweep.of({
-      lagMs: () => performance.now() - last,
+      lagMs: () => performance.now() - Math.min(takeovers.last(), inbox.last()),
       drain: Effect.fnUntraced(function*(ms) {
         const until = performance.now() + ms
         draining = true

@@ -16,7 +16,7 @@ const hintedEvery = 20
 export interface Looks {
   readonly lease: Pick<Lease["Service"], "fenced" | "now">
   readonly whole: Effect.Effect<void, unknown>
-  readonly hinted: (named: ReadonlySet<number>) => Effect.Effect<void, unknown>
+  readonly hinted: (isNamed: (shard: number) => boolean) => Effect.Effect<void, unknown>
   /** In the logs. */
   readonly what: string
 }
@@ -26,14 +26,17 @@ export const safely = <E>(effect: Effect.Effect<void, E>, what: string) =>
   effect.pipe(Effect.tapCause((cause) => Effect.logWarning(`${what} failed`, cause)), Effect.ignoreCause)
 
 export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
-  let named = new Set<number>()
+  let named = new Set<number | "all">()
   let bell = Deferred.makeUnsafe<void>()
+  let last = performance.now()
   return {
-    /** Brings a look at that shard forward. */
-    ring: (shard: number) => {
+    /** Brings a look at that shard forward, or at all of them. */
+    ring: (shard: number | "all") => {
       named.add(shard)
       Deferred.doneUnsafe(bell, Effect.void)
     },
+    /** When a whole look last went well, by the monotonic clock. */
+    last: () => last,
     /** Looks for ever. A fenced node does not look. */
     run: Effect.gen(function*() {
       let next = lease.now()
@@ -42,9 +45,12 @@ export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
         bell = Deferred.makeUnsafe<void>()
         const isWhole = rung._tag === "None" || lease.now() >= next
         if (isWhole) next = lease.now() + wholeEvery
-        const shards = named
+        const asked = named
         named = new Set()
-        if (!lease.fenced()) yield* safely(isWhole ? whole : hinted(shards), what)
+        const look = isWhole
+          ? Effect.andThen(whole, Effect.sync(() => { last = performance.now() }))
+          : hinted((shard) => asked.has("all") || asked.has(shard))
+        if (!lease.fenced()) yield* safely(look, what)
         if (!isWhole) yield* Effect.sleep(hintedEvery)
       }
     })
