@@ -70,7 +70,10 @@ export class Sweep extends Context.Service<Sweep, {
         yield* serve
         yield* take(toTake.next())
       }),
-      hinted: (isNamed) => draining ? Effect.void : take(among(toTake.own(), isNamed))
+      hinted: (isNamed) => Effect.suspend(() => {
+        const view = among(toTake.own(), isNamed)
+        return draining || view.shards.every((byte) => byte === 0) ? Effect.void : take(view)
+      })
     })
 
     // The inbox

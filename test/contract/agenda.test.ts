@@ -1,12 +1,13 @@
 /** What is due, and what is posted, is found by those who may take it, and nothing hides it (G1 to G4 of agenda.ts, X1 and X2 of inbox.ts). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit, type Scope } from "effect"
+import { Effect, Exit, Redacted, type Scope } from "effect"
 import fc from "fast-check"
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
 import { nearMs } from "../../src/journal/agenda.ts"
 import type { ActorRef, Append, Head, InboxRow, InboxWanted } from "../../src/journal/Journal.ts"
 import { allShards } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
+import { migrate } from "../../src/store/migrate.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
 const workspace = freshId("workspace")
@@ -181,6 +182,22 @@ describe("the agenda in PostgreSQL", () => {
     assert.deepStrictEqual(yield* dueOf(b, mine), idsOf(given))
     yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
     assert.deepStrictEqual(yield* dueOf(b, mine), idsOf([...given, ...kept]))
+  }).pipe(Effect.scoped))
+
+  it.live("is whole for the version before after one statement, and for this one again after its migration", () => Effect.gen(function*() {
+    const a = yield* world.open("a")
+    const far = yield* born(a, 2, Date.now() + 2 * nearMs)
+    yield* sql(`with later as (delete from agenda_later returning at, actors),
+      noted as (insert into agenda (at, actors) select at, actors from later)
+      delete from kysely_migration where name = '005_agenda'`)
+    const notes = yield* agenda(far)
+    assert.deepStrictEqual(notes.map(({ owner }) => owner), notes.map(() => null))
+    assert.strictEqual(notes.reduce((sum, { size }) => sum + size, 0), 2)
+    assert.deepStrictEqual(yield* migrate(Redacted.make(world.url)), ["005_agenda"])
+    yield* sql("update heads set runnable_at = now() - interval '1 second' where id = any($1::uuid[])", [uuids(far)])
+    yield* sql("update agenda set at = now() - interval '1 second' where actors && $1::uuid[]", [uuids(far)])
+    yield* a.journal.release(far.slice(0, 1).map((actor) => ({ actor, epoch: 1 })))
+    assert.deepStrictEqual(yield* dueOf(a, far), idsOf(far.slice(0, 1)))
   }).pipe(Effect.scoped))
 
   it.live("passes over kinds that this version does not know, however many", () => Effect.gen(function*() {
