@@ -47,6 +47,8 @@ interface Birth {
 export interface Wakeable {
   /** Claims and resumes an actor that is due; nothing when another node lives with it. */
   readonly wake: (ref: ActorRef) => Effect.Effect<void>
+  /** Whether this version can read a row of the inbox. */
+  readonly reads: (row: InboxRow) => boolean
   /** Delivers commands to one actor that were stored while its owner could not be reached, oldest first. */
   readonly accept: (ref: ActorRef, rows: ReadonlyArray<InboxRow>) => Effect.Effect<void>
   readonly isLive: (ref: ActorRef) => boolean
@@ -409,6 +411,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
 
   const wakeable: Wakeable = {
     wake: (ref) => unasked(ref, find(ref, false, false)),
+    reads: (row) => host.readable(row) !== undefined,
     accept: (ref, rows) => Effect.forEach(rows, (row) => {
       const envelope = host.readable(row)
       return envelope === undefined

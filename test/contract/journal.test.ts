@@ -1,8 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Redacted } from "effect"
-import type { ActorRef, Append, Claimed, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
+import type { ActorRef, Append, Claimed, FactRow, Head, IdempotencyRow, InboxWanted, WaitRow } from "../../src/journal/Journal.ts"
 import { body, toUuid } from "../../src/domain/ids.ts"
-import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
+import { allShards, coarseOf, shardCount, shardOf, type Shards, shardsOf } from "../../src/journal/shard.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { appends } from "../../src/journal/appends.ts"
 import { appendStatement, sizeOf } from "../../src/journal/appendStatement.ts"
@@ -47,6 +47,7 @@ const together = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) => Effect.a
 const tags = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>) =>
   exits.map((exit) => Exit.isSuccess(exit) ? "done" : Cause.hasDies(exit.cause) ? "defect" : tagOf(Cause.squash(exit.cause)))
 const loading = (journal: Owner["journal"], actor: ActorRef) => Effect.flatMap(journal.claim(actor), journal.load)
+const wanted = (shards: Shards): InboxWanted => ({ actors: 100, rows: 100, shards, after: undefined, except: [] })
 const tagOf = (error: unknown) => typeof error === "object" && error !== null && "_tag" in error ? error._tag : error
 
 for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async () => memoryWorld(), PostgreSQL: postgresWorld })) {
@@ -329,7 +330,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       const row = { id: freshId("input"), actor, command: `{"x":"\\u0000"}` }
       yield* b.journal.post(row)
       yield* b.journal.post({ ...row, command: "other" })
-      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(100, allShards), (rows) => rows.filter((each) => each.actor.id === actor.id))
+      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(wanted(allShards)), (rows) => rows.filter((each) => each.actor.id === actor.id))
       assert.deepStrictEqual(yield* inbox(a), [row])
       assert.deepStrictEqual(yield* inbox(b), [])
       yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: row.id }))
@@ -346,7 +347,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       const isLow = ({ id }: ActorRef) => shardOf(id) < shardCount / 2
       const ofMine = (refs: ReadonlyArray<ActorRef>) => refs.filter((ref) => mine.some(({ id }) => id === ref.id)).map(({ id }) => id).sort()
       const idsOf = (some: ReadonlyArray<ActorRef>) => some.map(({ id }) => id).sort()
-      const posted = (owner: Owner, shards = low) => Effect.map(owner.journal.inbox(100, shards), (found) => ofMine(found.map(({ actor }) => actor)))
+      const posted = (owner: Owner, shards = low) => Effect.map(owner.journal.inbox(wanted(shards)), (found) => ofMine(found.map(({ actor }) => actor)))
       assert.deepStrictEqual(yield* posted(a), idsOf(mine))
       assert.deepStrictEqual(yield* posted(b), [])
       yield* a.journal.release(mine.map((actor) => ({ actor, epoch: 1 })))
@@ -467,7 +468,7 @@ describe("the journal in memory alone", () => {
     const seen: Array<string> = []
     store.readFault = (read, n) => {
       seen.push(`${read} ${n}`)
-      return read === "claim" && n === 1 || read === "load"
+      return read === "claim" && n === 1 || read === "load" ? "unasked" : undefined
     }
     const claims = yield* together([journal.claim(actor)])
     const claimed = yield* journal.claim(actor)
@@ -482,37 +483,12 @@ describe("the journal in PostgreSQL alone", () => {
   beforeAll(async () => { world = await postgresWorld() })
   afterAll(() => world.close())
 
-  it.live("keeps on the agenda those who still have something to do, and no others for long", () => Effect.gen(function*() {
-    const { journal } = yield* world.open("a")
-    const actors = Array.from({ length: 8 }, thread)
-    const at = Math.floor(Date.now() / 1000) * 1000 - 5_000
-    const agenda = () => Effect.promise(() => world.sql("select cardinality(actors) as size from agenda where actors && $1::uuid[]", [actors.map((actor) => toUuid(actor.id))]))
-    const due = Effect.map(journal.due(100, allShards), (refs) => refs.map((ref) => ref.id))
-    const rest = (some: ReadonlyArray<ActorRef>, runnableAt: number | null = null) =>
-      together(some.map((actor) => journal.append(next(actor, { rev: 1 }, { of: { runnableAt } }))))
-    yield* together(actors.map((actor) => journal.append(birth(actor, { head: headOf({ runnableAt: at }) }))))
-    // One statement, one second, one row; the others were sent while the first was under way.
-    assert.isBelow((yield* agenda()).length, actors.length)
-    yield* rest(actors.slice(0, 5))
-    yield* rest(actors.slice(5, 6), Date.now() + 60_000)
-    yield* due
-    const shrunk = yield* agenda()
-    assert.isAtMost(shrunk.reduce((sum, row) => sum + Number(row["size"]), 0), 5)
-    yield* journal.release(actors.map((actor) => ({ actor, epoch: 1 })))
-    assert.deepStrictEqual(yield* due, actors.slice(6).map((actor) => actor.id))
-    for (const actor of actors.slice(6)) {
-      const { epoch } = yield* journal.claim(actor)
-      yield* journal.append(next(actor, { epoch, rev: 1 }))
-    }
-    assert.deepStrictEqual(yield* due, [])
-    assert.deepStrictEqual(yield* agenda(), [{ size: 1 }])
-  }).pipe(Effect.scoped))
-
   it.live("finds the shard of an id where the program finds it", () => Effect.promise(async () => {
     const ids = (["thread", "agent", "node"] as const).flatMap((noun) => Array.from({ length: 50 }, () => freshId(noun)))
     ids.push(...Array.from({ length: 50 }, (_, i) => identityActorId(workspace, `i${i}`)))
-    const [row] = await world.sql("select array_agg(shard_of(id) order by o) as shards from unnest($1::uuid[]) with ordinality as u(id, o)", [ids.map(toUuid)])
+    const [row] = await world.sql("select array_agg(fine_shard_of(id) order by o) as shards, array_agg(shard_of(id) order by o) as coarse from unnest($1::uuid[]) with ordinality as u(id, o)", [ids.map(toUuid)])
     assert.deepStrictEqual(row?.["shards"], ids.map(shardOf))
+    assert.deepStrictEqual(row?.["coarse"], ids.map((id) => coarseOf(shardOf(id))), "as nodes of earlier versions ask")
     assert.isAbove(new Set(ids.map(shardOf)).size, 80)
   }))
 
