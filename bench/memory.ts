@@ -1,7 +1,7 @@
 /**
  * `node bench/memory.ts`: the resident memory of a node at work, every thread a new one, and at rest after it.
  *
- *   --minutes 10   --clients 64   --rest 60    seconds after it   --node "--max-semi-space-size=8"    flags of the server's Node
+ *   --minutes 10   --clients 64   --rest 60    seconds after it   --node="--max-semi-space-size=8"    flags of the server's Node
  *   --snapshot     what the heap holds in the end, by constructor     --write
  */
 import { spawn } from "node:child_process"
