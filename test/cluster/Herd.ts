@@ -54,7 +54,7 @@ export class Herd implements Clients {
         Object.assign(sent, { ended, outcome: "acknowledged", inputId, state: field(body, "input", "state") })
         this.history.threads.set(threadId, {
           workspace: workspace.id, threadId, sent: [sent], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(),
-          texts: new Map([[inputId, new Set([label])]]), prober: true, sleeper: true
+          texts: new Map([[inputId, new Set([label])]]), prober: true, sleeper: true, cleared: false
         })
       }
     }))

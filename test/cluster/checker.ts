@@ -128,7 +128,8 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
     const turn = admitted.get(inputId)?.turn
     if (turn !== undefined && turn !== null && !joins.has(inputId)) joins.set(inputId, turn)
   }
-  for (const id of gone) if (!thread.mayBeGone.has(id)) broken.push(`J2: ${id} was removed by nobody`)
+  const told = new Set(thread.sent.flatMap(({ inputId }) => inputId ?? []))
+  for (const id of gone) if (!thread.mayBeGone.has(id) && (told.has(id) || !thread.cleared)) broken.push(`J2: ${id} was removed by nobody`)
   broken.push(...unaccounted(log, { accepted, removed: gone, pending, unordered: thread.unordered, joins }).map((text) => text.replace(/^I5/, "J2").replace(/^I6/, "J6")))
   for (const [label, times] of labelled) {
     if (times > 1) broken.push(`J2: ${label} was admitted ${times} times`)

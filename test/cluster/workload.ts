@@ -18,6 +18,8 @@ export interface WorkloadOptions {
   readonly sleepers?: number
   /** Whose turns call the tool that must not run twice, one step after the other. */
   readonly chargers?: number
+  /** Who make a thread with every message. */
+  readonly openers?: number
   /** The share of submits under an idempotency key. */
   readonly keyed?: number
   readonly followers?: number
@@ -73,7 +75,7 @@ export class Workload {
     this.cluster = cluster
     this.seed = options.seed
     this.name = `r${options.seed}`
-    this.#options = { users: 60, probers: 12, sleepers: 6, chargers: 9, keyed: 0.85, followers: 6, thinkMs: 1_500, ...options }
+    this.#options = { users: 60, probers: 12, sleepers: 6, chargers: 9, openers: 6, keyed: 0.85, followers: 6, thinkMs: 1_500, ...options }
     this.#random = randomOf(options.seed)
   }
 
@@ -83,7 +85,7 @@ export class Workload {
 
   async start() {
     const stages = await Promise.all(this.cluster.workspaces.map((workspace) => this.#stage(workspace)))
-    const { chargers, followers, probers, sleepers, users } = this.#options
+    const { chargers, followers, openers, probers, sleepers, users } = this.#options
     const spread = (count: number, work: (stage: Stage, i: number) => Promise<void>) => {
       for (let i = 0; i < count; i++) {
         const stage = stages[i % stages.length]
@@ -91,6 +93,7 @@ export class Workload {
       }
     }
     spread(users, (stage, i) => this.#user(stage, `u${i}`))
+    spread(openers, (stage, i) => this.#opener(stage, `o${i}`))
     spread(probers, (stage, i) => this.#steady(stage, `p${i}`, { agentId: stage.proberId, script: longScript, prober: true }))
     spread(sleepers, (stage, i) => this.#steady(stage, `s${i}`, { agentId: stage.proberId, script: sleepyScript, prober: true, sleeper: true }))
     spread(chargers, (stage, i) => this.#steady(stage, `c${i}`, { agentId: stage.agentId, script: chargingScript }))
@@ -148,13 +151,35 @@ export class Workload {
     }
   }
 
-  async #thread(caller: Caller, agentId: string, prober: boolean, sleeper = false) {
-    const threadId = await this.#create(caller, "/v1/threads", { agentId, title: caller.workspace.canary }, "thread", "id")
+  #known(caller: Caller, threadId: string, prober = false, sleeper = false) {
     const history: ThreadHistory = {
-      workspace: caller.workspace.id, threadId, sent: [], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(), texts: new Map(), prober, sleeper
+      workspace: caller.workspace.id, threadId, sent: [], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(), texts: new Map(), prober, sleeper, cleared: false
     }
     this.history.threads.set(threadId, history)
     return history
+  }
+
+  async #thread(caller: Caller, agentId: string, prober: boolean, sleeper = false) {
+    return this.#known(caller, await this.#create(caller, "/v1/threads", { agentId, title: caller.workspace.canary }, "thread", "id"), prober, sleeper)
+  }
+
+  /** Births with what they begin: one that nobody has been told of is nobody's. */
+  async #opener({ agentId, workspace }: Stage, who: string) {
+    const caller = this.#caller(workspace)
+    while (this.#working) {
+      await sleep(caller.random() * this.#options.thinkMs)
+      const label = this.#label(caller, who)
+      const sent: Sent = { label, mode: "queue", began: performance.now(), outcome: "acknowledged" }
+      const text = this.#textOf(label, scripts[Math.floor(caller.random() * scripts.length)] ?? "")
+      const body = { agentId, title: workspace.canary, message: { content: [{ type: "text", text }] } }
+      const keyed = caller.random() < this.#options.keyed
+      const answer = await caller.ask("POST", "/v1/threads", body, { submit: true, ...(keyed ? { key: `${this.name}.${this.#count++}` } : { once: true }) })
+      if (answer?.status !== 201) continue
+      const inputId = field(answer.body, "input", "id")
+      const thread = this.#known(caller, field(answer.body, "thread", "id"))
+      thread.sent.push({ ...sent, ended: answer.ended, inputId, state: field(answer.body, "input", "state") })
+      thread.texts.set(inputId, new Set([label]))
+    }
   }
 
   #label(caller: Caller, who: string) {
@@ -220,7 +245,7 @@ export class Workload {
         texts?.add(label)
         const answer = await caller.ask("PATCH", `${path}/queue/${inputId}`, { content: [{ type: "text", text: label }] })
         if (answer?.status === 200) for (const text of before) texts?.delete(text)
-        else if (answer !== undefined) texts?.delete(label)
+        else if (answer?.tries === 1) texts?.delete(label)
       } else if (dice < 0.91) {
         thread.mayBeGone.add(inputId)
         await caller.ask("DELETE", `${path}/queue/${inputId}`)
@@ -231,7 +256,10 @@ export class Workload {
         if (answer?.status === 200 && field(answer.body, "state") === "steered") thread.joins.set(inputId, field(answer.body, "turnId"))
       } else {
         const clearQueue = random() < 0.3
-        if (clearQueue) for (const { inputId } of thread.sent) if (inputId !== undefined) thread.mayBeGone.add(inputId)
+        if (clearQueue) {
+          thread.cleared = true
+          for (const { inputId } of thread.sent) if (inputId !== undefined) thread.mayBeGone.add(inputId)
+        }
         await caller.ask("POST", `${path}/cancel`, { clearQueue }, { key: `${this.name}.${this.#count++}` })
       }
       await sleep(random() * 2 * this.#options.thinkMs)
