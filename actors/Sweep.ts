@@ -64,12 +64,12 @@ export class Sweep extends Context.Service<Sweep, {
 
     const deliver = Effect.fnUntraced(function*(shards: Shards, isToTake: (found: InboxRow) => boolean) {
       const inbox = (yield* journal.inbox(claimed, shards)).filter(isToTake)
-      yield* Effect.forEach(inbox, (row) => registries[row.actor.kind].accept(row), { concurrency: atOnce, discard: true })
+      yield* Effect.forEach(inbox, (row) => registries[row.actor.kind].accept(row.actor, [row]), { concurrency: atOnce, discard: true })
     })
 
-    const look = Effect.fnUntraced(function*(shards: Shards, isToTake: (found: ActorRef | InboxRow) => boolean, orphans: ReadonlyArray<ActorRef> = []) {
+    const look = Effect.fnUntraced(function*(shards: Shards, isToTake: (found: ActorRef | InboxRow) => boolean) {
       const due = yield* journal.due(claimed, shards)
-      const asleep = [...orphans, ...due.filter(isToTake)].filter((ref) => !isLive(ref))
+      const asleep = due.filter(isToTake).filter((ref) => !isLive(ref))
       yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
       // There are more, and they can be had.
       if (due.length === claimed && asleep.some(isLive)) for (const ref of due) ring(shardOf(ref.id))
@@ -78,7 +78,7 @@ export class Sweep extends Context.Service<Sweep, {
 
     /** What others were to take at the last wide look. */
     let strays = new Set<string>()
-    const wide = Effect.fnUntraced(function*(orphans: ReadonlyArray<ActorRef>) {
+    const wide = Effect.gen(function*() {
       const mine = placement.mine()
       const before = strays
       strays = new Set()
@@ -87,15 +87,14 @@ export class Sweep extends Context.Service<Sweep, {
         if (hasShard(mine, shardOf(ref.id)) || isLive(ref)) return true
         strays.add(found.id)
         return before.has(found.id)
-      }, orphans)
+      })
     })
 
     let passes = 0
     const pass = Effect.gen(function*() {
       // First, so that whoever is woken below is told the time before it may leave again.
       yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
-      const orphans = all.flatMap((registry) => registry.takeOrphans())
-      yield* passes++ % wideEvery === 0 ? wide(orphans) : look(placement.mine(), () => true, orphans)
+      yield* passes++ % wideEvery === 0 ? wide : look(placement.mine(), () => true)
       last = performance.now()
     })
 
@@ -129,6 +128,8 @@ export class Sweep extends Context.Service<Sweep, {
     yield* bus.onWake((shard) => {
       if (hasShard(placement.mine(), shard) || all.some((registry) => registry.holds(shard))) ring(shard)
     })
+
+    yield* Effect.repeat(Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true }), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
     let nodes = placement.version()
     const tick = Effect.suspend(() => {

@@ -1,6 +1,6 @@
 /** What a thread that was taken over in the middle of a turn has to do again. */
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import { jobOf, runs } from "../../machines/thread/calls.ts"
+import { jobOf } from "../../machines/thread/calls.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { judgingJob } from "../../machines/thread/judging.ts"
 
@@ -19,8 +19,7 @@ export const again = ({ context: { turn }, value }: Snapshot): ReadonlyArray<Thr
       return job === undefined ? [] : [job]
     }
     case "acting":
-      return calls.filter((call) => call.phase === "running").map((call): ThreadJob =>
-        runs(call) && !call.rerunnable ? { type: "reportLost", params: { turnId, toolCallId: call.toolCallId } } : jobOf(turn, call))
+      return calls.filter((call) => call.phase === "running").map((call): ThreadJob => jobOf(turn, call))
     default:
       // A pause ends with its due moment.
       return []

@@ -117,10 +117,6 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
         answer: answer(being, prepared, next, facts)
       }
     },
-    left: ({ ref }) => {
-      prompts.forget(ref.id)
-      tails.forget(ref.id)
-    },
     committed: ({ parent, ref, snapshot: next }, before, written, seq) => {
       const { pos, turn } = before.context
       for (const fact of written.said) {
@@ -148,18 +144,23 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       const { turnId } = job.params
       switch (job.type) {
         case "sample":
-          return { start: `${turnId}/sample` }
+          return { start: `${turnId}/sample/${job.params.step}/${job.params.modelId}/${job.params.attempt}`, repeatable: true }
         case "askHook": {
           const { data, index, message } = job.params
-          return { start: `${turnId}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${data.point}/${index}` }
+          return { start: `${turnId}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${data.point}/${index}`, repeatable: true }
         }
         case "runTool":
+          return { start: `${turnId}/${job.params.toolCallId}`, repeatable: job.params.rerunnable }
         case "reportLost":
-          return { start: `${turnId}/${job.params.toolCallId}` }
+          return { start: `${turnId}/${job.params.toolCallId}`, repeatable: true }
         case "abandon":
           return { stop: `${turnId}/` }
       }
     },
+    lost: (job) => job.type === "runTool" || job.type === "reportLost" ? {
+      type: "tool.returned", durationMs: 0, turnId: job.params.turnId, toolCallId: job.params.toolCallId,
+      failure: { code: "tool_outcome_unknown", text: "The node that ran the call was lost; the call may or may not have taken effect." }
+    } : { type: "due" },
     perform,
     nextDue,
     travels,

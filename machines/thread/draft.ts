@@ -12,7 +12,7 @@ export type Job =
   | {
     readonly type: "runTool"
     readonly params: {
-      readonly turnId: string; readonly toolCallId: string; readonly name: string; readonly input: unknown
+      readonly turnId: string; readonly toolCallId: string; readonly name: string; readonly input: unknown; readonly rerunnable: boolean
       /** The grant that a person has given the call. */
       readonly approved?: string
     }

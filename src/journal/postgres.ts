@@ -12,6 +12,7 @@ import { appends } from "./appends.ts"
 import { claims } from "./claims.ts"
 import { type ActorRef, type InboxRow, Journal, JournalUnavailable } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
+import { loads } from "./loads.ts"
 import { isActorKind, nouns } from "./nouns.ts"
 import { long } from "./shorthand.ts"
 import { storedInput } from "./storedInput.ts"
@@ -19,6 +20,11 @@ import { wholeLog } from "./wholeLog.ts"
 
 const releasing = `update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
 where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me`
+
+// A failed turn is news of its thread, as any other change of its head is.
+const quarantining = `update heads t set status = 'failed', runnable_at = null, rev = t.rev + 1, updated_at = g.at, touched = floor(extract(epoch from g.at) / 60)
+from (select greatest(h.updated_at, clock_timestamp()) as at from heads h where h.id = $2) g
+where t.id = $2 and t.workspace = $1 and t.epoch = $3 and t.owner = $4`
 
 const alive = "select n.incarnation from nodes n where n.deadline > clock_timestamp()"
 
@@ -93,6 +99,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
     return Journal.of({
       append: (entry) => append({ ...entry, owner: lease.incarnation() }),
       claim: (actor) => claim({ actor, owner: lease.incarnation() }),
+      load: loads(database),
       release: (actors) => {
         if (actors.length === 0) return Effect.void
         const sorted = [...actors].sort((a, b) => a.actor.id < b.actor.id ? -1 : 1)
@@ -108,6 +115,10 @@ export const layerPostgres = (options: JournalOptions = {}) =>
           ]
         })).pipe(Effect.asVoid)
       },
+      quarantine: ({ id, workspace }, epoch) =>
+        unavailable(database.read({ name: "quarantine", text: quarantining, values: [toUuid(workspace), toUuid(id), epoch, toUuid(lease.incarnation())] })).pipe(
+          Effect.asVoid
+        ),
       due: (limit, shards) =>
         unavailable(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards] })).pipe(
           Effect.map((rows) => rows.flatMap(refOf))

@@ -73,7 +73,8 @@ export class Client {
       if (Result.isSuccess(answer)) {
         if (answer.success !== "died") return answer.success
       } else if (answer.failure._tag !== "Unreachable") return answer.failure
-      else if (!node.isDead()) yield* pass(1_000)
+      // Soon: what it asks for is to come at the moment at which it would have come.
+      else if (!node.isDead()) yield* pass(100)
     }
   }.bind(this))
 

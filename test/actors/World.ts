@@ -44,6 +44,10 @@ export interface Misfortune {
   readonly fault: Fault
 }
 
+/** What a node asks the journal, but for appends. */
+const questions = ["claim", "load", "release", "due", "log", "key", "attributes", "input", "post", "inbox", "posted", "quarantine"] as const
+export type Question = (typeof questions)[number]
+
 export interface World {
   readonly store: MemoryStore
   readonly misfortunes: ReadonlyArray<Misfortune>
@@ -59,8 +63,8 @@ export interface World {
   readonly runs: Map<string, number>
   /** Runs that came to their end. */
   finished: number
-  /** The next so many attempts to give actors back get no answer. */
-  lostReleases: number
+  /** Asked before each question to the journal, with its number from 1 among those of its name: it gets no answer, and is carried out or not. */
+  questionFault: (question: Question, n: number, incarnation: string) => "unasked" | "unanswered" | undefined
   /** What to do when that node's process dies. */
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
@@ -85,7 +89,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
   const deaths = new Map<string, () => void>()
   store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, lostReleases: 0, statuses: new Map(), busOf: () => ownBus, slowness: Effect.void }
+  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, questionFault: () => undefined, statuses: new Map(), busOf: () => ownBus, slowness: Effect.void }
 }
 
 const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
@@ -168,14 +172,32 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
   store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: said })
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
+  const asked = new Map<Question, number>()
+  const harmed = <A, E>(question: Question, effect: Effect.Effect<A, E>): Effect.Effect<A, E | JournalUnavailable> =>
+    Effect.suspend(() => {
+      const n = (asked.get(question) ?? 0) + 1
+      asked.set(question, n)
+      const fault = world.questionFault(question, n, lease.incarnation())
+      const unavailable: Effect.Effect<A, E | JournalUnavailable> = Effect.fail(new JournalUnavailable({ cause: fault }))
+      return fault === undefined ? effect : fault === "unasked" ? unavailable : Effect.andThen(Effect.exit(effect), unavailable)
+    })
   const journal = Journal.of({
-    ...memory,
     append: (append) => Effect.andThen(Effect.suspend(() => world.slowness), memory.append(append)),
     claim: (ref) => {
       world.claims++
-      return memory.claim(ref)
+      return harmed("claim", memory.claim(ref))
     },
-    release: (actors) => world.lostReleases-- > 0 ? Effect.fail(new JournalUnavailable({ cause: "no answer" })) : memory.release(actors)
+    load: (claimed) => harmed("load", memory.load(claimed)),
+    quarantine: (ref, epoch) => harmed("quarantine", memory.quarantine(ref, epoch)),
+    release: (actors) => harmed("release", memory.release(actors)),
+    due: (limit, shards) => harmed("due", memory.due(limit, shards)),
+    log: (ref, afterPos, types) => harmed("log", memory.log(ref, afterPos, types)),
+    key: (workspace, scope) => harmed("key", memory.key(workspace, scope)),
+    attributes: (ref) => harmed("attributes", memory.attributes(ref)),
+    input: (ref, inputId) => harmed("input", memory.input(ref, inputId)),
+    post: (row, kept) => harmed("post", memory.post(row, kept)),
+    inbox: (limit, shards) => harmed("inbox", memory.inbox(limit, shards)),
+    posted: (ref) => harmed("posted", memory.posted(ref))
   })
   return { journal, lease }
 })
@@ -236,7 +258,7 @@ export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef
   const { journal, lease } = yield* journalOf(world)
   const actor = world.store.actors.get(placeOf(ref))
   const fruitless = actor?.fruitless ?? 0
-  const loaded = yield* Effect.orDie(journal.claim(ref))
+  const loaded = yield* Effect.orDie(Effect.flatMap(journal.claim(ref), journal.load))
   // A look is no attempt to get anywhere.
   if (actor !== undefined) actor.fruitless = fruitless
   world.store.lapse(lease.incarnation())
@@ -249,7 +271,7 @@ export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined =>
   if (actor === undefined) return undefined
   const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent } = actor
   return {
-    actor: ref, attributes, createdAt, epoch, fruitless, head, parent,
+    actor: ref, attributes, createdAt, epoch, fruitless, head, parent, mine: false,
     facts: facts.filter(({ pos }) => head.since !== null && pos >= head.since),
     inputs: [...inputs.values()].filter(({ state }) => state === "pending").sort((a, b) => a.ord - b.ord)
   }

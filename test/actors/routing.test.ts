@@ -195,7 +195,7 @@ describe("a node that joins", () => {
       assert.deepInclude(row(world, ref), { owner: a.incarnation })
       assert.isUndefined(a.registry.peek(ref.id))
       yield* b.deliver(ref, { request: submit("A") })
-      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
+      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 2 })
       yield* pass(5_000)
       assert.isNull(row(world, ref).owner)
       yield* a.deliver(ref, { request: submit("B") })

@@ -1,12 +1,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Redacted } from "effect"
-import type { ActorRef, Append, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
+import type { ActorRef, Append, Claimed, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
 import { body, toUuid } from "../../src/domain/ids.ts"
 import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { wholeLog } from "../../src/journal/wholeLog.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/store/Database.ts"
+import { type Fault, MemoryStore } from "../../src/journal/MemoryStore.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
 const workspace = freshId("workspace")
@@ -43,9 +44,10 @@ const next = (actor: ActorRef, at: { readonly epoch?: number; readonly rev: numb
 const together = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) => Effect.all(effects.map(Effect.exit), { concurrency: "unbounded" })
 const tags = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>) =>
   exits.map((exit) => Exit.isSuccess(exit) ? "done" : Cause.hasDies(exit.cause) ? "defect" : tagOf(Cause.squash(exit.cause)))
+const loading = (journal: Owner["journal"], actor: ActorRef) => Effect.flatMap(journal.claim(actor), journal.load)
 const tagOf = (error: unknown) => typeof error === "object" && error !== null && "_tag" in error ? error._tag : error
 
-for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memoryWorld, PostgreSQL: postgresWorld })) {
+for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async () => memoryWorld(), PostgreSQL: postgresWorld })) {
   describe(`the journal in ${name}`, () => {
     let world: World
     beforeAll(async () => { world = await make() })
@@ -74,9 +76,9 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
         facts, inputs: { put: [input, cancelled], drop: [] }, waits: [wait],
         of: { status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at }
       }))
-      const loaded = yield* journal.claim(actor)
+      const loaded = yield* loading(journal, actor)
       assert.deepStrictEqual(loaded.head, { pos: 3, seq: 2, rev: 2, status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at })
-      assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 1, 0])
+      assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 2, 0])
       assert.deepStrictEqual(loaded.inputs, [input])
       assert.deepStrictEqual(loaded.facts.map(({ pos, seq }) => [pos, seq]), [[2, null], [3, 2]])
       assert.deepStrictEqual(yield* factsOf(actor), facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! })))
@@ -93,8 +95,8 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
         assert.deepStrictEqual(nothing, { facts: [], pos: undefined, characters: 0 })
       }
 
-      yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
-      const again = yield* journal.claim(actor)
+      yield* journal.append(next(actor, { epoch: 2, rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
+      const again = yield* loading(journal, actor)
       assert.deepStrictEqual([again.inputs, again.facts, again.head.rev], [[], [], 3])
     })))
 
@@ -209,7 +211,57 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       yield* a.journal.append(birth(actor))
       const refusal = yield* Effect.flip(b.journal.claim(actor))
       assert.deepStrictEqual([refusal._tag, "node" in refusal && refusal.node], ["OwnedElsewhere", a.lease.incarnation()])
-      assert.strictEqual((yield* a.journal.claim(actor)).epoch, 1)
+      assert.strictEqual((yield* a.journal.claim(actor)).epoch, 2)
+    })))
+
+    it.live("raises the epoch with every claim, and says whose the actor was", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      const said = ({ epoch, mine }: Claimed) => [epoch, mine]
+      assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [2, true])
+      assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [3, true])
+      yield* a.journal.release([{ actor, epoch: 3 }])
+      assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [4, false])
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      assert.deepStrictEqual(said(yield* b.journal.claim(actor)), [5, false])
+    })))
+
+    it.live("refuses an append that was sent before its owner claimed the actor anew, and arrives after it", () => alone((journal) => Effect.gen(function*() {
+      const actor = thread()
+      yield* journal.append(birth(actor))
+      yield* journal.claim(actor)
+      assert.deepStrictEqual(tags(yield* together([journal.append(next(actor, { epoch: 1, rev: 1 }, { facts: [fact()] }))])), ["Superseded"])
+      yield* journal.append(next(actor, { epoch: 2, rev: 1 }, { facts: [fact()] }))
+    })))
+
+    it.live("loads an actor as of its claim, whoever has it by then", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1 } }))
+      const claimed = yield* a.journal.claim(actor)
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      const { epoch } = yield* b.journal.claim(actor)
+      yield* b.journal.append(next(actor, { epoch, rev: 2, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
+      assert.deepStrictEqual((yield* a.journal.load(claimed)).facts.map(({ pos }) => pos), [1])
+    })))
+
+    it.live("sets an actor aside for its owner, without a fact, and for nobody else", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      const at = Date.now() - 1_000
+      yield* a.journal.append(birth(actor))
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1, status: "running", runnableAt: at, updatedAt: at, carry: `{"c":1}` } }))
+      yield* b.journal.quarantine(actor, 1)
+      yield* a.journal.quarantine(actor, 2)
+      yield* a.journal.quarantine({ ...actor, workspace: freshId("workspace") }, 1)
+      assert.strictEqual((yield* a.journal.claim(actor)).head.status, "running")
+      yield* a.journal.quarantine(actor, 2)
+      assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { epoch: 2, rev: 2, pos: 1, seq: 1 }))])), ["Superseded"])
+      yield* a.journal.release([{ actor, epoch: 2 }])
+      assert.isFalse((yield* b.journal.due(100, allShards)).some(({ id }) => id === actor.id))
+      const { facts, head } = yield* loading(b.journal, actor)
+      assert.deepStrictEqual({ ...head, updatedAt: 0 }, { pos: 1, seq: 1, rev: 3, status: "failed", runnableAt: null, since: 1, carry: `{"c":1}`, updatedAt: 0 })
+      assert.isAbove(head.updatedAt, at)
+      assert.strictEqual(facts.length, 1)
     })))
 
     it.live("of two claims of a free actor, one gets it", () => owners((a, b) => Effect.gen(function*() {
@@ -225,7 +277,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       yield* together([busy, resting].map((actor) => a.journal.append(birth(actor))))
       yield* a.journal.append(next(busy, { rev: 1 }, { facts: [fact()], of: { since: 1, runnableAt: Date.now() } }))
       yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
-      const loaded = yield* b.journal.claim(busy)
+      const loaded = yield* loading(b.journal, busy)
       assert.deepStrictEqual([loaded.epoch, loaded.fruitless, loaded.head.rev, loaded.facts.length], [2, 1, 2, 1])
       assert.strictEqual((yield* b.journal.claim(resting)).fruitless, 0)
       assert.deepStrictEqual(tags(yield* together([a.journal.append(next(busy, { rev: 2, pos: 1, seq: 1 }, { facts: [fact()] }))])), ["Superseded"])
@@ -233,7 +285,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       // An append without a fact is no progress; one with a fact is.
       yield* b.journal.append(next(busy, { epoch: 2, rev: 2, pos: 1, seq: 1 }, { of: { since: 1 } }))
       assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 1)
-      yield* b.journal.append(next(busy, { epoch: 2, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
+      yield* b.journal.append(next(busy, { epoch: 3, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
       assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 0)
     })))
 
@@ -376,6 +428,52 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
     })))
   })
 }
+
+describe("the journal in memory alone", () => {
+  const opened = Effect.gen(function*() {
+    const store = new MemoryStore()
+    const { journal } = yield* memoryWorld(store).open("a")
+    const actor = thread()
+    yield* journal.append(birth(actor))
+    return { actor, journal, store }
+  })
+  const appending = (fault: Fault) => Effect.gen(function*() {
+    const { actor, journal, store } = yield* opened
+    store.fault = (commit) => commit === 2 ? fault : undefined
+    assert.deepStrictEqual(tags(yield* together([journal.append(next(actor, { rev: 1 }, { facts: [fact()] }))])), ["JournalUnavailable"])
+    return { actor, journal, store }
+  })
+  const posOf = (journal: Owner["journal"], actor: ActorRef) => Effect.map(journal.claim(actor), ({ head }) => head.pos)
+
+  it.live("lets a late append arrive just before the next claim, and one that is too late be refused after it", () => Effect.gen(function*() {
+    for (const [fault, pos] of [["late", 1], ["too late", 0]] as const) {
+      const { actor, journal } = yield* appending(fault)
+      assert.deepStrictEqual([yield* posOf(journal, actor), yield* posOf(journal, actor)], [pos, pos])
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("lets what is late arrive when the test says so", () => Effect.gen(function*() {
+    for (const fault of ["late", "too late"] as const) {
+      const { actor, journal, store } = yield* appending(fault)
+      store.arrive(Date.now())
+      assert.strictEqual(yield* posOf(journal, actor), 1)
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("fails the reads that a test names, before they do anything", () => Effect.gen(function*() {
+    const { actor, journal, store } = yield* opened
+    const seen: Array<string> = []
+    store.readFault = (read, n) => {
+      seen.push(`${read} ${n}`)
+      return read === "claim" && n === 1 || read === "load"
+    }
+    const claims = yield* together([journal.claim(actor)])
+    const claimed = yield* journal.claim(actor)
+    assert.deepStrictEqual([...tags(claims), claimed.epoch], ["JournalUnavailable", 2])
+    assert.deepStrictEqual(tags(yield* together([journal.load(claimed)])), ["JournalUnavailable"])
+    assert.deepStrictEqual(seen, ["claim 1", "claim 2", "load 1"])
+  }).pipe(Effect.scoped))
+})
 
 describe("the journal in PostgreSQL alone", () => {
   let world: PostgresWorld

@@ -38,33 +38,30 @@ export interface World {
   readonly close: () => Promise<void>
 }
 
-export const memoryWorld = async (): Promise<World> => {
-  const store = new MemoryStore()
-  return {
-    open: (name, ttl = 60_000) =>
-      Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl })))).pipe(
-        Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))
-      ),
-    lapse: async (incarnation) => store.lapse(incarnation),
-    lose: (when) => {
-      store.fault = () => {
-        store.fault = () => undefined
-        return `lost ${when}`
-      }
-    },
-    spent: async (workspace, subject) =>
-      [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
-    waits: async (actor) =>
-      [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
-    facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
-    raiseAuthRevision: async () => { store.authRevision++ },
-    age: async (workspace, scope) => {
-      const key = store.keys.get(workspace + scope)
-      if (key) store.keys.set(workspace + scope, { ...key, at: key.at - 2 * 86_400_000 })
-    },
-    close: async () => {}
-  }
-}
+export const memoryWorld = (store = new MemoryStore()): World => ({
+  open: (name, ttl = 60_000) =>
+    Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl })))).pipe(
+      Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))
+    ),
+  lapse: async (incarnation) => store.lapse(incarnation),
+  lose: (when) => {
+    store.fault = () => {
+      store.fault = () => undefined
+      return `lost ${when}`
+    }
+  },
+  spent: async (workspace, subject) =>
+    [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
+  waits: async (actor) =>
+    [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
+  facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
+  raiseAuthRevision: async () => { store.authRevision++ },
+  age: async (workspace, scope) => {
+    const key = store.keys.get(workspace + scope)
+    if (key) store.keys.set(workspace + scope, { ...key, at: key.at - 2 * 86_400_000 })
+  },
+  close: async () => {}
+})
 
 export interface PostgresWorld extends World {
   readonly sql: (text: string, values?: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Record<string, unknown>>>
