@@ -22,6 +22,9 @@ export interface AgainstOptions {
 /** Places of this checkout, the commit and the control in a round: each order as often as any other. */
 const orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]] as const
 
+/** A control that is farther off 1 says nothing of the rest. */
+const noisy = 0.1
+
 interface Bar {
   readonly limit: number
   readonly least?: true
@@ -88,6 +91,8 @@ export const against = async ({ clients, commit, rounds, seconds, warmupSeconds,
       const [ours = [], theirs = [], control = []] = measured
       const errors = measured.flat().reduce((sum, each) => sum + each.errors, 0)
       if (errors > 0) console.log(`${errors} ERRORS`)
+      const rates = median(control.map((one, i) => one.turnsPerSecond / (theirs[i] ?? one).turnsPerSecond))
+      if (Math.abs(rates - 1) > noisy) console.log(`the machine is not quiet: ${short} is ${rates.toFixed(2)} times as fast as itself at ${level} clients`)
       for (const { bar, digits, name, of } of quantities) {
         const over = (runs: ReadonlyArray<Measured>) => median(runs.map((one, i) => of(one) / of(theirs[i] ?? one)))
         const [ratio, off] = [over(ours), over(control)]
