@@ -16,6 +16,8 @@ export interface AgainstOptions {
   readonly rounds: number
   readonly seconds: number
   readonly warmupSeconds: number
+  /** Flags of Node for this checkout's server. */
+  readonly flags: ReadonlyArray<string>
   readonly write: boolean
 }
 
@@ -51,7 +53,7 @@ const quantities: ReadonlyArray<Quantity> = [
 const holds = ({ least, limit }: Bar, ratio: number, control: number) =>
   least === true ? ratio >= limit - Math.abs(control - 1) : ratio <= limit + Math.abs(control - 1)
 
-export const against = async ({ clients, commit, rounds, seconds, warmupSeconds, write }: AgainstOptions): Promise<void> => {
+export const against = async ({ clients, commit, flags, rounds, seconds, warmupSeconds, write }: AgainstOptions): Promise<void> => {
   const short = git("rev-parse", "--short", commit)
   const stops: Array<() => Promise<void> | void> = []
   const stopAll = async () => {
@@ -65,12 +67,12 @@ export const against = async ({ clients, commit, rounds, seconds, warmupSeconds,
     stops.push(postgres.stop)
     const meter = await openMeter(postgres.url)
     stops.push(meter.close)
-    const start = async (name: string, checkout?: string): Promise<System> => {
-      const system = await startTroupe(name, await meter.createDatabase(name), { agents: Math.max(...clients), ...(checkout === undefined ? {} : { checkout }) })
+    const start = async (name: string, how: { readonly checkout: string } | { readonly flags: ReadonlyArray<string> }): Promise<System> => {
+      const system = await startTroupe(name, await meter.createDatabase(name), { agents: Math.max(...clients), ...how })
       stops.push(system.stop)
       return system
     }
-    const systems = [await start("bench_this"), await start("bench_that", folder), await start("bench_control", folder)] as const
+    const systems = [await start("bench_this", { flags }), await start("bench_that", { checkout: folder }), await start("bench_control", { checkout: folder })] as const
     const run = (system: System, level: number, warmup: number, length: number) =>
       measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
 
@@ -108,7 +110,7 @@ export const against = async ({ clients, commit, rounds, seconds, warmupSeconds,
     const table = [columns, columns.map(() => "-"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
     console.log(`\n${table}`)
     if (write) {
-      const how = `This checkout beside ${short}: medians of ${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
+      const how = `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${short}: medians of ${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
       await writeReport("against", [describeMachine(how), table].join("\n\n"))
     }
   } finally {

@@ -9,6 +9,7 @@
  *   --profile        runs the server under --cpu-prof (a file in .troupe/bench)
  *   --against C      beside commit C instead, with C beside itself as control (against.ts)
  *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others
+ *   --node="--x=1"   flags of Node for this checkout's server there: what a setting of V8 costs, with --against HEAD
  *   --write          puts the table into docs/benchmarks.md
  */
 import { parseArgs } from "node:util"
@@ -18,7 +19,7 @@ import { besideYardstick } from "./besideYardstick.ts"
 const { values } = parseArgs({
   options: {
     seconds: { type: "string" }, warmup: { type: "string" }, repeat: { type: "string", default: "3" }, clients: { type: "string" },
-    modes: { type: "string", default: "A,B" }, only: { type: "string" }, against: { type: "string" }, rounds: { type: "string", default: "9" },
+    modes: { type: "string", default: "A,B" }, only: { type: "string" }, against: { type: "string" }, rounds: { type: "string", default: "9" }, node: { type: "string", default: "" },
     statements: { type: "boolean", default: false }, profile: { type: "boolean", default: false }, write: { type: "boolean", default: false }
   }
 })
@@ -32,6 +33,7 @@ if (values.against === undefined) {
   })
 } else {
   await against({
-    commit: values.against, clients: levels(values.clients ?? "16,64"), rounds: Number(values.rounds), seconds: Number(seconds ?? 7), warmupSeconds: Number(warmup ?? 2), write
+    commit: values.against, clients: levels(values.clients ?? "16,64"), rounds: Number(values.rounds), seconds: Number(seconds ?? 7), warmupSeconds: Number(warmup ?? 2),
+    flags: values.node.split(" ").filter((flag) => flag !== ""), write
   })
 }
