@@ -79,6 +79,9 @@ const retryAfterSeconds = 2
 /** Commands of one append. */
 const mostTogether = 64
 
+/** Looks into the journal for what may have been taken before. */
+const readsAtOnce = 8
+
 /** How long a beat may take that a stopped process owes. */
 const steadyMs = 250
 
@@ -96,6 +99,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   /** Rows of the inbox over which an actor broke: they are passed over from then on. */
   const broken = new Set<string>()
+  /** Rows of which one broke an actor: from then on each is decided alone. */
+  const suspects = new Set<string>()
 
   /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
   const readable = (row: InboxRow) => broken.has(row.id) ? undefined : readPosted(kind, row)
@@ -108,6 +113,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     // Also of one that was lost before: a command whose append was refused only then is back in its mailbox.
     for (const { reply, task, ...envelope } of live.mailbox.splice(0)) {
       if (task !== undefined) live.desk.takeBack(task)
+      // Its row is in the inbox still: whoever has the actor finds it there.
+      else if (envelope.posted !== undefined) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
       else fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
   }
@@ -157,6 +164,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   /** One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell. */
   const handle = Effect.fnUntraced(function*(live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
+    if (item.posted !== undefined) return yield* handlePosted(live, taken)
     if (item.key !== undefined) {
       const answer = yield* stored(live, item.key)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
@@ -167,19 +175,51 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     // With a key, the key's kept answer would have said so.
     if (sent !== undefined && item.key === undefined && mayBeKnown(live, item)) {
       const answer = yield* kind.recall(live, item.request)
-      if (answer !== undefined) {
-        if (item.posted !== undefined) yield* write(live, [], item, at)
-        return item.reply(Exit.succeed(answer))
-      }
+      if (answer !== undefined) return item.reply(Exit.succeed(answer))
       live.heard = (live.heard ?? new Set()).add(sent.id)
     }
-    const decision = decide(live, live.snapshot, item, at)
-    // Of what was posted the sender was told "queued" and is gone: the row that would come back for ever is taken away.
-    const first = yield* item.posted === undefined || live.unborn ? decision
-      : Effect.tapError(decision, (failure) => failure._tag === "Refused" ? Effect.asVoid(write(live, [], item, at)) : Effect.void)
+    const first = yield* decide(live, live.snapshot, item, at)
     if (first.written === undefined && isPlain(item) && !live.unborn) return item.reply(first.exit)
-    const steps = live.unborn || live.mailbox.length === 0 || item.posted !== undefined ? [first] : yield* gather(live, first, at)
+    const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
     for (const { item } of steps.slice(1)) taken.push(item)
+    yield* commit(live, steps, item, at)
+  })
+
+  /**
+   * Rows of the inbox that lie one behind the other. Those that were taken before get their answer, the others are decided on
+   * top of one another, and one append takes all of them out of the inbox: also what is refused, since its sender was told
+   * "queued" and is gone.
+   */
+  const handlePosted = Effect.fnUntraced(function*(live: Actor, taken: Array<Item<Request>>) {
+    const isAlone = taken.some(({ posted = "" }) => suspects.has(posted))
+    for (let item = live.mailbox[0]; item?.posted !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.posted); item = live.mailbox[0]) {
+      live.mailbox.shift()
+      taken.push(item)
+    }
+    const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
+    const answers = yield* Effect.forEach(taken, ({ request }) => kind.recall(live, request), { concurrency: readsAtOnce })
+    const steps: Array<Step> = []
+    for (const [i, item] of taken.entries()) {
+      const before: Snapshot = steps.at(-1)?.next ?? live.snapshot
+      const answer = answers[i]
+      const exit: Exit.Exit<Step, ActorError> = answer === undefined
+        ? yield* Effect.exit(decide(live, before, item, at))
+        : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
+      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (Exit.isFailure(exit) && failure?._tag !== "Refused") {
+        // It fails or breaks alone, those behind it wait.
+        if (i === 0) return yield* Effect.failCause(exit.cause)
+        live.mailbox.unshift(...taken.splice(i))
+        break
+      }
+      steps.push(Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] })
+    }
+    const [first] = steps
+    if (first !== undefined) yield* commit(live, steps, first.item, at)
+  })
+
+  /** Appends what was decided, then applies, answers, publishes and performs it. */
+  const commit = Effect.fnUntraced(function*(live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
     let { seq } = live.head
     const earlier = yield* write(live, steps, item, at)
     if (earlier !== undefined) return item.reply(Exit.succeed(earlier))
@@ -189,7 +229,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       kind.committed(steps.length === 1 ? live : { ...live, snapshot: step.next }, step.before, step.written, seq)
       seq += publicOf(step.written.facts)
     }
-    jobs.perform(live, steps.length === 1 ? first.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
+    const [only] = steps
+    jobs.perform(live, steps.length === 1 && only !== undefined ? only.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
   })
 
   /** Without what starts only to be stopped. */
@@ -226,7 +267,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       spent: written?.spent,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
       keys: item.key === undefined || answer === undefined ? undefined : [{ ...item.key, status: answer.status, body: answer.body }],
-      accepted: item.posted,
+      accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
       behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
     }
     // A birth is refused when its idempotency key exists: the first request with it has won.
@@ -265,7 +306,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       let why: Loss = "broken"
       if (failure === undefined) {
         yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
-        if (item.posted !== undefined) broken.add(item.posted)
+        if (item.posted !== undefined) for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
         for (const { reply } of taken) reply(Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
         // H2: none of these was taken; they go where the actor is now, ahead of what waits.
@@ -277,13 +318,21 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
           const envelope = readable(row)
           return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
         })
-        live.mailbox.unshift(...posted, ...posted.length > 0 ? taken : taken.map((each) => ({ ...each, passes: true })))
+        if (posted.length > 0 && item.waited === true) {
+          // They went first once, and did not get in: nor does this one, for now.
+          for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
+          continue
+        }
+        const isFirst = posted.length === 0
+        live.mailbox.unshift(...posted, ...taken.map((each) => isFirst ? { ...each, passes: true } : { ...each, waited: true }))
         continue
       } else if (failure._tag === "JournalUnavailable") {
         why = "unavailable"
         for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
       } else {
-        item.reply(Exit.fail(failure))
+        // Those behind a row of the inbox that fails do not pass it.
+        for (let next = live.mailbox[0]; item.posted !== undefined && next?.posted !== undefined; next = live.mailbox[0]) taken.push(live.mailbox.shift() ?? next)
+        for (const { reply } of taken) reply(Exit.fail(failure))
         continue
       }
       lose(live, why)
@@ -307,6 +356,18 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     wake(live)
   }
 
+  /** Puts commands into the mailbox, one behind the other; ends when each has its answer, whatever that is. */
+  const tellAll = (live: Actor, envelopes: ReadonlyArray<Envelope<Request>>): Effect.Effect<void> =>
+    live.lost ? Effect.void : Effect.callback((resume) => {
+      let open = envelopes.length
+      push(live, ...envelopes.map((envelope): Item<Request> => ({
+        ...envelope,
+        reply: () => {
+          if (--open === 0) resume(Effect.void)
+        }
+      })))
+    })
+
   const jobs = makeJobs<Actor, Snapshot, Request, Command, Job, W>({
     kind, lease, fork, leaving, employer, lose,
     push: (live, items) => push(live, ...items)
@@ -319,5 +380,5 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         ? deliver(live, envelope)
         : Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume })))
 
-  return { tell, push, lose, readable, resume: jobs.resume }
+  return { tell, tellAll, push, lose, readable, resume: jobs.resume }
 }

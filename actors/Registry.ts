@@ -412,12 +412,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const wakeable: Wakeable = {
     wake: (ref) => unasked(ref, find(ref, false, false)),
     reads: (row) => host.readable(row) !== undefined,
-    accept: (ref, rows) => Effect.forEach(rows, (row) => {
-      const envelope = host.readable(row)
-      return envelope === undefined
-        ? Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actor: ref.id, row: row.id }))
-        : unasked(ref, local(ref, envelope))
-    }, { discard: true }),
+    accept: (ref, rows) => {
+      const envelopes = rows.flatMap((row) => host.readable(row) ?? [])
+      return envelopes.length === 0 ? Effect.void : unasked(ref, Effect.flatMap(find(ref), (actor) => host.tellAll(actor, envelopes)))
+    },
     isLive: (ref) => live.has(ref.id),
     serve,
     tick,

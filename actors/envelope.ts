@@ -31,6 +31,8 @@ export interface Item<Request> extends Envelope<Request> {
   readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
   /** What waits in the inbox cannot be read here, and holds it up no longer. */
   readonly passes?: boolean
+  /** It has let what waits in the inbox go first already. */
+  readonly waited?: boolean
   /** The job whose outcome it is: what is not taken goes back to the actor's desk. */
   readonly task?: string
 }

@@ -135,8 +135,8 @@ export interface Append {
   readonly spent?: Spent | undefined
   /** The head's runnableAt where this append makes it another moment than before: it is noted on the agenda (src/journal/agenda.ts). */
   readonly wakes?: number | undefined
-  /** The inbox row that this append accepts, and deletes. */
-  readonly accepted?: string | undefined
+  /** Rows of the inbox that this append accepts, and deletes. */
+  readonly accepted?: ReadonlyArray<string> | undefined
   /** Refused while the inbox holds a row for the actor (J6). */
   readonly behindInbox?: boolean | undefined
 }

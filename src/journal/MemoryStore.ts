@@ -133,7 +133,7 @@ export class MemoryStore {
       const cell = `${ref.workspace} ${subject} ${Math.floor(head.updatedAt / 60_000)}`
       this.spend.set(cell, (this.spend.get(cell) ?? 0) + amount)
     }
-    if (append.accepted !== undefined) this.inbox.delete(ref.workspace + append.accepted)
+    for (const id of append.accepted ?? []) this.inbox.delete(ref.workspace + id)
     return true
   }
 

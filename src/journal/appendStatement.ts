@@ -252,7 +252,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     values.push(order(spent), uuids(spent, ({ of: s }) => s.subject), ints(spent, ({ of: s }) => s.minute), floats(spent, ({ of: s }) => s.amount))
   }
 
-  const accepted = rowsOf(appends, (a) => a.accepted === undefined ? undefined : [a.accepted])
+  const accepted = rowsOf(appends, (a) => a.accepted)
   if (accepted.length > 0) {
     mask |= bit.inbox
     values.push(order(accepted), texts(accepted, ({ of: id }) => id))

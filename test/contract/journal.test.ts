@@ -333,7 +333,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(wanted(allShards)), (rows) => rows.filter((each) => each.actor.id === actor.id))
       assert.deepStrictEqual(yield* inbox(a), [row])
       assert.deepStrictEqual(yield* inbox(b), [])
-      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: row.id }))
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: [row.id] }))
       assert.deepStrictEqual(yield* inbox(a), [])
     })))
 
@@ -380,9 +380,9 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
         ["Superseded", "done"]
       )
       yield* a.journal.append(next(actor, { rev: 1 }))
-      yield* a.journal.append(next(actor, { rev: 2 }, { accepted: rows[0]!.id }))
+      yield* a.journal.append(next(actor, { rev: 2 }, { accepted: [rows[0]!.id] }))
       assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { behindInbox }))])), ["Superseded"])
-      yield* a.journal.append(next(actor, { rev: 3 }, { accepted: rows[1]!.id }))
+      yield* a.journal.append(next(actor, { rev: 3 }, { accepted: [rows[1]!.id] }))
       yield* a.journal.append(next(actor, { rev: 4 }, { behindInbox }))
     })))
 
