@@ -9,11 +9,9 @@
  * H3. What has gathered in a mailbox while an append was under way is decided one after the other and
  *     appended together: three results that come at once are one commit. Nobody of them is answered before.
  *     An outcome waits a moment for those of other jobs that are under way: nothing goes on without them.
- * H4. A job never fails into the void: its outcome is told to the actor until that has committed or
- *     belongs to another node.
- * H5. A command that may have been taken before is not taken a second time: it gets the first's answer.
- * H6. What waits in the inbox for an actor comes before an input that is asked of it directly.
- * H7. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
+ * H4. A command that may have been taken before is not taken a second time: it gets the first's answer.
+ * H5. What waits in the inbox for an actor comes before an input that is asked of it directly.
+ * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
  */
 import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
 import type { Append, FactRow, Head, InboxRow, Journal } from "../src/journal/Journal.ts"
@@ -23,13 +21,19 @@ import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
 import { type Envelope, type Item, type KeyOf, readPosted } from "./envelope.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
+import { Desk } from "./Desk.ts"
+import { makeJobs } from "./Jobs.ts"
+import type { Breaks } from "./obligations.ts"
 import { together } from "./together.ts"
 
-/** An input has to wait for those in the inbox (H6). */
+/** An input has to wait for those in the inbox (H5). */
 class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
-/** Why an actor leaves this node before its work is done: `broken` is a defect in its own code. */
-export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "drained"
+/**
+ * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in its
+ * own code; no beat of the lease in time, or the lease is over; the node is leaving.
+ */
+export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained"
 
 /** One live actor. */
 export interface Live<Snapshot, Request> extends Being<Snapshot> {
@@ -39,14 +43,14 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
   readonly shard: number
   /** Its birth is not written yet. */
   unborn: boolean
-  /** Commands that came a second way: one that is still on the first may arrive late (H5). */
+  /** Commands that came a second way: one that is still on the first may arrive late (H4). */
   heard?: Set<string>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
   lost: boolean
-  readonly jobs: Map<string, Fiber.Fiber<void>>
-  /** Outcomes that wait for others. */
-  readonly outcomes: Array<Request>
+  readonly desk: Desk<Request>
+  /** At the position at which it was loaded. */
+  readonly breaks: Breaks | undefined
   /** Monotonic milliseconds of its last command. */
   touched: number
   /** Called once, when what is in the mailbox now has been worked off. */
@@ -58,8 +62,10 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly journal: Journal["Service"]
   readonly lease: Lease["Service"]
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
-  /** This node is on its way out: it starts no job. */
+  /** This node is on its way out. */
   readonly leaving: () => boolean
+  /** The actor whose desk it is, while it is in memory. */
+  readonly employer: (desk: Desk<Request>) => Live<Snapshot, Request> | undefined
   /** The actor is gone from this node; what waited is delivered anew. */
   readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
   /** Its head has changed. */
@@ -76,9 +82,6 @@ const mostTogether = 64
 /** How long a beat may take that a stopped process owes. */
 const steadyMs = 250
 
-/** How long an outcome waits for those of other jobs. */
-const othersMs = 2
-
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
 
@@ -87,93 +90,26 @@ const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: 
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
-  const { deliver, fork, journal, kind, lease, leaving, onLost, onMoved } = options
+  const { deliver, employer, fork, journal, kind, lease, leaving, onLost, onMoved } = options
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
+
+  /** Rows of the inbox over which an actor broke: they are passed over from then on. */
+  const broken = new Set<string>()
+
+  /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
+  const readable = (row: InboxRow) => broken.has(row.id) ? undefined : readPosted(kind, row)
 
   const lose = (live: Actor, why: Loss) => {
     if (!live.lost) {
       live.lost = true
-      for (const fiber of live.jobs.values()) fiber.interruptUnsafe()
-      live.jobs.clear()
       onLost(live, why)
     }
     // Also of one that was lost before: a command whose append was refused only then is back in its mailbox.
-    for (const { reply, ...envelope } of live.mailbox.splice(0)) {
-      fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
+    for (const { reply, task, ...envelope } of live.mailbox.splice(0)) {
+      if (task !== undefined) live.desk.takeBack(task)
+      else fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
-  }
-
-  /** H4: told again, with growing pauses, while the journal does not answer. */
-  const report = (live: Actor, request: Request, pauseMs = 100): Effect.Effect<void> =>
-    deliver(live, { request }).pipe(
-      Effect.asVoid,
-      Effect.catchTag("Unreachable", ({ elsewhere }) =>
-        lease.fenced() || elsewhere === true
-          ? Effect.void
-          : Effect.delay(Effect.suspend(() => report(live, request, Math.min(pauseMs * 2, 5000))), pauseMs)),
-      Effect.catch(() => Effect.void)
-    )
-
-  const perform = (live: Actor, jobs: ReadonlyArray<Job>) => {
-    for (const job of jobs) {
-      const run = kind.run(job)
-      if ("stop" in run) {
-        for (const [key, fiber] of live.jobs) {
-          if (!key.startsWith(run.stop)) continue
-          live.jobs.delete(key)
-          fiber.interruptUnsafe()
-        }
-        continue
-      }
-      if (live.lost) return
-      if (lease.fenced()) return lose(live, "fenced")
-      // Whoever takes the actor over finds the job in its state.
-      if (leaving()) return
-      const key = run.start
-      let outcome: Request | undefined
-      const fiber = fork(kind.perform(live, job).pipe(
-        Effect.flatMap((request) => {
-          outcome = request
-          return Effect.void
-        }),
-        Effect.catchCause((cause) => {
-          if (Cause.hasInterruptsOnly(cause)) return Effect.void
-          // Its outcome will never come: the actor leaves, and whoever takes it up performs the job again.
-          lose(live, "broken")
-          return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: key }))
-        })
-      ))
-      live.jobs.set(key, fiber)
-      fiber.addObserver(() => {
-        if (live.jobs.get(key) === fiber) live.jobs.delete(key)
-        // Outside of the job's own fiber: the outcome may well stop that fiber's siblings.
-        if (outcome !== undefined) tellWithOthers(live, outcome)
-      })
-    }
-  }
-
-  const tellWithOthers = (live: Actor, outcome: Request) => {
-    const tellAll = () => tellQuietly(live, live.outcomes.splice(0))
-    live.outcomes.push(outcome)
-    if (live.jobs.size === 0 || live.lost) tellAll()
-    else if (live.outcomes.length === 1) fork(Effect.delay(Effect.sync(tellAll), othersMs))
-  }
-
-  /** Outcomes go straight into the mailbox while the actor lives here. */
-  const tellQuietly = (live: Actor, outcomes: ReadonlyArray<Request>) => {
-    if (outcomes.length === 0) return
-    if (live.lost) {
-      for (const request of outcomes) fork(report(live, request))
-      return
-    }
-    push(live, ...outcomes.map((request): Item<Request> => ({
-      request,
-      reply: (exit) => {
-        const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-        if (failure?._tag === "Unreachable" && failure.elsewhere !== true) fork(report(live, request))
-      }
-    })))
   }
 
   const stored = Effect.fnUntraced(function*(live: Actor, key: KeyOf) {
@@ -253,7 +189,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       kind.committed(steps.length === 1 ? live : { ...live, snapshot: step.next }, step.before, step.written, seq)
       seq += publicOf(step.written.facts)
     }
-    perform(live, steps.length === 1 ? first.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
+    jobs.perform(live, steps.length === 1 ? first.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
   })
 
   /** Without what starts only to be stopped. */
@@ -329,6 +265,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       let why: Loss = "broken"
       if (failure === undefined) {
         yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
+        if (item.posted !== undefined) broken.add(item.posted)
         for (const { reply } of taken) reply(Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
         // H2: none of these was taken; they go where the actor is now, ahead of what waits.
@@ -337,7 +274,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         live.mailbox.unshift(...taken)
       } else if (failure._tag === "Behind") {
         const posted = failure.rows.flatMap((row) => {
-          const envelope = readPosted(kind, row)
+          const envelope = readable(row)
           return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
         })
         live.mailbox.unshift(...posted, ...posted.length > 0 ? taken : taken.map((each) => ({ ...each, passes: true })))
@@ -370,6 +307,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     wake(live)
   }
 
+  const jobs = makeJobs<Actor, Snapshot, Request, Command, Job, W>({
+    kind, lease, fork, leaving, employer, lose,
+    push: (live, items) => push(live, ...items)
+  })
+
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() =>
@@ -377,5 +319,5 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         ? deliver(live, envelope)
         : Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume })))
 
-  return { tell, push, lose, perform }
+  return { tell, push, lose, readable, resume: jobs.resume }
 }

@@ -39,8 +39,11 @@ export interface Decision<Snapshot, Job, W extends Written = Written> {
   readonly answer: Answer
 }
 
-/** How the host runs a job: under a key, or by stopping every job whose key begins so. */
-export type Run = { readonly start: string } | { readonly stop: string }
+/**
+ * How a job is run: under a name of its own, or by stopping every job whose name begins so. Two jobs have the same name
+ * only if the outcome of one serves the other. `repeatable`: it may be performed again when nobody knows how it ended.
+ */
+export type Run = { readonly start: string; readonly repeatable: boolean } | { readonly stop: string }
 
 /** How a request goes to another node. */
 export interface Travel {
@@ -62,11 +65,11 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly decide: (being: Being<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
   /** After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this command. */
   readonly committed: (being: Being<Snapshot>, before: Snapshot, written: W, seq: number) => void
-  /** The actor has left this node's memory: what was kept for it may go. */
-  readonly left: (being: Being<Snapshot>) => void
-  /** What the loaded state implies and nobody performs. */
+  /** The jobs that a state implies: those that are under way, or should be. */
   readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
   readonly run: (job: Job) => Run
+  /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
+  readonly lost: (job: Job) => Request
   /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
   readonly perform: (being: Being<Snapshot>, job: Job) => Effect.Effect<Request | undefined>
   /** When the live actor wants `due`, in milliseconds; null: never. */
@@ -77,7 +80,8 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly revive: (sent: unknown) => Request | undefined
   /** What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody can tell. */
   readonly recall: (being: Being<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
-  readonly due: Request
-  /** Sent instead of `again` when the actor was claimed too often without progress. */
-  readonly poison: Request
+  /** The time: absent where no actor of the kind has moments. */
+  readonly due?: Request
+  /** Sent instead of performing what the state implies, when the actor was taken up too often without progress. */
+  readonly poison?: Request
 }

@@ -5,23 +5,29 @@
  * R2. An actor at rest leaves memory some time after its last command, keeping its owner: coming back
  *     costs a read. One that has something to do later is released, so that the sweep of any node
  *     finds it when the moment comes.
- * R3. An actor that was lost while it had something to do is claimed again by the next sweep.
+ * R3. An actor that was lost while it had something to do, or could not be loaded, is owed (`obligations.ts`): this node
+ *     takes it up again, whatever else the sweep can or cannot read.
  * R4. A command for an actor that is not here goes to the node that has it, or is to have it. What only
  *     this node may ask (a job's outcome, the time) never leaves it.
  * R5. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
+ * R6. Work that is taken up again and again without progress is given up: its actor is told so, and if it breaks over that
+ *     too, it is set aside in the journal by a statement that decides nothing, until a command wakes it.
  */
 import { Cause, Deferred, Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
-import { type ActorRef, type Head, type InboxRow, Journal, type Loaded, type OwnedElsewhere } from "../src/journal/Journal.ts"
+import { type ActorRef, type Claimed, type Head, type InboxRow, Journal, type Loaded, type OwnedElsewhere } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { hasShard, shardOf } from "../src/journal/shard.ts"
-import { actorClaims, record } from "../src/telemetry/metrics.ts"
+import { actorClaims, actorsQuarantined, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, Draining, Refused, Unreachable } from "./Actor.ts"
-import { type Envelope, readPosted } from "./envelope.ts"
+import { Desk } from "./Desk.ts"
+import type { Envelope } from "./envelope.ts"
 import { makeForwarding } from "./forwarding.ts"
-import { type Live, makeHost } from "./Host.ts"
+import { type Live, type Loss, makeHost } from "./Host.ts"
 import type { Kind, Written } from "./Kind.ts"
 import { answered, failed, type Question, type Reply } from "./messages.ts"
+import { Moments } from "./moments.ts"
+import { brokenAt, Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
 import { Router } from "./Router.ts"
 
@@ -43,10 +49,10 @@ export interface Wakeable {
   readonly wake: (ref: ActorRef) => Effect.Effect<void>
   /** Whether this version can read a row of the inbox. */
   readonly reads: (row: InboxRow) => boolean
-  /** Delivers commands that were stored for one actor while its owner could not be reached: oldest first. */
+  /** Delivers commands to one actor that were stored while its owner could not be reached, oldest first. */
   readonly accept: (ref: ActorRef, rows: ReadonlyArray<InboxRow>) => Effect.Effect<void>
   readonly isLive: (ref: ActorRef) => boolean
-  /** Meets what this node owes and whose moment has come (R3). Cheap when there is nothing. */
+  /** Takes up what this node owes and whose pause is over (R3): so many at once. Cheap when there is nothing. */
   readonly serve: Effect.Effect<void>
   /** Sends `due` to live actors whose moment has come. */
   readonly tick: Effect.Effect<void>
@@ -58,10 +64,12 @@ export interface Wakeable {
   readonly dropAll: () => void
   /** Takes nothing new from now on; what is here goes on. */
   readonly close: () => void
-  /** Starts no job any more, and gives every actor back as soon as its jobs have ended; all of them after so many milliseconds. */
+  /** Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended; all of them after so many milliseconds. */
   readonly drain: (ms: number) => Effect.Effect<void>
   readonly size: () => number
   readonly jobs: () => number
+  /** Actors that this node owes to take up again. */
+  readonly owed: () => number
 }
 
 /** How long a reader waits for what is being written. */
@@ -76,7 +84,11 @@ const ticksToAbort = 3
 /** Actors given back in a statement. */
 const portion = 500
 
+/** Owed actors that are taken up at once. */
 const servedAtOnce = 50
+
+/** How often an actor is told that its work is given up before it is set aside (R6). */
+const farewells = 2
 
 const bornHead = (at: number): Head => ({
   pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: at
@@ -98,71 +110,139 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   type Actor = Live<Snapshot, Request>
   const live = new Map<string, Actor>()
   const loading = new Map<string, Deferred.Deferred<Actor, ActorError | OwnedElsewhere>>()
-  const orphans = new Map<string, ActorRef>()
-  /** How often an actor broke at one position of its journal: a turn that breaks its host again and again is given up. */
-  const breakages = new Map<string, { readonly pos: number; readonly times: number }>()
+  const obligations = new Obligations<Request>(lease.now)
+  const employers = new WeakMap<Desk<Request>, Actor>()
   const claims = actorClaims.with({ kind: kind.name })
-  /** Actors that want to be told the time. */
-  const timed = new Set<Actor>()
+  const moments = new Moments<Actor>()
+  /** How many actors of a shard are here. */
+  const shards = new Map<number, number>()
   let closed = false
   let leaving = false
   let fencedTicks = 0
 
+  /** Out of memory. */
+  const leave = (actor: Actor) => {
+    employers.delete(actor.desk)
+    moments.forget(actor)
+    if (live.get(actor.ref.id) !== actor) return
+    live.delete(actor.ref.id)
+    const left = (shards.get(actor.shard) ?? 1) - 1
+    if (left === 0) shards.delete(actor.shard)
+    else shards.set(actor.shard, left)
+  }
+
+  /** Another node has it, or nothing is left to do: what is on its desk is nobody's. */
+  const settle = (id: string) => {
+    obligations.get(id)?.desk.endAll()
+    obligations.met(id)
+  }
+
+  const onLost = (actor: Actor, why: Loss) => {
+    const { breaks, desk, head } = actor
+    leave(actor)
+    // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go on.
+    if (why === "unavailable") return obligations.lost(actor, "unanswered")
+    if (why === "drained") return desk.endAll()
+    desk.cutOff()
+    // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
+    const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
+    if (!owes) return desk.endAll()
+    if (why === "broken") obligations.lost({ ...actor, breaks: brokenAt(breaks, head.pos) }, "broken")
+    else obligations.lost(actor, "unanswered")
+  }
+
   const host = makeHost<Snapshot, Request, Command, Job, W>({
-    kind, journal, lease, fork,
+    kind, journal, lease, fork, onLost,
     leaving: () => leaving,
-    onLost: (actor, why) => {
-      const { head, ref, unborn } = actor
-      if (live.get(ref.id) === actor) live.delete(ref.id)
-      kind.left(actor)
-      if (why === "superseded" || why === "drained") return
-      // An append without an answer may have happened: the head that is known says nothing of what it began.
-      if (why === "unavailable" || (!unborn && head.runnableAt !== null)) orphans.set(ref.id, ref)
-      if (why !== "broken") return
-      const before = breakages.get(ref.id)
-      breakages.set(ref.id, { pos: head.pos, times: before?.pos === head.pos ? before.times + 1 : 1 })
-    },
-    onMoved: (actor) => {
-      if (actor.head.runnableAt !== null) timed.add(actor)
-    },
+    employer: (desk) => employers.get(desk),
+    onMoved: (actor) => note(actor),
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
 
+  /** The actor wants to be told the time when its moment comes. */
+  const note = (actor: Actor) => {
+    if (actor.head.runnableAt === null) return
+    const due = kind.nextDue(actor.snapshot)
+    if (due !== null) moments.by(actor, due)
+  }
+
   const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
+    const owed = obligations.get(loaded.actor.id)
     const actor: Actor = {
       ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
       epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id),
-      mailbox: [], busy: false, lost: false, jobs: new Map(), outcomes: [], touched: performance.now(), settling: []
+      mailbox: [], busy: false, lost: false, desk: owed?.desk ?? new Desk(), touched: performance.now(), settling: [],
+      breaks: owed?.breaks?.pos === loaded.head.pos ? owed.breaks : undefined
     }
     live.set(actor.ref.id, actor)
+    employers.set(actor.desk, actor)
+    shards.set(actor.shard, (shards.get(actor.shard) ?? 0) + 1)
+    obligations.met(actor.ref.id)
     return actor
   }
 
-  const load = Effect.fnUntraced(function*(ref: ActorRef) {
-    const loaded = yield* journal.claim(ref).pipe(
-      Effect.catchTags({
-        NoSuchActor: () => Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` })),
-        JournalUnavailable: () => {
-          // It may be mine by now all the same, and have something to do.
-          orphans.set(ref.id, ref)
-          return Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
-        }
-      })
-    )
-    record(claims)
+  /** Nothing of the head says that the actor has something to do: at rest, or set aside (R6). */
+  const isDone = ({ runnableAt }: Head) => runnableAt === null
+
+  /** It was set aside with its work undone: at rest, but for the facts of a turn that has not ended. */
+  const isQuarantined = ({ runnableAt, since }: Head) => runnableAt === null && since !== null
+
+  /** Takes a claimed actor into memory. `asked`: for a command, not for its work's sake. */
+  const activate = Effect.fnUntraced(function*(claimed: Claimed, asked: boolean) {
+    const { actor: ref, epoch, head } = claimed
+    const owed = obligations.get(ref.id)
+    const fruitless = claimed.fruitless + (owed?.breaks?.pos === head.pos ? owed.breaks.times : 0)
+    const givenUp = fruitless >= options.fruitlessLimit && (!isDone(head) || isQuarantined(head))
+    if (givenUp && !asked && fruitless >= options.fruitlessLimit + farewells) {
+      if (!isDone(head)) {
+        yield* journal.quarantine(ref, epoch)
+        record(actorsQuarantined)
+        yield* Effect.logError("an actor breaks whatever is tried: it is set aside until a command wakes it").pipe(Effect.annotateLogs({ actor: ref.id, takenUp: fruitless }))
+      }
+      settle(ref.id)
+      return yield* new Unreachable({ retryAfterSeconds: 2 })
+    }
+    const loaded = yield* journal.load(claimed)
     const actor = enlive(loaded, kind.load(loaded), false)
-    if (actor.head.runnableAt !== null) timed.add(actor)
-    const broken = breakages.get(ref.id)
-    if (broken !== undefined && broken.pos !== loaded.head.pos) breakages.delete(ref.id)
-    const fruitless = loaded.fruitless + (broken?.pos === loaded.head.pos ? broken.times : 0)
-    if (loaded.head.runnableAt === null) breakages.delete(ref.id)
-    else if (fruitless >= options.fruitlessLimit) fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
-    else host.perform(actor, kind.again(actor.snapshot))
+    note(actor)
+    if (givenUp && kind.poison !== undefined) {
+      actor.desk.endAll()
+      fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
+    } else if (!isDone(head)) host.resume(actor, claimed.mine && owed?.held === true)
+    else actor.desk.endAll()
     return actor
   })
 
-  /** R1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves. */
-  const find = (ref: ActorRef, owned = false): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
+  const load = Effect.fnUntraced(function*(ref: ActorRef, asked: boolean) {
+    /** It may be mine by now, and have something to do. */
+    const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
+    const unreachable = Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
+    const claimed = yield* journal.claim(ref).pipe(
+      Effect.tapDefect(() => owe("broken")),
+      Effect.catchTags({
+        NoSuchActor: () => {
+          if (obligations.unknown(ref)) settle(ref.id)
+          return Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
+        },
+        OwnedElsewhere: (elsewhere) => {
+          settle(ref.id)
+          return Effect.fail(elsewhere)
+        },
+        JournalUnavailable: () => Effect.andThen(owe("unanswered"), unreachable)
+      })
+    )
+    record(claims)
+    return yield* activate(claimed, asked).pipe(
+      Effect.tapDefect(() => owe("broken", claimed.head.pos)),
+      Effect.catchTag("JournalUnavailable", () => Effect.andThen(owe("unanswered"), unreachable))
+    )
+  })
+
+  /**
+   * R1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves.
+   * `asked`: for a command.
+   */
+  const find = (ref: ActorRef, owned = false, asked = true): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
     Effect.suspend(() => {
       const found = live.get(ref.id)
       if (found !== undefined) {
@@ -179,7 +259,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       if (pending !== undefined) return Deferred.await(pending)
       const deferred = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
       loading.set(name, deferred)
-      fork(Effect.flatMap(Effect.exit(load(ref)), (exit) => {
+      fork(Effect.flatMap(Effect.exit(load(ref, asked)), (exit) => {
         loading.delete(name)
         return Deferred.done(deferred, exit)
       }))
@@ -233,7 +313,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
           ...envelope,
           reply: (exit) => {
             // Refused or replayed: nobody was born.
-            if (actor.unborn && live.get(ref.id) === actor) live.delete(ref.id)
+            if (actor.unborn) leave(actor)
             resume(exit)
           }
         }))
@@ -266,18 +346,25 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     })
   }
 
-  const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.jobs.size === 0 && actor.outcomes.length === 0 && !actor.unborn
+  const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
   const tick = Effect.sync(() => {
     const now = lease.now()
-    // L2: what runs is aborted, once no beat has come to its rescue. Those actors leave, and come back with their work by the sweep if the lease does.
+    // L2: what runs is aborted, once no beat has come to its rescue. Those actors are owed, and taken up again if the lease comes back.
     fencedTicks = lease.fenced() ? fencedTicks + 1 : 0
-    if (fencedTicks >= ticksToAbort) for (const actor of [...live.values()]) if (actor.jobs.size > 0) host.lose(actor, "fenced")
-    for (const actor of timed) {
-      const due = kind.nextDue(actor.snapshot)
-      if (due === null || actor.lost) timed.delete(actor)
-      else if (due <= now && !actor.busy) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
+    if (fencedTicks >= ticksToAbort) {
+      for (const actor of [...live.values()]) if (actor.desk.running > 0) host.lose(actor, "fenced")
+      obligations.cutOff()
     }
+    const waiting: Array<Actor> = []
+    for (let actor = moments.next(now); actor !== undefined; actor = moments.next(now)) {
+      const due = kind.nextDue(actor.snapshot)
+      if (due === null || actor.lost) continue
+      waiting.push(actor)
+      if (due <= now && !actor.busy && kind.due !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
+    }
+    // Told again with the next tick, should it not have been taken.
+    for (const actor of waiting) note(actor)
   })
 
   type Given = Pick<Actor, "ref" | "epoch" | "shard" | "head">
@@ -292,19 +379,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const passivate = Effect.gen(function*() {
     const now = performance.now()
     const mine = placement.mine()
-    const later: Array<Given> = []
+    const later: Array<Actor> = []
     for (const actor of live.values()) {
       const away = !hasShard(mine, actor.shard)
       if (now - actor.touched <= (away ? Math.min(options.idleMs, awayMs) : options.idleMs) || !isResting(actor)) continue
-      live.delete(actor.ref.id)
-      timed.delete(actor)
-      kind.left(actor)
+      leave(actor)
       if (away || actor.head.runnableAt !== null) later.push(actor)
     }
     // What could not be given back stays this node's, and no other's sweep looks for it: this one's does.
     yield* giveBack(later).pipe(
       Effect.catch(() => Effect.sync(() => {
-        for (const { head, ref } of later) if (head.runnableAt !== null) orphans.set(ref.id, ref)
+        for (const actor of later) if (actor.head.runnableAt !== null) obligations.lost(actor, "unanswered")
       }))
     )
   })
@@ -314,27 +399,31 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     Effect.catchCause(Effect.asVoid(effect), (cause) =>
       Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actor: ref.id })) : Effect.void)
 
+  let serving = false
+  const serve = Effect.suspend(() => {
+    const ready = serving || lease.fenced() ? [] : obligations.ready()
+    if (ready.length === 0) return Effect.void
+    serving = true
+    return Effect.forEach(ready, (ref) => unasked(ref, find(ref, true, false)), { concurrency: servedAtOnce, discard: true }).pipe(
+      Effect.ensuring(Effect.sync(() => { serving = false }))
+    )
+  })
+
   const wakeable: Wakeable = {
-    wake: (ref) => unasked(ref, find(ref)),
-    reads: (row) => readPosted(kind, row) !== undefined,
+    wake: (ref) => unasked(ref, find(ref, false, false)),
+    reads: (row) => host.readable(row) !== undefined,
     accept: (ref, rows) => Effect.forEach(rows, (row) => {
-      const envelope = readPosted(kind, row)
+      const envelope = host.readable(row)
       return envelope === undefined ? Effect.void : unasked(ref, local(ref, envelope))
     }, { discard: true }),
     isLive: (ref) => live.has(ref.id),
-    serve: Effect.suspend(() => {
-      const refs = [...orphans.values()].filter(({ id }) => !live.has(id))
-      orphans.clear()
-      return Effect.forEach(refs, (ref) => unasked(ref, find(ref)), { concurrency: servedAtOnce, discard: true })
-    }),
+    serve,
     tick,
     passivate,
-    holds: (shard) => {
-      for (const actor of live.values()) if (actor.shard === shard) return true
-      return false
-    },
+    holds: (shard) => shards.has(shard),
     dropAll: () => {
-      for (const actor of [...live.values()]) host.lose(actor, "superseded")
+      for (const actor of [...live.values()]) host.lose(actor, "lapsed")
+      obligations.cutOff()
     },
     close: () => { closed = true },
     drain: Effect.fnUntraced(function*(ms) {
@@ -351,7 +440,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       }
     }),
     size: () => live.size,
-    jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.jobs.size, 0)
+    jobs: () => [...live.values()].reduce((sum, actor) => sum + actor.desk.running, 0),
+    owed: () => obligations.size
   }
 
   return { deliver, create, ensure, freshId: placement.freshId, wakeable, current, settled, peek: (id: string) => live.get(id)?.snapshot }

@@ -8,7 +8,8 @@
  * Q3. A new life of this node answers under its new name, and the old name falls silent.
  */
 import { Context, Effect, Exit, Layer, Option, Scope, Stream } from "effect"
-import { Bus, type NoAnswer } from "../src/bus/Bus.ts"
+import { Bus } from "../src/bus/Bus.ts"
+import type { NoAnswer } from "../src/bus/hints.ts"
 import type { ActorKind } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { questionsRefused, record } from "../src/telemetry/metrics.ts"

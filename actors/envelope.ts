@@ -14,7 +14,7 @@ export interface Sent {
   readonly id: string
   /** Milliseconds by the database's clock: when it was sent first. */
   readonly at: number
-  /** It may have been taken already (H5 of `Host.ts`). */
+  /** It may have been taken already (H4 of `Host.ts`). */
   readonly again: boolean
 }
 
@@ -31,6 +31,8 @@ export interface Item<Request> extends Envelope<Request> {
   readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
   /** What waits in the inbox cannot be read here, and holds it up no longer. */
   readonly passes?: boolean
+  /** The job whose outcome it is: what is not taken goes back to the actor's desk. */
+  readonly task?: string
 }
 
 /** The command of an inbox row; undefined of one that this version cannot read. */

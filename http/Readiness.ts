@@ -1,6 +1,6 @@
 /** Whether this node should get traffic (design, Running it): asked by `/readyz`, answered by whoever composes the node. */
 import { Context, type Effect } from "effect"
-import type { BusState } from "../src/bus/Bus.ts"
+import type { BusState } from "../src/bus/hints.ts"
 
 export type Ready =
   /** A missing NATS is degraded, not down. */

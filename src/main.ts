@@ -17,6 +17,7 @@ import { Streams } from "../http/streams/Streams.ts"
 import * as Actors from "../actors/layer.ts"
 import { Sweep } from "../actors/Sweep.ts"
 import { Bus } from "./bus/Bus.ts"
+import { layerInProcess } from "./bus/inProcess.ts"
 import { layerNats } from "./bus/nats.ts"
 import { natsSettings } from "./bus/natsSettings.ts"
 import type { NodeSettings } from "./config.ts"
@@ -51,7 +52,7 @@ const cursorSecret = (settings: NodeSettings) => {
 /** Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database. */
 const busOf = (settings: NodeSettings) => {
   const nats = natsSettings(settings)
-  return nats === undefined ? Bus.layerMemory : layerNats({ name: settings.nodeId, settings: nats })
+  return nats === undefined ? layerInProcess : layerNats({ name: settings.nodeId, settings: nats })
 }
 
 /** Set once, when the node begins to leave. */

@@ -100,15 +100,15 @@ describe("the architecture", () => {
 
 /** A figure as a document gives it, and where it comes from. */
 const figures: ReadonlyArray<readonly [document: string, says: string, source: string, as: string]> = [
-  ["docs/decisions.md", "up to 256 MiB a node", "actors/layer.ts", "promptBytes = 256 * 1024 * 1024"],
+  ["docs/decisions.md", "up to 96 MiB a node", "actors/layer.ts", "promptBytes = 96 * 1024 * 1024"],
   ["docs/architecture.md", "Three without a new fact", "actors/layer.ts", "fruitlessLimit = 3"],
   ["docs/architecture.md", "up to 200 actors", "actors/Sweep.ts", "claimed = 200"],
   ["docs/architecture.md", "resumes 50 at\n  once", "actors/Sweep.ts", "atOnce = 50"],
   ["docs/architecture.md", "ten times a second", "actors/Sweep.ts", 'Schedule.spaced("100 millis")'],
   ["docs/architecture.md", "at most 128.", "src/journal/appends.ts", "maxBatch = 128"],
-  ["docs/architecture.md", "16384 + step", "machines/thread/facts.ts", "16_384 + step"],
-  ["docs/architecture.md", "More than 128 calls", "actors/thread/perform.ts", "mostCalls = 128"],
-  ["docs/decisions.md", "15,000 events", "machines/thread/context.ts", "plain: 15_000, hooked: 4_000"],
+  ["docs/architecture.md", "16384 + step", "src/domain/turnNumbers.ts", "half = 16_384"],
+  ["docs/architecture.md", "More than 128 calls", "src/domain/turnNumbers.ts", "mostCalls = 128"],
+  ["docs/decisions.md", "about 14,900 events (2,500", "test/machines/judging.test.ts", "[[true, 2_502], [false, 14_966]]"],
   ["docs/architecture.md", "tried three times a target", "machines/thread/turn.ts", "attempts = 3"],
   ["docs/architecture.md", "about 0.5 s and 1 s", "machines/thread/turn.ts", "firstPauseMs = 500"],
   ["docs/architecture.md", "up to\n  60 s", "machines/thread/turn.ts", "60_000"],

@@ -41,16 +41,13 @@ export const identityKind: Kind<Snapshot, Request, Command, never> = {
     }
   },
   committed: () => {},
-  left: () => {},
   again: () => [],
   run: (job) => job,
+  lost: (job) => job,
   perform: () => Effect.succeed(undefined),
   nextDue: () => null,
   travels: () => ({ id: freshBody(), storable: false }),
   revive: (sent) => Option.getOrUndefined(decode(sent)),
   // Disabling twice is disabling once.
-  recall: () => Effect.succeed(undefined),
-  // Never sent: an identity has no moment, and nothing in it can be fruitless.
-  due: { type: "enable", by: { type: "api_key", id: "" } },
-  poison: { type: "enable", by: { type: "api_key", id: "" } }
+  recall: () => Effect.succeed(undefined)
 }

@@ -19,6 +19,10 @@ export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts:
   const { pending, turn } = next.context
   const waiting = pending.find((other) => other.inputId === inputId)
   if (waiting !== undefined) return { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }
+  const joined = before.context.turn?.inputs.find((other) => other.inputId === inputId)
+  if (before.context.turn !== null && joined !== undefined) {
+    return { ...queuedMessage({ ...input, queuedAt: joined.at }, undefined), turnId: before.context.turn.turnId, state: "admitted", seq: joined.seq }
+  }
   const at = facts.findIndex((fact) => fact.type === "user_message" && fact.event.inputId === inputId)
   const fact = facts[at]
   const seq = before.context.seq + facts.slice(0, at + 1).filter(isPublic).length

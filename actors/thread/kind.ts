@@ -1,5 +1,6 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
-import type { Bus, HintedEvent } from "../../src/bus/Bus.ts"
+import type { Bus } from "../../src/bus/Bus.ts"
+import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
@@ -7,15 +8,17 @@ import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telem
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Command } from "../../machines/thread/commands.ts"
-import type { Turn } from "../../machines/thread/context.ts"
+import { ranFor, type Turn } from "../../machines/thread/context.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
-import type { Fact } from "../../machines/thread/facts.ts"
+import type { Job } from "../../machines/thread/draft.ts"
+import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
+import { resume } from "../../machines/thread/resume.ts"
 import type { Answer, Refused } from "../Actor.ts"
 import type { Being, Decision, Kind, Written } from "../Kind.ts"
-import { again, type ThreadJob } from "./again.ts"
 import * as answers from "./answers.ts"
+import { makeRecall } from "./earlier.ts"
 import type { Endings } from "./endings.ts"
 import type { Perform } from "./perform.ts"
 import type { Prompts } from "./prompts.ts"
@@ -25,10 +28,11 @@ import type { Request } from "./requests.ts"
 import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
 import { settingsOf } from "./settings.ts"
 import type { Tails } from "./tails.ts"
-import { makeRecall, revive, travels } from "./travelling.ts"
+import { lost, run } from "./jobs.ts"
+import { revive, travels } from "./travelling.ts"
 
 export interface ThreadKindOptions extends Preparing {
-  readonly journal: Pick<Journal["Service"], "attributes" | "input">
+  readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly bus: Bus["Service"]
   readonly endings: Endings
   readonly perform: Perform
@@ -41,7 +45,7 @@ interface ThreadWritten extends Written {
   readonly said: ReadonlyArray<Fact>
 }
 
-export type ThreadKind = Kind<Snapshot, Request, Prepared, ThreadJob, ThreadWritten>
+export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWritten>
 
 export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
   const answer = (being: Being<Snapshot>, { at, attributes = being.attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
@@ -56,7 +60,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     }
     switch (command?.type) {
       case "submit":
-        return { status: 201, body: JSON.stringify(answers.submitted(fresh(command.input, at), before, next, facts)) }
+        return { status: 201, body: JSON.stringify(answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)) }
       case "promote": {
         const input = find(before, command.inputId)
         return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts)) }
@@ -96,17 +100,17 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
   return {
     name: "thread",
     blank: start(),
-    load: ({ facts, head, inputs }) => {
-      const publicOnes = facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
-      return fold({
-        carry: carryOf(head.carry), pos: head.pos - facts.length, seq: head.seq - publicOnes,
-        facts: facts.map(factOf), pending: inputs.map(inputOf)
-      })
+    load: ({ facts: rows, head, inputs }) => {
+      const facts = rows.map(factOf)
+      // As the fold counts: of a fact of a newer version it does not know whether it is public.
+      const publicOnes = facts.filter(isPublic).length
+      return fold({ carry: carryOf(head.carry), pos: head.pos - facts.length, seq: head.seq - publicOnes, facts, pending: inputs.map(inputOf) })
     },
     prepare: makePrepare(preparing),
-    decide: (being, prepared): Decision<Snapshot, ThreadJob, ThreadWritten> | Refused => {
-      const { command } = prepared
+    decide: (being, prepared): Decision<Snapshot, Job, ThreadWritten> | Refused => {
+      const { command, earlier } = prepared
       const before = being.snapshot
+      if (earlier !== undefined) return { next: before, jobs: [], answer: earlier }
       if (command === undefined) return { next: before, written: writtenBy(being, before, []), jobs: [], answer: answer(being, prepared, before, []) }
       const refusal = refuse(before, command)
       if (refusal !== undefined) return explain(refusal)
@@ -117,17 +121,13 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
         answer: answer(being, prepared, next, facts)
       }
     },
-    left: ({ ref }) => {
-      prompts.forget(ref.id)
-      tails.forget(ref.id)
-    },
     committed: ({ parent, ref, snapshot: next }, before, written, seq) => {
       const { pos, turn } = before.context
       for (const fact of written.said) {
         count(fact, turn)
         if (outcomes[fact.type] !== undefined) endings.over(fact.turnId)
       }
-      prompts.committed(ref.id, pos, written.said, written.facts.reduce((sum, fact) => sum + fact.event.length, 0))
+      prompts.committed(ref.id, pos, written.said)
       const events: Array<Required<HintedEvent>> = []
       let at = seq
       for (const fact of written.facts) {
@@ -143,23 +143,9 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       for (const wait of written.waits ?? []) bus.publish({ ...about, type: "wait", waitId: wait.id, state: wait.state, target: wait.target })
       if (before.context.pending !== next.context.pending) bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
-    again,
-    run: (job) => {
-      const { turnId } = job.params
-      switch (job.type) {
-        case "sample":
-          return { start: `${turnId}/sample` }
-        case "askHook": {
-          const { data, index, message } = job.params
-          return { start: `${turnId}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${data.point}/${index}` }
-        }
-        case "runTool":
-        case "reportLost":
-          return { start: `${turnId}/${job.params.toolCallId}` }
-        case "abandon":
-          return { stop: `${turnId}/` }
-      }
-    },
+    again: resume,
+    run,
+    lost,
     perform,
     nextDue,
     travels,
@@ -176,7 +162,7 @@ const count = (fact: Fact, turn: Turn | null) => {
   const outcome = outcomes[fact.type]
   if (outcome === undefined) return
   record(turnsEnded.with({ outcome }))
-  if (turn?.turnId === fact.turnId) record(turnDuration, (fact.at - turn.deadlineAt + turn.plan.maxTurnMs) / 1000)
+  if (turn?.turnId === fact.turnId) record(turnDuration, ranFor(turn, fact.at) / 1000)
   if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
 }
 

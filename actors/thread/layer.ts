@@ -28,7 +28,7 @@ import { connectionsFamily } from "./families/connections.ts"
 import { threadFamily } from "./families/thread.ts"
 import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
-import { Prompts } from "./prompts.ts"
+import { type PromptLimits, Prompts } from "./prompts.ts"
 import { explain } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { makeReviewing } from "./reviewer.ts"
@@ -38,8 +38,7 @@ import { Tails } from "./tails.ts"
 import { isStorable } from "./travelling.ts"
 
 export interface ThreadOptions extends RegistryOptions {
-  /** Bytes of kept prompts on this node. */
-  readonly promptBytes: number
+  readonly prompts: PromptLimits
   /** Characters of kept events on this node. */
   readonly tailCharacters: number
 }
@@ -76,7 +75,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     connectionsFamily(database)
   ])
   const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
-  const prompts = new Prompts(options.promptBytes, journal.log)
+  const prompts = new Prompts(options.prompts, journal.log)
   const tails = new Tails(options.tailCharacters)
 
   const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)
@@ -113,8 +112,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     }
     const attributes: ThreadAttributes = { ...thread, createdBy: principal }
     const request: Request = message === undefined
-      ? { type: "be born" }
-      : { type: "submit", creating: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
+      ? { type: "create" }
+      : { type: "submit", creating: true, fresh: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
     return yield* registry.create(
       refOf(workspace, registry.freshId("thread")),
       { parent: agentId, attributes: JSON.stringify(attributes) },
@@ -133,7 +132,9 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
         ...(model === undefined ? {} : { model }), state: "queued"
       })
     }
-    const row = { id, actor, command: JSON.stringify({ ...request, acknowledged: true }) }
+    // Whoever finds the row asks the journal whether the input has been taken.
+    const { fresh: _, ...again } = request
+    const row = { id, actor, command: JSON.stringify({ ...again, acknowledged: true }) }
     const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
     if (posted) {
       record(forwarded.with({ outcome: "posted" }))
@@ -159,6 +160,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       if (mode === "steer" && model !== undefined) return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
       const request = {
         type: "submit" as const,
+        fresh: true as const,
         input: { inputId: freshId("input"), content, mode, principal: asked.principal, ...(model === undefined ? {} : { model }) },
         ...(expectedTurnId === undefined ? {} : { expectedTurnId })
       }
@@ -169,7 +171,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
             : Effect.fail(failure))
       )
     },
-    retry: (asked, threadId) => ask(asked, threadId, { type: "retry", inputId: freshId("input"), principal: asked.principal }),
+    retry: (asked, threadId) => ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal }),
     edit: (asked, threadId, inputId, content) => ask(asked, threadId, { type: "edit", inputId, content }),
     remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
     promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),

@@ -2,16 +2,17 @@
  * Performs a thread's jobs: one model call, one tool call, one question to a hook. Each outcome comes back
  * as a request.
  */
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Result } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { derive } from "../../src/domain/ids.ts"
+import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
-import { ModelFailure, type Models } from "../../src/models/Model.ts"
+import type { Models } from "../../src/models/Model.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import { messageNumber } from "../../machines/thread/facts.ts"
-import { failing } from "../../src/now.ts"
+import type { Turn } from "../../machines/thread/context.ts"
+import type { Job } from "../../machines/thread/draft.ts"
+import { isDone } from "../../src/now.ts"
 import type { Being } from "../Kind.ts"
-import type { ThreadJob } from "./again.ts"
 import { deliveryIdOf } from "./deliveries.ts"
 import type { Prompts } from "./prompts.ts"
 import type { Outcome } from "./requests.ts"
@@ -30,52 +31,61 @@ export interface Performing {
 
 const asJson = (value: unknown): unknown => value === undefined ? null : JSON.parse(JSON.stringify(value))
 
-/** Calls of one response: more is not a plan, it is a runaway. */
-const mostCalls = 128
-
 type Failed = Extract<Outcome, { readonly type: "model.failed" }>
-type Sample = Extract<ThreadJob, { readonly type: "sample" }>["params"]
-type HookAsked = Extract<ThreadJob, { readonly type: "askHook" }>["params"]
+type Sample = Extract<Job, { readonly type: "sample" }>["params"]
+type HookAsked = Extract<Job, { readonly type: "askHook" }>["params"]
 
-const unreadable = () =>
-  new ModelFailure({ code: "internal", text: "The conversation could not be read.", transient: true, unavailable: false })
-
-const noKit = () =>
-  new ModelFailure({ code: "internal", text: "The turn's profile or tools could not be read.", transient: true, unavailable: false })
+/** Milliseconds between two attempts to begin. */
+const firstPauseMs = 200
+const longestPauseMs = 5_000
 
 export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Performing) => {
+  /**
+   * What a job needs of this node before it can begin. What cannot be had is no outcome: the model, the tool and the hook
+   * have not been asked. The job waits and tries again, until it begins or its turn ends.
+   */
+  const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
+    isDone(what) ? Effect.succeed(what.value) : Effect.gen(function*() {
+      for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+        const had = yield* Effect.result(what)
+        if (Result.isSuccess(had)) return had.success
+        if (pauseMs === firstPauseMs) yield* Effect.logWarning("a job cannot begin yet: it is tried again", had.failure)
+        yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
+      }
+    })
+
+  const kitOf = (being: Being<Snapshot>, { plan }: Turn) => needed(tools.kit(being.ref.workspace, plan))
+
   const sample = (being: Being<Snapshot>, { attempt, modelId, step, turnId }: Sample): Effect.Effect<Outcome> => {
     const { parent, ref } = being
     const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
     const eventId = derive("event", turnId, messageNumber(step))
+    /** Pieces that were published. */
     let index = 0
-    let shown = false
     const onText = (hidden: boolean) => (text: string) => {
-      if (hidden || !bus.watched(about)) return
-      shown = true
-      bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
+      if (!hidden && bus.wantsDeltas(about)) bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
     }
     const discard = () => {
-      if (shown) bus.publish({ ...about, type: "discard", eventId })
+      if (index > 0) bus.publish({ ...about, type: "discard", eventId })
     }
     const failed = (why: Pick<Failed, "code" | "text"> & Partial<Failed>): Outcome => {
       discard()
-      return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, shown, jitter: random(), ...why }
+      return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, jitter: random(), ...why }
     }
     const { pos, turn } = being.snapshot.context
     return Effect.gen(function*() {
-      const messages = yield* failing(prompts.upTo(ref, pos), unreadable)
-      const kit = turn === null ? emptyKit : yield* failing(tools.kit(ref.workspace, turn.plan), noKit)
-      const definitions = yield* failing(kit.definitions(callBy(being)), noKit)
+      const kit = turn === null ? emptyKit : yield* kitOf(being, turn)
+      const definitions = yield* needed(kit.definitions(callBy(being)))
       const { systemPrompt: system } = kit
-      const { calls, parts, text, usage } = yield* models.sample({
+      // What hooks have to judge first is shown to nobody.
+      const hidden = judgesResponses(kit.hooks, settingsOf(being))
+      const { calls, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => models.sample({
         modelId,
-        // What hooks have to judge first is shown to nobody.
-        onText: onText(judgesResponses(kit.hooks, settingsOf(being))),
+        onText: onText(hidden),
         prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
-      })
+      }))
       if (calls.length === 0 && !/\S/u.test(text)) {
-        return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true, shown: false })
+        return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true })
       }
       if (calls.length > mostCalls) {
         return failed({ code: "model_error", text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.` })
@@ -104,13 +114,12 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
   const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun) {
     const { toolCallId, turnId } = run
     const { turn } = being.snapshot.context
-    const [duration, outcome] = yield* Effect.timed(Effect.suspend(() => turn === null ? emptyKit.run(callBy(being), run) : tools.kit(being.ref.workspace, turn.plan).pipe(
-      Effect.flatMap((kit) => kit.run(callBy(being), run)),
-      Effect.catch(() => Effect.succeed<ToolOutcome>({ failure: { code: "internal", text: "The turn's tools could not be read." } })),
+    const kit = turn === null ? Effect.succeed(emptyKit) : kitOf(being, turn)
+    const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => needed(Effect.timed(kit.run(callBy(being), run)))).pipe(
       Effect.catchDefect((defect) =>
-        Effect.map(Effect.logError("a tool call broke", defect), (): ToolOutcome =>
-          ({ failure: { code: "internal", text: "The tool call broke. The server's log says why." } })))
-    )))
+        Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, ToolOutcome] =>
+          [Duration.zero, { failure: { code: "internal", text: "The tool call broke. The server's log says why." } }]))
+    )
     const returned: Outcome = { type: "tool.returned", turnId, toolCallId, durationMs: Math.round(Duration.toMillis(duration)), ...outcome }
     return returned
   })
@@ -121,11 +130,11 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     const toolCallId = "toolCallId" in data ? { toolCallId: data.toolCallId } : {}
     const deliveryId = deliveryIdOf({ turnId, step, point: data.point, index, ...toolCallId, ...(message === undefined ? {} : { message }) })
     const asked = { type: "hook.decided" as const, turnId, step, index, point: data.point, ...toolCallId, ...(message === undefined ? {} : { message }), deliveryId }
-    // Without its profile nobody knows what the hook is: it fails closed.
+    // Where the profile has no such hook, nobody knows what it is: it fails closed.
     const unknown: Outcome = {
-      ...asked, hookId: "", processor: "client", decision: "deny", latencyMs: 0, failed: true, reason: "The turn's profile could not be read."
+      ...asked, hookId: "", processor: "client", decision: "deny", latencyMs: 0, failed: true, reason: "The turn's profile has no such hook."
     }
-    const hook = yield* tools.kit(ref.workspace, turn.plan).pipe(Effect.map((kit) => kit.hooks[index]), Effect.catch(() => Effect.succeed(undefined)))
+    const hook = (yield* kitOf(being, turn)).hooks[index]
     if (hook === undefined) return unknown
     const known = { hookId: hook.id, processor: hook.processor.type }
     return yield* hooks.evaluate({
@@ -138,7 +147,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   })
 
-  return (being: Being<Snapshot>, job: ThreadJob): Effect.Effect<Outcome | undefined> => {
+  return (being: Being<Snapshot>, job: Job): Effect.Effect<Outcome | undefined> => {
     switch (job.type) {
       case "sample":
         return sample(being, job.params)
@@ -146,11 +155,6 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
         return runTool(being, job.params)
       case "askHook":
         return askHook(being, job.params)
-      case "reportLost":
-        return Effect.succeed({
-          type: "tool.returned", durationMs: 0, ...job.params,
-          failure: { code: "tool_outcome_unknown", text: "The node that ran the call was lost; the call may or may not have taken effect." }
-        })
       case "abandon":
         return Effect.succeed(undefined)
     }

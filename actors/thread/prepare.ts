@@ -16,11 +16,12 @@ import { cutOutput } from "../../src/tools/output.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Admission, Command, RepliedCall, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
 import { clientFailure } from "../../machines/thread/calls.ts"
-import { type Call, openWaits, type Returned, type Turn, withWord, wordOf } from "../../machines/thread/context.ts"
+import { type Call, knownInput, openWaits, type Returned, type Turn, withWord, wordOf } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
-import { Refused, Unreachable } from "../Actor.ts"
+import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
 import type { AdmissionOf, Wanting } from "./admission.ts"
+import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
 import { explain, refusedAdmission } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { factOf } from "./rows.ts"
@@ -31,6 +32,8 @@ import { hooksAbout, type Kit, type Tools } from "./tools.ts"
 export interface Prepared {
   readonly at: number
   readonly command?: Command
+  /** The input was taken before, and this is its answer: nothing is decided. */
+  readonly earlier?: Answer
   /** The thread begins with this command: it answers with Thread detail. */
   readonly creating?: true
   /** For answers that are a Thread detail. */
@@ -40,7 +43,7 @@ export interface Prepared {
 
 export interface Preparing {
   readonly admissionOf: AdmissionOf
-  readonly journal: Pick<Journal["Service"], "attributes" | "input">
+  readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
 }
@@ -138,12 +141,24 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     )
   }
 
-  const submitting = (being: Being<Snapshot>, request: Of<"submit">, at: number) =>
+  const takenBefore = inputTaken(journal)
+
+  /** The answer of an input that may have been taken before, if it was; what the machine holds it answers itself. */
+  const earlierOf = ({ ref, snapshot }: Being<Snapshot>, { creating, fresh, inputId }: { readonly inputId: string; readonly fresh?: true; readonly creating?: true }) =>
+    fresh === true || creating === true || knownInput(snapshot.context, inputId) !== undefined ? notTaken : takenBefore(ref, inputId)
+
+  const submitting = (being: Being<Snapshot>, request: Of<"submit">, at: number): Effect.Effect<Prepared, Refused | Unreachable> =>
+    goOn(earlierOf(being, { ...request, inputId: request.input.inputId }), (earlier) =>
+      earlier === undefined ? taking(being, request, at) : Effect.succeed({ at, earlier }))
+
+  const taking = (being: Being<Snapshot>, request: Of<"submit">, at: number) =>
     goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
       const admission = admissions[request.input.inputId]
       // Refused to its sender at once, rather than as a turn that fails.
-      if (admission !== undefined && "refused" in admission && request.acknowledged !== true) return Effect.fail(refusedAdmission(admission.refused))
-      const { creating, ...submit } = request
+      if (admission !== undefined && "refused" in admission && request.acknowledged !== true && knownInput(being.snapshot.context, request.input.inputId) === undefined) {
+        return Effect.fail(refusedAdmission(admission.refused))
+      }
+      const { creating, fresh: _, ...submit } = request
       const command = { ...submit, at, admissions }
       return creating === true
         ? goOn(spend(being), (spend) => Effect.succeed({ at, command, creating, spend }))
@@ -164,14 +179,17 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     return fact?.type === "user_message" ? fact : undefined
   })
 
-  const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, { inputId, principal }: Of<"retry">, at: number) {
+  const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, request: Of<"retry">, at: number) {
+    const { inputId, principal } = request
+    const earlier = request.fresh === true ? undefined : yield* inputAnswer(journal)(being, inputId)
+    if (earlier !== undefined) return { at, earlier }
     const { carry: { last }, turn } = being.snapshot.context
     const nothing = explain({ error: "nothing_to_retry" })
     if (turn !== null || last === undefined) return yield* nothing
     const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
     if (first === undefined) return yield* nothing
     const model = first.detail?.model
-    return yield* submitting(being, {
+    return yield* taking(being, {
       type: "submit",
       input: { inputId, principal, mode: "queue", content: first.event.content, retryOf: last.turnId, ...(model === undefined ? {} : { model }) }
     }, at)
@@ -284,7 +302,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
   return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
     const { turn } = being.snapshot.context
     switch (request.type) {
-      case "be born":
+      case "create":
         return goOn(spend(being), (spend) => Effect.succeed({ at, creating: true, spend }))
       case "submit":
         return submitting(being, request, at)
@@ -292,6 +310,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
         return retrying(being, request, at)
       case "edit":
       case "remove":
+      case "poison":
         return Effect.succeed({ at, command: { ...request, at } })
       case "cancel":
         return cancelling(being, request, at)

@@ -3,14 +3,18 @@
  *
  * P1. A prompt is a pure fold of a thread's facts, so a kept one is always a true beginning: after a
  *     commit it grows by the facts, after a reload by those it has not seen.
- * P2. Kept prompts stay below a cap of bytes a node; the least recently used go first.
+ * P2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
+ *     whoever thinks for an hour finds their thread's prompt still warm.
  * P3. A retried turn is left out.
+ * P4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing meanwhile.
  */
 import { Effect } from "effect"
 import type { MessageContent } from "../../src/domain/content.ts"
 import type { ActorRef, JournalUnavailable, Log } from "../../src/journal/Journal.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
 import type { ResponseDetail } from "../../machines/thread/facts.ts"
+import { goOn } from "../../src/now.ts"
+import { Room } from "./room.ts"
 import { type Told, toldOf } from "./rows.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
@@ -21,6 +25,8 @@ interface Kept {
   bytes: number
   messages: Array<PromptMessage>
 }
+
+const fresh = (): Kept => ({ pos: 0, bytes: perThread, messages: [] })
 
 const assistant = (fact: Told & { readonly event: { readonly modelId: string } }, text: string, response: ResponseDetail | undefined, calls: Assistant["calls"]): Assistant => ({
   role: "assistant", turnId: fact.turnId, modelId: fact.event.modelId, text, calls,
@@ -87,41 +93,116 @@ export const extend = (messages: Array<PromptMessage>, fact: Told): Array<Prompt
   }
 }
 
+/** Bytes of a thread's entry, and of one more message in it, beside what the message says. */
+const perThread = 250
+const perMessage = 200
+/** Of an object or an array, and of one of its properties. */
+const perValue = 24
+
+/**
+ * Bytes that a value of JSON takes in memory, at most and within a small factor: a character is two of them as soon as
+ * one of its text is not Latin.
+ */
+const weigh = (value: unknown): number => {
+  if (typeof value === "string") return perValue + value.length * 2
+  if (typeof value !== "object" || value === null) return 0
+  let sum = perValue
+  if (Array.isArray(value)) {
+    for (const item of value) sum += perValue + weigh(item)
+    return sum
+  }
+  for (const property of Object.values(value)) sum += perValue + weigh(property)
+  return sum
+}
+
+/** What a prompt keeps of a fact: what it says, and of its detail what goes back to the provider or stands in its place. */
+const held = (fact: Told): number => {
+  switch (fact.type) {
+    case "user_message":
+      return perMessage + weigh(fact.event.content)
+    case "hook_decision":
+    case "wait_resolved":
+      return weigh(fact.detail?.rewrite?.content)
+    case "assistant_message":
+      return perMessage + weigh(fact.event.content) + weigh(fact.detail.parts)
+    case "tool_intent":
+      return perMessage + weigh(fact.event) + weigh(fact.detail.response?.parts)
+    case "tool_result":
+      return perMessage + weigh(fact.event)
+    default:
+      return 0
+  }
+}
+
+export interface PromptLimits {
+  /** Bytes of kept prompts. */
+  readonly keptBytes: number
+  /** Bytes that model calls under way hold together. */
+  readonly underWayBytes: number
+}
+
 export class Prompts {
   private readonly kept = new Map<string, Kept>()
   private bytes = 0
-  private readonly capBytes: number
+  private readonly keptBytes: number
+  private readonly underWay: Room
   private readonly read: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
 
-  constructor(capBytes: number, read: Prompts["read"]) {
-    this.capBytes = capBytes
+  constructor({ keptBytes, underWayBytes }: PromptLimits, read: Prompts["read"]) {
+    this.keptBytes = keptBytes
+    this.underWay = new Room(underWayBytes)
     this.read = read
   }
 
   /** After a commit: `pos` is the position before `facts`. A thread that is just born is kept from its first fact. */
-  committed(threadId: string, pos: number, facts: ReadonlyArray<Told>, bytes: number) {
-    const kept = this.kept.get(threadId) ?? (pos === 0 ? { pos: 0, bytes: 0, messages: [] } : undefined)
+  committed(threadId: string, pos: number, facts: ReadonlyArray<Told>) {
+    const kept = this.kept.get(threadId) ?? (pos === 0 ? fresh() : undefined)
     if (kept === undefined || kept.pos !== pos) return
-    this.keep(threadId, kept, facts, bytes)
-  }
-
-  forget(threadId: string) {
-    this.bytes -= this.kept.get(threadId)?.bytes ?? 0
-    this.kept.delete(threadId)
+    this.keep(threadId, kept, facts)
   }
 
   /** The conversation up to `pos`. What is not kept is one indexed read. */
   upTo(actor: ActorRef, pos: number): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
-    const kept: Kept = this.kept.get(actor.id) ?? { pos: 0, bytes: 0, messages: [] }
-    if (kept.pos >= pos) return Effect.succeed([...kept.messages])
-    return Effect.map(this.read(actor, kept.pos, inPrompts), ({ characters, facts, pos: last = 0 }) => {
-      this.keep(actor.id, kept, facts.map(toldOf), characters, Math.max(pos, last))
-      return [...kept.messages]
+    return goOn(this.known(actor, pos), ({ messages }) => Effect.succeed([...messages]))
+  }
+
+  /**
+   * Runs a model call with the conversation up to `pos`, once there is room for it (P4). `reading` says what becomes of a
+   * read that fails.
+   */
+  lend<A, E>(
+    actor: ActorRef, pos: number, reading: <B>(read: Effect.Effect<B, JournalUnavailable>) => Effect.Effect<B>,
+    use: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> {
+    const known = Effect.suspend(() => this.known(actor, pos))
+    // Read to know its size, then let go: it may be forgotten until its turn comes.
+    const size = goOn(reading(this.known(actor, pos)), ({ bytes }) => Effect.succeed(bytes))
+    return goOn(size, (bytes) => this.underWay.within(bytes, Effect.flatMap(reading(known), ({ messages }) => use([...messages]))))
+  }
+
+  private known(actor: ActorRef, pos: number): Effect.Effect<Kept, JournalUnavailable> {
+    const kept = this.kept.get(actor.id) ?? fresh()
+    const from = kept.pos
+    if (from >= pos) return Effect.succeed(kept)
+    return Effect.flatMap(this.read(actor, from, inPrompts), ({ facts, pos: last = 0 }) => {
+      // Somebody else has read the same meanwhile.
+      if (kept.pos !== from) return this.known(actor, pos)
+      this.keep(actor.id, kept, facts.map(toldOf), Math.max(pos, last))
+      return Effect.succeed(kept)
     })
   }
 
-  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Told>, bytes: number, pos = kept.pos + facts.length) {
-    for (const fact of facts) kept.messages = extend(kept.messages, fact)
+  private forget(threadId: string) {
+    this.bytes -= this.kept.get(threadId)?.bytes ?? 0
+    this.kept.delete(threadId)
+  }
+
+  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Told>, pos = kept.pos + facts.length) {
+    let bytes = 0
+    for (const fact of facts) {
+      kept.messages = extend(kept.messages, fact)
+      bytes += held(fact)
+    }
     kept.pos = pos
     kept.bytes += bytes
     // Last in a Map's order is the most recently used.
@@ -129,7 +210,7 @@ export class Prompts {
     else this.bytes += kept.bytes
     this.kept.set(threadId, kept)
     for (const oldest of this.kept.keys()) {
-      if (this.bytes <= this.capBytes || oldest === threadId) break
+      if (this.bytes <= this.keptBytes || oldest === threadId) break
       this.forget(oldest)
     }
   }

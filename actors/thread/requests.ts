@@ -11,12 +11,12 @@ export type Outcome =
   | Without<ToolReturned | HookDecided, Late | "hooks" | "calls">
   | (Omit<ModelReplied, Late | "calls" | "hooks"> & { readonly calls: ReadonlyArray<Omit<RepliedCall, "verdict">> })
 
-/** Born without a message: nothing happens but the birth. */
-export interface BeBorn {
-  readonly type: "be born"
+/** Born without a message: nothing happens but the birth. It never leaves its node. */
+export interface Create {
+  readonly type: "create"
 }
 /** Try the last turn again, if it failed or was cancelled. The content of its first message is looked up. */
-export interface Retry {
+export interface Retry extends Fresh {
   readonly type: "retry"
   readonly inputId: string
   readonly principal: Submit["input"]["principal"]
@@ -24,11 +24,19 @@ export interface Retry {
 
 type Asked = Without<Extract<Command, { readonly type: "edit" | "remove" | "promote" | "cancel" | "due" | "poison" }>, Late | "calls">
 
+/**
+ * The id of the input was made for this request alone, which is sent for the first time: nobody can have taken it before,
+ * and the journal need not be asked. Whoever derives ids, or cannot tell, leaves it out.
+ */
+interface Fresh {
+  readonly fresh?: true
+}
+
 /** `creating`: the thread begins with it, and the answer is its detail. */
-type Submitting = Without<Submit, Late> & { readonly creating?: true }
+type Submitting = Without<Submit, Late> & Fresh & { readonly creating?: true }
 
 /** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
 export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
 
-export type Request = Submitting | Asked | Outcome | Retry | BeBorn | Resolve
+export type Request = Submitting | Asked | Outcome | Retry | Create | Resolve
 

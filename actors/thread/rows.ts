@@ -12,7 +12,7 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thread.ts"
 import type { Answer, Plan } from "../../machines/thread/commands.ts"
-import { type Carry, type Context, openWaits, type Turn, wordOf } from "../../machines/thread/context.ts"
+import { type Carry, type Context, deadlineOf, openWaits, type Turn, wordOf } from "../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
@@ -93,17 +93,20 @@ export const carryOf = (text: string): Carry => {
 
 const firstExpiry = (turn: Turn) => Math.min(...openWaits(turn).map(({ wait }) => wait.expiresAt))
 
+/** When the first of what waits at rest came; null where nothing does. */
+const waitingSince = (pending: Context["pending"]) => pending.length === 0 ? null : Math.min(...pending.map(({ queuedAt }) => queuedAt))
+
 /** The earliest moment at which the thread has something to do: while a turn runs, since it began. */
-export const runnableAt = ({ context: { turn }, value }: Snapshot): number | null => {
-  if (turn === null) return null
+export const runnableAt = ({ context: { pending, turn }, value }: Snapshot): number | null => {
+  if (turn === null) return waitingSince(pending)
   if (value === "awaiting") return firstExpiry(turn)
-  return turn.retryAt ?? turn.deadlineAt - turn.plan.maxTurnMs
+  return turn.retryAt ?? turn.runningSince
 }
 
 /** The next moment at which the live thread wants to be told the time. */
-export const nextDue = ({ context: { turn }, value }: Snapshot): number | null => {
-  if (turn === null) return null
-  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(turn.deadlineAt, turn.retryAt ?? Infinity))
+export const nextDue = ({ context: { pending, turn }, value }: Snapshot): number | null => {
+  if (turn === null) return waitingSince(pending)
+  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(deadlineOf(turn), turn.retryAt ?? Infinity))
 }
 
 /** Rows of waiting inputs that a step changed. An admitted input's row goes, its fact is the proof; a cancelled one's stays. */

@@ -4,7 +4,8 @@
  *
  * E1. A log only grows, so what is kept is true for ever; whether it reaches to the log's end is for
  *     the reader to know, who has the thread's last seq.
- * E2. At most a few kilobytes a thread, and a cap of bytes in all; the least recently written go first.
+ * E2. At most a few kilobytes a thread, and a cap of characters in all; the least recently written go first, and for no
+ *     other reason.
  */
 interface Tail {
   /** seq of the first text. */
@@ -14,6 +15,10 @@ interface Tail {
 }
 
 const charactersPerThread = 16_384
+
+/** What an entry, and each text in it, takes beside its characters. */
+const perThread = 300
+const perText = 30
 
 export class Tails {
   private readonly kept = new Map<string, Tail>()
@@ -30,13 +35,13 @@ export class Tails {
     const known = this.kept.get(threadId)
     this.forget(threadId)
     const follows = known !== undefined && known.first + known.texts.length === seq
-    const tail = follows ? known : { first: seq, texts: [], characters: 0 }
+    const tail = follows ? known : { first: seq, texts: [], characters: perThread }
     for (const text of texts) {
       tail.texts.push(text)
-      tail.characters += text.length
+      tail.characters += text.length + perText
     }
     while (tail.characters > charactersPerThread) {
-      tail.characters -= tail.texts.shift()?.length ?? 0
+      tail.characters -= (tail.texts.shift()?.length ?? 0) + perText
       tail.first++
     }
     if (tail.texts.length === 0) return
@@ -56,7 +61,7 @@ export class Tails {
     return tail.texts.slice(afterSeq + 1 - tail.first)
   }
 
-  forget(threadId: string) {
+  private forget(threadId: string) {
     this.characters -= this.kept.get(threadId)?.characters ?? 0
     this.kept.delete(threadId)
   }

@@ -13,7 +13,7 @@ import type { Carry } from "../../machines/thread/context.ts"
 import { Unreachable } from "../Actor.ts"
 import type { BuiltIn, Family } from "./families/builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
-import { type CallBy, emptyKit, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "./tools.ts"
+import { type CallBy, emptyKit, type Kit, type ToolRun, type Tools, unknownTool } from "./tools.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
@@ -118,8 +118,7 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
         return schema === undefined ? undefined : validate(schema, value)
       },
       refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
-      run: (by, asked) => Effect.catch(run(by, asked), () =>
-        Effect.succeed<ToolOutcome>({ failure: { code: "internal", text: "The roles of the turn could not be read." } }))
+      run
     }
   }
 

@@ -1,19 +1,12 @@
-/**
- * Requests to a thread that may come from another node, or through the inbox: those of clients. How they
- * are read there, and what became of one that may have come before.
- */
-import { Effect, Option, Schema } from "effect"
+/** Requests to a thread that may come from another node, or through the inbox: those of clients. How they are named and read there. */
+import { hash } from "node:crypto"
+import { Option, Schema } from "effect"
 import { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { Principal } from "../../src/domain/principal.ts"
 import { WaitRewrite } from "../../src/domain/waitAnswer.ts"
-import type { Journal } from "../../src/journal/Journal.ts"
 import { freshBody } from "../../src/seed.ts"
-import { pendingState, queuedMessage } from "../../src/store/threadDetail.ts"
-import { readAdmitted, readInput } from "../../src/store/threadView.ts"
-import type { Snapshot } from "../../machines/thread/chart.ts"
-import { type Answer, Unreachable } from "../Actor.ts"
-import type { Being, Travel } from "../Kind.ts"
+import type { Travel } from "../Kind.ts"
 import type { Request } from "./requests.ts"
 
 const inputId = idOf("input")
@@ -30,7 +23,8 @@ const Submit = Schema.Struct({
     model: Schema.optionalKey(Schema.String)
   }),
   expectedTurnId: Schema.optionalKey(turnId),
-  acknowledged: Schema.optionalKey(Schema.Literal(true))
+  acknowledged: Schema.optionalKey(Schema.Literal(true)),
+  fresh: Schema.optionalKey(Schema.Literal(true))
 })
 
 const WaitAnswer = Schema.Union([
@@ -53,7 +47,7 @@ const Travelling = Schema.Union([
     type: Schema.Literal("promote"), inputId, mode: Schema.Literals(["steer", "interrupt"]), principal: Principal, expectedTurnId: Schema.optionalKey(turnId)
   }),
   Schema.Struct({ type: Schema.Literal("cancel"), principal: Principal, turnId: Schema.optionalKey(turnId), clearQueue: Schema.Boolean }),
-  Schema.Struct({ type: Schema.Literal("retry"), inputId, principal: Principal }),
+  Schema.Struct({ type: Schema.Literal("retry"), inputId, principal: Principal, fresh: Schema.optionalKey(Schema.Literal(true)) }),
   Schema.Struct({
     type: Schema.Literal("answer"), waitId: idOf("wait"), principal: Principal, answer: WaitAnswer, from: Schema.optionalKey(idOf("thread"))
   })
@@ -69,42 +63,14 @@ const clients: ReadonlySet<string> = new Set<Travelling["type"]>(["submit", "edi
 /** Whether a submit can be kept for an owner that cannot be reached: not where the answer hangs on what the owner does right now. */
 export const isStorable = ({ expectedTurnId }: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId">) => expectedTurnId === undefined
 
+/** What two requests of one content share: asked twice, it comes to the same. */
+const nameOf = (request: Request) => hash("sha256", JSON.stringify(request), "base64url")
+
+/** A request has the same id each time that it is sent. */
 export const travels = (request: Request): Travel | undefined => {
   if (request.type === "submit") return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
   if (request.type === "retry") return { id: request.inputId, storable: false }
-  return clients.has(request.type) ? { id: freshBody(), storable: false } : undefined
-}
-
-export interface Recalling {
-  readonly journal: Pick<Journal["Service"], "input">
-}
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
-
-const created = (body: object): Answer => ({ status: 201, body: JSON.stringify(body) })
-
-/** Inputs are known by their ids. Everything else comes to the same when it is asked twice, but for a cancel that names no turn. */
-export const makeRecall = ({ journal }: Recalling) => ({ ref, snapshot }: Being<Snapshot>, request: Request): Effect.Effect<Answer | undefined, Unreachable> => {
-  const { pending, turn } = snapshot.context
-  switch (request.type) {
-    case "submit":
-    case "retry": {
-      const id = request.type === "submit" ? request.input.inputId : request.inputId
-      const waiting = pending.find((input) => input.inputId === id)
-      if (waiting !== undefined) return Effect.succeed(created({ ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }))
-      return journal.input(ref, id).pipe(
-        Effect.mapError(unreachable),
-        Effect.map((stored) => {
-          if (stored === undefined) return undefined
-          // One that was cancelled since had been queued.
-          return created(stored.state === "admitted" ? readAdmitted(id, stored.fact) : { ...queuedMessage(readInput(stored.row), undefined), state: "queued" })
-        })
-      )
-    }
-    case "cancel":
-      // The turn that runs now may be there because the one that was meant was cancelled.
-      return request.turnId === undefined && turn !== null ? Effect.fail(unreachable()) : Effect.succeed(undefined)
-    default:
-      return Effect.succeed(undefined)
-  }
+  if (!clients.has(request.type)) return undefined
+  // A cancel that names no turn means whichever runs: two of them are two.
+  return { id: request.type === "cancel" && request.turnId === undefined ? freshBody() : nameOf(request), storable: false }
 }

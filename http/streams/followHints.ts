@@ -5,7 +5,8 @@
  */
 import { Effect, type Scope } from "effect"
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
-import type { Bus, Watch } from "../../src/bus/Bus.ts"
+import type { Bus } from "../../src/bus/Bus.ts"
+import type { Watch } from "../../src/bus/hints.ts"
 import * as frames from "./frames.ts"
 import type { Watcher } from "./Streams.ts"
 import type { Wanted } from "./wanted.ts"

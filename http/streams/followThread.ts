@@ -10,7 +10,8 @@
  */
 import { Deferred, Effect, Option, type Scope } from "effect"
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
-import type { Bus, Hint } from "../../src/bus/Bus.ts"
+import type { Bus } from "../../src/bus/Bus.ts"
+import type { Hint } from "../../src/bus/hints.ts"
 import type { DatabaseUnavailable } from "../../src/store/Database.ts"
 import type { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { readStatus } from "../../src/store/threadView.ts"

@@ -1,5 +1,5 @@
 /** Server-Sent Events as text (design, section 16). JSON holds no line ends, so a frame has one data line. */
-import type { Hint, HintedEvent } from "../../src/bus/Bus.ts"
+import type { Hint, HintedEvent } from "../../src/bus/hints.ts"
 import type { FrameType } from "./api.ts"
 import type { Frame } from "./Outbox.ts"
 

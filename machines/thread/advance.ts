@@ -5,7 +5,7 @@
 import type { ToolReveal } from "../../src/domain/event.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
-import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, type Revealed, type Turn, withWord } from "./context.ts"
+import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, ranFor, type Revealed, type Turn, withWord } from "./context.ts"
 import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn =>
@@ -98,7 +98,7 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
   switch (fact.type) {
     case "user_message": {
       const hooks = fact.detail?.hooks
-      const spoken = { ...turn, repliesTo: seq }
+      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId: fact.event.inputId, seq, at: fact.at }] }
       if (hooks === undefined) return spoken
       const { content, submitMode } = fact.event
       return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
@@ -148,23 +148,34 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const { retryAt: _, ...rest } = turn
       return rest
     }
-    default:
+    case "turn_completed":
+    case "turn_cancelled":
+    case "turn_failed":
       return null
+    default:
+      // A fact of a newer version, read after a rollback, is none of the three ends.
+      fact satisfies never
+      return turn
   }
+}
+
+/** Running time stops where all that is left are answers, and starts anew once one of them came. */
+const timed = (before: Turn, after: Turn, at: number): Turn => {
+  if (parked(before) === parked(after)) return after
+  return parked(after) ? { ...after, ranMs: ranFor(before, at) } : { ...after, runningSince: at }
 }
 
 /** A turn after one more of its facts; null when it is over. `pos` and `seq` are the fact's own. */
 export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number): Turn | null => {
   if (turn !== null && turn.turnId === fact.turnId) {
     const next = within({ ...turn, events: turn.events + 1 }, fact, seq)
-    // The running time starts anew when the turn leaves awaiting.
-    return next !== null && parked(turn) && !parked(next) ? { ...next, deadlineAt: fact.at + next.plan.maxTurnMs } : next
+    return next === null ? null : timed(turn, next, fact.at)
   }
   if (fact.type !== "user_message" || fact.detail?.plan === undefined) return turn
   const { plan } = fact.detail
   const opened: Turn = {
-    turnId: fact.turnId, plan, principal: fact.event.principal, openedPos: pos, deadlineAt: fact.at + plan.maxTurnMs,
-    events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, repliesTo: seq, calls: []
+    turnId: fact.turnId, plan, principal: fact.event.principal, openedPos: pos, runningSince: fact.at, ranMs: 0,
+    events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, inputs: [], repliesTo: seq, calls: []
   }
   return within({ ...opened, events: 1 }, fact, seq)
 }

@@ -32,9 +32,9 @@ export const runs = (call: Call) => call.phase === "running" && nextOf(call) ===
 
 /** The job of a call that has a place. */
 export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number] => {
-  const { approved, hooks: [index], input, name, returned, toolCallId, toolsetId } = call
+  const { approved, hooks: [index], input, name, rerunnable, returned, toolCallId, toolsetId } = call
   if (index === undefined || nextOf(call) !== "hook") {
-    return { type: "runTool", params: { turnId, toolCallId, name, input, ...(approved === undefined ? {} : { approved }) } }
+    return { type: "runTool", params: { turnId, toolCallId, name, input, rerunnable, ...(approved === undefined ? {} : { approved }) } }
   }
   const about = { toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input }
   return {

@@ -9,15 +9,17 @@
  * T3. An outcome names its turn, a model's its step, model and attempt, a hook's what it was asked about; a
  *     stale one changes nothing.
  * T4. Whatever changes the context is a fact, or a row of a waiting input: a fold finds the same state.
+ * T5. An input is taken once: whoever sends it again is answered, and nothing changes.
  */
 import { and, not, setup, type SnapshotFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall, runs } from "./calls.ts"
 import type { Admission, Command } from "./commands.ts"
-import { blank, type Context, openWaits, parked, roomLeft } from "./context.ts"
+import { blank, type Context, deadlineOf, knownInput, openWaits, parked, roomForResponse } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import * as judging from "./judging.ts"
+import { isFull } from "../../src/domain/turnNumbers.ts"
 import * as turn from "./turn.ts"
 
 const admissionOf = (event: Command, input: Input): Admission => {
@@ -47,11 +49,15 @@ const base = setup({
     abandon: (_, _params: Extract<Job, { type: "abandon" }>["params"]) => {}
   },
   guards: {
-    waiting: ({ context }) => context.pending.length > 0,
+    /** Something waits, and the command says how it would run. */
+    waiting: ({ context, event }) => "admissions" in event && context.pending.length > 0,
     nextRefused: ({ context, event }) => {
       const next = turn.nextInput(context.pending)
-      return next !== undefined && "refused" in admissionOf(event, next)
+      return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
     },
+    clearsQueue: ({ context, event }) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
+    /** The same input has been taken: a second one is answered, and changes nothing. */
+    takenBefore: ({ context, event }) => event.type === "submit" && knownInput(context, event.input.inputId) !== undefined,
     interrupts: ({ event }) =>
       event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
     answersNow: ({ context: { turn }, event }) =>
@@ -62,7 +68,8 @@ const base = setup({
     judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
     steered: ({ context: { pending, turn } }) => turn !== null && pending.some((input) => input.forTurnId === turn.turnId),
     stepsLeft: ({ context: { turn } }) =>
-      turn !== null && turn.step < turn.plan.maxSteps && roomLeft(turn),
+      turn !== null && turn.step < turn.plan.maxSteps && roomForResponse(turn),
+    full: ({ context: { turn } }) => turn !== null && isFull(turn.events),
     triesAgain: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
     pausesFirst: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
     runningCall: ({ context: { turn }, event }) =>
@@ -78,7 +85,7 @@ const base = setup({
     reviewedCalls: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
     settled: ({ context: { turn } }) => turn !== null && turn.calls.length === 0,
     parked: ({ context: { turn } }) => turn !== null && parked(turn),
-    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= turn.deadlineAt,
+    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= deadlineOf(turn),
     pauseOver: ({ context: { turn }, event }) => event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
     expiry: ({ context: { turn }, event }) => event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
   }
@@ -204,6 +211,11 @@ const kit = base.extend({
         type: "turn_failed",
         failure: { code: "step_limit", text: `The turn reached its limit of ${d.turn.plan.maxSteps} responses.` }
       }, event.at)),
+    failFull: doing((d, event) =>
+      turn.end(d, {
+        type: "turn_failed",
+        failure: { code: "step_limit", text: "The turn holds as many events as a turn can." }
+      }, event.at)),
     failPoisoned: doing((d, event) =>
       turn.end(d, {
         type: "turn_failed",
@@ -212,18 +224,24 @@ const kit = base.extend({
   }
 })
 
-// idle, failed and cancelled behave alike: they take the next input at once.
+// idle, failed and cancelled behave alike: they take the next input with the next command that says how it would run.
+// Nothing waits at rest but after `poison`, which does not say so.
 const resting = kit.createStateConfig({
   always: [
     { guard: "nextRefused", target: "#thread.failed", reenter: true, actions: "turnAwayNext" },
     { guard: "waiting", target: "#thread.running", actions: "admitNext" }
   ],
-  on: { submit: { actions: "accept" } }
+  on: {
+    submit: [{ guard: "takenBefore" }, { actions: "accept" }],
+    promote: { actions: "promote" },
+    cancel: { guard: "clearsQueue", actions: "clearQueue" }
+  }
 })
 
 // What a running turn and an awaiting one answer alike.
 const busy = {
   submit: [
+    { guard: "takenBefore" },
     { guard: "interrupts", target: "#thread.cancelled", actions: ["stop", "accept"] },
     { actions: "accept" }
   ],
@@ -234,6 +252,9 @@ const busy = {
   cancel: { target: "#thread.cancelled", actions: ["stop", "clearQueue"] },
   poison: { target: "#thread.failed", actions: "failPoisoned" }
 } as const
+
+/** N2 of turnNumbers.ts. */
+const fullTurn = { guard: "full", target: "#thread.failed", actions: "failFull" } as const
 
 /** Somebody's answer, or nobody's in time. */
 const answers = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "openWait", actions: "answer" }] as const
@@ -246,6 +267,7 @@ const decisions = [
 
 const running = kit.createStateConfig({
   initial: "sampling",
+  always: fullTurn,
   on: { ...busy, due: { guard: "overdue", target: "#thread.failed", actions: "failLate" } },
   states: {
     /** Hooks of before_turn_start judge the turn's message, or steers. */
@@ -324,7 +346,7 @@ const awaiting = kit.createStateConfig({
       ...expiries
     ]
   },
-  always: { guard: not("parked"), target: "#thread.running.acting" }
+  always: [fullTurn, { guard: not("parked"), target: "#thread.running.acting" }]
 })
 
 export const chart = kit.createMachine({

@@ -140,8 +140,11 @@ interface Releasing {
 export interface Due extends Admitting, Releasing {
   readonly type: "due"
 }
-/** The thread was taken over again and again without getting anywhere. */
-export interface Poison extends Admitting {
+/**
+ * The thread was taken over again and again without getting anywhere. It ends the turn and does nothing else:
+ * whoever comes next admits what waits, so that what breaks there does not keep the turn from ending.
+ */
+export interface Poison extends Timed {
   readonly type: "poison"
 }
 
@@ -165,8 +168,6 @@ export interface ModelFailed extends Outcome {
   readonly details?: FailureDetails
   readonly transient: boolean
   readonly unavailable: boolean
-  /** A piece of the answer was shown already: no second attempt. */
-  readonly shown: boolean
   /** The response held neither text nor calls. */
   readonly empty?: boolean
   readonly retryAfterMs?: number
@@ -185,24 +186,26 @@ export interface ToolReturned extends Outcome {
   /** Hooks of after_tool_result that match. */
   readonly hooks?: ReadonlyArray<number>
 }
-export interface HookDecided extends Outcome, Asked, Releasing {
+/** What a hook says. An ask says who is asked: without that it would let pass what it means to hold. */
+export type Ruling =
+  | { readonly decision: "allow" | "deny" | "defer" }
+  | { readonly decision: "ask"; readonly ask: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout } }
+interface Ruled extends Outcome, Asked, Releasing {
   readonly type: "hook.decided"
   readonly step: number
   /** Of before_tool_call and after_tool_result. */
   readonly toolCallId?: string
   /** Of before_turn_start: the number of the message's event. */
   readonly message?: number
-  readonly decision: "allow" | "deny" | "ask" | "defer"
   readonly latencyMs: number
   readonly reason?: string
   readonly rewrite?: Rewrite
   /** Of a rewrite, also an ask's: the later hooks of the point that match what it has become. */
   readonly hooks?: ReadonlyArray<number>
-  /** Of an ask. */
-  readonly ask?: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout }
   /** No answer that counts: this is what the hook's onError says. */
   readonly failed?: true
 }
+export type HookDecided = Ruled & Ruling
 export type WaitAnswer =
   | { readonly type: "decision"; readonly decision: "allow" | "deny"; readonly reason?: string; readonly rewrite?: Rewrite; readonly scope?: "once" | "thread" }
   | { readonly type: "tool_result"; readonly output: unknown }

@@ -7,6 +7,7 @@ import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import { messageFits, responseFits } from "../../src/domain/turnNumbers.ts"
 import { type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Asked, OnTimeout, Plan, Reply, WaitTarget } from "./commands.ts"
 
@@ -66,6 +67,13 @@ export interface Call {
   readonly wait?: OpenWait
 }
 
+/** An input of the running turn: where and when it was admitted. */
+export interface Admitted {
+  readonly inputId: string
+  readonly seq: number
+  readonly at: number
+}
+
 /** A user's message that hooks of before_turn_start have still to judge. */
 export interface Judged {
   /** Number of its event. */
@@ -81,8 +89,10 @@ export interface Turn {
   readonly plan: Plan
   /** pos of the fact that opened it. */
   readonly openedPos: number
-  /** Running time ends here; it starts anew when the turn leaves awaiting. */
-  readonly deadlineAt: number
+  /** Since when it runs, or ran before it awaited: the time that it may take starts anew when it leaves awaiting. */
+  readonly runningSince: number
+  /** Milliseconds that it ran before that, without what it awaited. */
+  readonly ranMs: number
   /** Events of this turn so far: numbers the next one. */
   readonly events: number
   /** The response being sampled, or last sampled while calls run: from 1. */
@@ -94,6 +104,8 @@ export interface Turn {
   readonly usage: ModelUsage
   /** USD of it that models inside of tools have cost. */
   readonly inside?: number
+  /** The input that opened it, and those that joined it since. */
+  readonly inputs: ReadonlyArray<Admitted>
   /** seq of the newest user_message in the prompt. */
   readonly repliesTo: number
   readonly calls: ReadonlyArray<Call>
@@ -140,18 +152,29 @@ export interface Context {
 
 export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: { usage: noUsage } }
 
-/**
- * Events of a turn are numbered below `messageNumber`: from here on it may still end with what it has
- * begun, 128 calls or 100 steers, each with up to 16 hooks that ask and are answered, and begins no more.
- */
-const mostEvents = { plain: 15_000, hooked: 4_000 }
+const numbered = ({ events, opening, plan }: Turn) =>
+  ({ events, judged: opening?.messages.length ?? 0, models: plan.models.length, hooked: plan.hooked === true })
 
-export const roomLeft = ({ events, plan }: Turn) => events < (plan.hooked === true ? mostEvents.hooked : mostEvents.plain)
+/** The turn has numbers for one more response, and for all that may follow from it. */
+export const roomForResponse = (turn: Turn) => responseFits(numbered(turn))
+
+/** The same, for one more message before that response. */
+export const roomForMessage = (turn: Turn) => messageFits(numbered(turn))
+
+/** When the turn has run for as long as it may. */
+export const deadlineOf = ({ plan, runningSince }: Turn) => runningSince + plan.maxTurnMs
+
+/** How long the turn has run in all, awaiting left out. */
+export const ranFor = (turn: Turn, at: number) => turn.ranMs + (parked(turn) ? 0 : at - turn.runningSince)
 
 /** Nothing of the turn runs: all that it waits for are answers. */
 export const parked = ({ calls, opening, reviewing }: Turn) =>
   opening?.wait !== undefined || reviewing?.wait !== undefined ||
   (calls.length > 0 && calls.every((call) => call.phase === "parked"))
+
+/** What is known of an input: it waits, or it is of the running turn. What became of older ones stands in the journal. */
+export const knownInput = ({ pending, turn }: Context, inputId: string): Input | Admitted | undefined =>
+  pending.find((input) => input.inputId === inputId) ?? turn?.inputs.find((input) => input.inputId === inputId)
 
 /** The turn's open waits, in the order of what they belong to. */
 export const openWaits = (turn: Turn | null): ReadonlyArray<{ readonly wait: OpenWait; readonly call?: Call }> => {

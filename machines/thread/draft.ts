@@ -8,11 +8,21 @@ import type { Call, Context, Turn } from "./context.ts"
 import { type Fact, isPublic } from "./facts.ts"
 
 export type Job =
-  | { readonly type: "sample"; readonly params: { readonly turnId: string; readonly step: number; readonly modelId: string; readonly attempt: number } }
+  | {
+    readonly type: "sample"
+    readonly params: {
+      readonly turnId: string; readonly step: number
+      /** Index into the plan's models, and the model there. */
+      readonly target: number; readonly modelId: string
+      readonly attempt: number
+    }
+  }
   | {
     readonly type: "runTool"
     readonly params: {
       readonly turnId: string; readonly toolCallId: string; readonly name: string; readonly input: unknown
+      /** It may run again where nobody knows how it ended. */
+      readonly rerunnable: boolean
       /** The grant that a person has given the call. */
       readonly approved?: string
     }

@@ -202,6 +202,3 @@ export type Fact =
 
 const privateTypes: ReadonlySet<Fact["type"]> = new Set(["attempt_failed", "attempt_started", "call_started", "response_received", "response_emptied", "result_received"])
 export const isPublic = (fact: Fact) => !privateTypes.has(fact.type)
-
-/** The eventId of a response's text is known before it exists, for the deltas that announce it. */
-export const messageNumber = (step: number) => 16_384 + step

@@ -13,8 +13,9 @@ import type { WaitResolved } from "./facts.ts"
 type NewWait = Omit<OpenWait, "createdAt">
 
 /** The wait of an ask; none where a person has allowed it for the whole thread. */
-export const askOf = (d: Draft, { ask, at, decision, deliveryId, hookId, index, point, processor, reason }: HookDecided, tool: string | undefined): NewWait | undefined => {
-  if (decision !== "ask" || ask === undefined || isApproved(d.context.carry, hookId, tool)) return undefined
+export const askOf = (d: Draft, decided: HookDecided, tool: string | undefined): NewWait | undefined => {
+  if (decided.decision !== "ask" || isApproved(d.context.carry, decided.hookId, tool)) return undefined
+  const { ask, at, deliveryId, hookId, index, point, processor, reason } = decided
   return {
     waitId: sibling("wait", deliveryId), type: "hook_ask", target: ask.target, expiresAt: at + ask.timeoutMs, onTimeout: ask.onTimeout,
     hook: { hookId, index, point, processor, deliveryId },

@@ -2,7 +2,7 @@
 import { limits } from "../../src/domain/limits.ts"
 import type { Snapshot } from "./chart.ts"
 import type { Command } from "./commands.ts"
-import { openWaits, type OpenWait } from "./context.ts"
+import { knownInput, openWaits, type OpenWait } from "./context.ts"
 
 export type Refusal =
   /** The turn named is not the active one. `active` is absent at rest. */
@@ -26,8 +26,10 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
   switch (command.type) {
     case "submit": {
       const { input } = command
+      if (knownInput(context, input.inputId) !== undefined) return undefined
       if (input.mode === "steer" && input.model !== undefined) return { error: "model_not_allowed_with_steer" }
-      if (input.retryOf !== undefined && (turn !== null || last?.turnId !== input.retryOf)) {
+      // What waits at rest runs before it.
+      if (input.retryOf !== undefined && (turn !== null || pending.length > 0 || last?.turnId !== input.retryOf)) {
         return { error: "nothing_to_retry" }
       }
       return conflict(command.expectedTurnId) ?? (

@@ -9,12 +9,13 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
+import { messageNumber } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
-import { interrupted, openWaits, roomLeft } from "./context.ts"
+import { interrupted, openWaits, roomForMessage, type Turn } from "./context.ts"
 import { type Draft } from "./draft.ts"
-import { messageNumber, type ResponseDetail } from "./facts.ts"
+import type { ResponseDetail } from "./facts.ts"
 import { judgingJob, resolve } from "./judging.ts"
 
 export const opens = (input: Input) => sibling("turn", input.inputId)
@@ -63,18 +64,21 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
 const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
-    if (input.forTurnId !== turnId || !roomLeft(d.turn)) continue
+    if (input.forTurnId !== turnId || !roomForMessage(d.turn)) continue
     const hooks = some(admissions[input.inputId]?.joining)
     d.set({ pending: without(d.context.pending, input) })
     d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...("hooks" in hooks ? { detail: hooks } : {}) })
   }
 }
 
+/** The job of the response that is being sampled. */
+export const sampleJob = ({ attempt, plan, step, target, turnId }: Turn): Draft["jobs"][number] =>
+  ({ type: "sample", params: { turnId, step, target, attempt, modelId: plan.models[target] ?? "" } })
+
 /** The model is asked, unless there is a message that hooks have to judge first. */
 export const sample = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   applySteers(d, admissions, at)
-  const { attempt, opening, plan, step, target, turnId } = d.turn
-  if (opening === undefined) d.ask({ type: "sample", params: { turnId, step, attempt, modelId: plan.models[target] ?? "" } })
+  if (d.turn.opening === undefined) d.ask(sampleJob(d.turn))
   else judge(d)
 }
 
@@ -157,7 +161,8 @@ export const end = (d: Draft, ending: Ending, at: number) => {
         }
       })
   }
-  if (ending.type !== "turn_completed") d.ask({ type: "abandon", params: { turnId } })
+  // Also of one that completed: nothing of it is to be under way, whatever this node believes.
+  d.ask({ type: "abandon", params: { turnId } })
 }
 
 /** Attempts on one target, and the pauses between them, in milliseconds. */
@@ -168,7 +173,6 @@ const longestPauseMs = 10_000
 /** What follows a failed model call: another attempt after a pause, the next model, or nothing. */
 export const afterFailure = (d: Draft, failed: ModelFailed): { readonly target: number; readonly attempt: number; readonly retryAt?: number } | undefined => {
   const { attempt, plan, target } = d.turn
-  if (failed.shown) return undefined
   if (failed.empty === true) return attempt === 1 ? { target, attempt: 2 } : undefined
   if (failed.transient && attempt < attempts) {
     const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))

@@ -13,7 +13,7 @@
 import { connect, errors, type Msg, type NatsConnection, type Subscription } from "@nats-io/transport-node"
 import { Effect } from "effect"
 import { busReconnects, busState, record } from "../telemetry/metrics.ts"
-import type { NoAnswer } from "./Bus.ts"
+import type { NoAnswer } from "./hints.ts"
 import { connectionOptions, type NatsSettings } from "./natsSettings.ts"
 import { requestBytes, subjects } from "./wire.ts"
 

@@ -2,8 +2,10 @@
  * The bus inside one process: from the publisher straight to the listeners. Also the half of a bus
  * between processes that is on this side of the wire.
  */
-import { Cause, Deferred, Effect, Exit, Scope } from "effect"
-import { type Bus, type Hint, NoAnswer, type Watch } from "./Bus.ts"
+import { Cause, Deferred, Effect, Exit, Layer, Scope } from "effect"
+import { busState, record } from "../telemetry/metrics.ts"
+import { Bus } from "./Bus.ts"
+import { type Hint, NoAnswer, type Watch } from "./hints.ts"
 import { topicsOf, topicWatched } from "./topics.ts"
 
 interface Listener {
@@ -29,6 +31,8 @@ export interface InProcessOptions {
 export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) => Effect.gen(function*() {
   const services = yield* Effect.context<never>()
   const topics = new Map<string, Set<Listener>>()
+  /** By topic, how many of its listeners want deltas: asked for every piece of a response, whoever listens beside them. */
+  const wishes = new Map<string, number>()
   const wakes = new Set<(shard: number) => void>()
   const auths = new Set<() => void>()
   const answers = new Map<string, { readonly answer: (message: string) => Effect.Effect<string>; readonly scope: Scope.Scope }>()
@@ -76,12 +80,14 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
     publish: (hint) => { if (topics.size > 0) deliver(topicsOf(hint), hint) },
     deliver: (topic, hint) => deliver([topic], hint),
     watched: (about) => topics.size > 0 && topicsOf(about).some((topic) => topics.has(topic)),
+    wantsDeltas: (about) => wishes.size > 0 && topicsOf(about).some((topic) => wishes.has(topic)),
     subscribe: (watch, hear) => {
       const topic = topicWatched(watch)
       const listener = { watch, hear }
       return Effect.acquireRelease(
         Effect.sync(() => {
           const listeners = topics.get(topic)
+          if (watch.deltas === true) wishes.set(topic, (wishes.get(topic) ?? 0) + 1)
           if (listeners !== undefined) return void listeners.add(listener)
           topics.set(topic, new Set([listener]))
           onListening?.(topic, watch)
@@ -89,7 +95,11 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
         () =>
           Effect.sync(() => {
             const listeners = topics.get(topic)
-            if (listeners?.delete(listener) !== true || listeners.size > 0) return
+            if (listeners?.delete(listener) !== true) return
+            const wished = (wishes.get(topic) ?? 0) - (watch.deltas === true ? 1 : 0)
+            if (wished > 0) wishes.set(topic, wished)
+            else wishes.delete(topic)
+            if (listeners.size > 0) return
             topics.delete(topic)
             onSilent?.(topic)
           })
@@ -139,3 +149,9 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
   }
   return service
 })
+
+/** One process, or several nodes of a test in one. */
+export const layerInProcess = Layer.effect(Bus, Effect.map(makeInProcess(), (bus) => {
+  record(busState.with({ state: "in-process" }), 1)
+  return Bus.of({ ...bus, state: () => "in-process" })
+}))

@@ -8,7 +8,7 @@
  * I2. Whoever comes asks, and is told everything. What it misses until then it looks for afterwards.
  * I3. Where there is too much to remember, everything is wanted.
  */
-import type { About } from "./Bus.ts"
+import type { About } from "./hints.ts"
 import { topicsOf } from "./topics.ts"
 import type { Presence } from "./wire.ts"
 

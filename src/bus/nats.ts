@@ -11,7 +11,8 @@
 import { Effect, Layer, Result } from "effect"
 import type { Msg } from "@nats-io/transport-node"
 import { busIgnored, busLost, busReceived, busRequests, busSent, record } from "../telemetry/metrics.ts"
-import { Bus, type Hint, type News, NoAnswer, type Watch } from "./Bus.ts"
+import { Bus } from "./Bus.ts"
+import { type Hint, type News, NoAnswer, type Watch } from "./hints.ts"
 import { makeInProcess } from "./inProcess.ts"
 import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink } from "./NatsLink.ts"
@@ -203,6 +204,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
       post(hint)
     },
     watched: (about) => local.watched(about) || interest.accompanied(),
+    wantsDeltas: (about) => local.wantsDeltas(about) || interest.wanted(about),
     subscribe,
     request: (incarnation, message, timeoutMs) =>
       local.serves(incarnation)

@@ -1,5 +1,5 @@
 /** What a hint is about and what a watch watches, as topics: a workspace, an agent, a thread. */
-import type { About, Watch } from "./Bus.ts"
+import type { About, Watch } from "./hints.ts"
 
 const topicOf = (workspace: string, id: string | undefined) => id === undefined ? workspace : `${workspace}/${id}`
 

@@ -9,7 +9,7 @@ import { Option, Result, Schema } from "effect"
 import { isIdOf } from "../domain/ids.ts"
 import { threadStatuses } from "../domain/thread.ts"
 import { coarseCount, coarseOf, shardsIn } from "../journal/shard.ts"
-import type { About, News, NoAnswer, Watch } from "./Bus.ts"
+import type { About, News, NoAnswer, Watch } from "./hints.ts"
 
 /** Why something that arrived is ignored. */
 export type Strange = "malformed" | "oversized" | "foreign" | "version"

@@ -5,9 +5,8 @@
  * and waits for themselves, and the upper half of the numbers for what they lead to.
  */
 import { body, derive } from "./ids.ts"
+import { half, last } from "./turnNumbers.ts"
 
-const half = 16_384
-const last = 32_767
 const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /** The number of a derived id among those of its seed. */

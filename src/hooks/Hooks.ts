@@ -34,8 +34,17 @@ export interface HookQuestion {
   readonly reviewer: boolean
 }
 
-export interface HookOutcome {
-  readonly decision: "allow" | "deny" | "ask" | "defer"
+export type HookOutcome = Evaluated & Ruling
+
+/** An ask says who is asked. */
+type Ruling =
+  | { readonly decision: "allow" | "deny" | "defer" }
+  | {
+    readonly decision: "ask"
+    readonly ask: { readonly target: "person" | "client" | "url"; readonly timeoutMs: number; readonly onTimeout: "deny" | "allow" | "fail" }
+  }
+
+interface Evaluated {
   /** Whole milliseconds. */
   readonly latencyMs: number
   readonly deliveryId: string
@@ -43,12 +52,6 @@ export interface HookOutcome {
   readonly reason?: string
   /** With allow and ask only; fits the point. */
   readonly rewrite?: Rewrite
-  /** Exactly when the decision is ask. */
-  readonly ask?: {
-    readonly target: "person" | "client" | "url"
-    readonly timeoutMs: number
-    readonly onTimeout: "deny" | "allow" | "fail"
-  }
   /** No valid answer came, and onError has decided: a deny of this kind is `hook_failed`. */
   readonly failed?: true
 }
@@ -74,14 +77,14 @@ type Timed = Pick<HookOutcome, "latencyMs" | "deliveryId">
 const asking = (hook: Hook, target: "person" | "client" | "url") =>
   ({ target, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) })
 
-const decided = (hook: Hook, { answerBy, ...answer }: HookAnswer, timed: Timed): HookOutcome => ({
-  ...answer, ...timed, ...(answer.decision === "ask" && { ask: asking(hook, answerBy ?? "person") })
-})
+const ruling = (hook: Hook, decision: HookAnswer["decision"], target: "person" | "url" = "person"): Ruling =>
+  decision === "ask" ? { decision, ask: asking(hook, target) } : { decision }
 
-const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome => {
-  const decision = onErrorOf(hook)
-  return { decision, ...timed, reason: why.slice(0, 256), ...(decision === "ask" && { ask: asking(hook, "person") }), failed: true }
-}
+const decided = (hook: Hook, { answerBy, decision, ...answer }: HookAnswer, timed: Timed): HookOutcome =>
+  ({ ...ruling(hook, decision, answerBy), ...answer, ...timed })
+
+const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome =>
+  ({ ...ruling(hook, onErrorOf(hook)), ...timed, reason: why.slice(0, 256), failed: true })
 
 const make = Effect.gen(function*() {
   const deliver = makeDeliver(yield* Outbound, yield* Connections)

@@ -8,9 +8,11 @@
  * J3. `once` is refused a second time: one admission per input, one end per turn, one result per
  *     call, one resolution per wait. Only a bug runs into it: a defect, not an error.
  * J4. An append whose outcome is unknown is resolved by reading the head: a head at my epoch and my
- *     next revision is my success, since nobody else can write under my epoch.
- * J5. A claim raises the epoch. It succeeds when the actor has no owner, when its owner's lease has
- *     lapsed by the database's clock, or when it is already mine (then the epoch stays).
+ *     next revision is my success, since nobody else can write under my epoch. Where the head does not
+ *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
+ * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
+ *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
+ *     owner's lease has lapsed by the database's clock, or when it is already mine.
  * J6. What was stored in the inbox for an actor comes before what is asked of it later: an append that
  *     queues an input is refused while something waits there.
  */
@@ -139,20 +141,29 @@ export interface Append {
   readonly behindInbox?: boolean | undefined
 }
 
-/** What an actor is loaded from. */
-export interface Loaded {
+/** An actor that has been taken: what its head alone says. */
+export interface Claimed {
   readonly actor: ActorRef
   readonly parent: string | null
   readonly attributes: string
   readonly createdAt: number
   readonly epoch: number
   readonly head: Head
+  /** Claims from a lapsed lease since the last append with a fact, this one included. */
+  readonly fruitless: number
+  /**
+   * This incarnation owned it when the claim was asked for; false where that is not known. An earlier claim
+   * whose answer was lost makes it an owner too: it says nothing of what this node has performed.
+   */
+  readonly mine: boolean
+}
+
+/** What an actor is loaded from. */
+export interface Loaded extends Claimed {
   /** Facts from `head.since` on. */
   readonly facts: ReadonlyArray<StoredFact>
   /** Pending ones, by ord. */
   readonly inputs: ReadonlyArray<InputRow>
-  /** Claims from a lapsed lease since the last append with a fact, this one included. */
-  readonly fruitless: number
 }
 
 /** Another owner holds the actor, or it was born already: the caller has lost it, for good. */
@@ -163,7 +174,7 @@ export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{ readonl
 
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
 
-/** The database did not answer in time: nothing is known to be written. */
+/** The database did not answer in time: what was to be written may be written, or be so later. */
 export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{ readonly cause: unknown }> {}
 
 /** J3 was broken: a bug. The batch's other actors are not harmed. */
@@ -197,10 +208,17 @@ export interface InboxWanted {
 export class Journal extends Context.Service<Journal, {
   /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
   readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
-  /** Takes one actor over and loads it. Concurrent claims share statements. */
-  readonly claim: (actor: ActorRef) => Effect.Effect<Loaded, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+  /** Takes one actor over, and reads its head. Concurrent claims share statements. */
+  readonly claim: (actor: ActorRef) => Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+  /** Reads what a claimed actor is loaded from, as of its claim. Concurrent loads share statements, and none fails for another's rows. */
+  readonly load: (claimed: Claimed) => Effect.Effect<Loaded, JournalUnavailable>
   /** Gives actors back: no owner, epoch unchanged; whoever looks finds those that have a moment. Refused ones are skipped in silence. */
   readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
+  /**
+   * Sets an actor aside: its status is failed and nothing of it is due, until a command wakes it. Decides nothing, and writes
+   * no fact. Only its owner under this epoch can; for anybody else nothing happens, in silence.
+   */
+  readonly quarantine: (actor: ActorRef, epoch: number) => Effect.Effect<void, JournalUnavailable>
   /**
    * Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest first.
    * One may be found twice over and told once: where half of `limit` are told, there may be more.

@@ -24,8 +24,21 @@ export interface MemoryActor {
 /**
  * What happens to a commit. A crash leaves the owner silent for ever: neither this append nor any later
  * call is answered. A lost connection is settled by reading the head (J4), as the real journal does.
+ * Of an append that is late its caller hears that the journal is unavailable, while the statement is
+ * still on its way: it arrives just before the next claim of its actor, one that is too late just after
+ * it, and either when a test calls `arrive`.
  */
-export type Fault = "crash before" | "crash after" | "lost before" | "lost after" | "unavailable"
+export type Fault = "crash before" | "crash after" | "lost before" | "lost after" | "unavailable" | "late" | "too late"
+
+/** What is asked of the journal beside appends. */
+export type Read = "due" | "tend" | "claim" | "load" | "log" | "key" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
+
+/** An append that nobody waits for any more. */
+interface Underway {
+  readonly append: Append
+  readonly owner: string
+  readonly fault: "late" | "too late"
+}
 
 export const dayMs = 86_400_000
 
@@ -46,6 +59,11 @@ export class MemoryStore {
   commits = 0
   /** Asked before each commit, with its number from 1. */
   fault: (commit: number, append: Append, owner: string) => Fault | undefined = () => undefined
+  /** What has been asked of each kind so far, what failed included. */
+  readonly reads = new Map<Read, number>()
+  /** Asked before each read, with its number among those of its kind, from 1: whether the journal is unavailable to it. */
+  readFault: (read: Read, n: number, owner: string) => boolean = () => false
+  private underway: Array<Underway> = []
   /** Owners that have crashed. */
   readonly crashed = new Set<string>()
   /** Told of each crash. */
@@ -59,6 +77,25 @@ export class MemoryStore {
   lapse(incarnation: string) {
     const node = this.nodes.get(incarnation)
     if (node) node.deadline = 0
+  }
+
+  /** Counts a read; whether it fails. */
+  fails(read: Read, owner: string) {
+    const n = (this.reads.get(read) ?? 0) + 1
+    this.reads.set(read, n)
+    return this.readFault(read, n, owner)
+  }
+
+  /** An append leaves its caller without an answer, and arrives some time. */
+  delay(underway: Underway) {
+    this.underway.push(underway)
+  }
+
+  /** What is still on its way arrives now: all of it, or one actor's. Who sent it is dead or has given up: nobody hears of a refusal. */
+  arrive(now: number, which: (underway: Underway) => boolean = () => true) {
+    const arriving = this.underway.filter(which)
+    this.underway = this.underway.filter((each) => !arriving.includes(each))
+    for (const { append, owner } of arriving) this.commit(append, owner, now)
   }
 
   /** Commits, or says no (false); throws what a unique index would refuse, with nothing changed. */

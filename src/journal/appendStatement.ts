@@ -82,9 +82,10 @@ const keys = section("k", "scope:text fingerprint:text status:int body:text", `k
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
     created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
 
-const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
-  select won.w, s.subject, s.minute, sum(s.amount) from s join won using (o) group by 1, 2, 3 order by 1, 2, 3
-  on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount)`)
+// Each node has rows of its own, so that none waits for another's commit.
+const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
+  select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`)
 
 const inbox = section("x", "id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
 
@@ -262,20 +263,13 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
   return { name: `append ${mask}`, text, values }
 }
 
-/** Which of these appends the heads show as done (J4). */
-export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
-  name: "append confirm",
-  text: `select h.o from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::int[]) as h(o, w, id, me, epoch, rev)
-    join heads t on t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
-  values: [
-    places(appends),
-    uuids(appends, (a) => a.actor.workspace),
-    uuids(appends, (a) => a.actor.id),
-    uuids(appends, (a) => a.owner),
-    ints(appends, (a) => a.epoch),
-    ints(appends, (a) => a.rev)
-  ]
-})
+/** Characters of its texts, about. */
+export const sizeOf = ({ birth, facts, head, inputs, keys, waits }: Append) => {
+  let size = head.carry.length + (birth?.attributes.length ?? 0)
+  for (const { detail, event } of facts) size += event.length + (detail?.length ?? 0)
+  for (const rows of [inputs?.put, keys, waits]) if (rows !== undefined) for (const { body } of rows) size += body.length
+  return size
+}
 
 /** Sorted, so that two nodes take their locks in the same order. */
 export const byActor = (a: Append, b: Append) => a.actor.id < b.actor.id ? -1 : a.actor.id > b.actor.id ? 1 : 0

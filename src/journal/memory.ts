@@ -5,10 +5,11 @@
 import { Clock, Effect, Layer } from "effect"
 import { body } from "../domain/ids.ts"
 import { admissionOf } from "../domain/once.ts"
-import { type ActorRef, Inconsistent, Journal, JournalUnavailable, type Loaded, NoSuchActor, OwnedElsewhere, type StoredInput, Superseded } from "./Journal.ts"
+import { type ActorRef, type Claimed, Inconsistent, Journal, JournalUnavailable, NoSuchActor, OwnedElsewhere, type StoredInput, Superseded } from "./Journal.ts"
+import { fateOf } from "./doubts.ts"
 import { Lease } from "./Lease.ts"
 import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
-import { type MemoryActor, type MemoryStore, placeOf, Violation } from "./MemoryStore.ts"
+import { type MemoryActor, type MemoryStore, placeOf, type Read, Violation } from "./MemoryStore.ts"
 import { hasShard, shardOf } from "./shard.ts"
 import { logOf } from "./wholeLog.ts"
 
@@ -26,6 +27,11 @@ export const layerMemory = (store: MemoryStore) =>
     /** One step of the store, after a turn of the scheduler, as a database would answer: not at once. */
     const step = <A, E>(work: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.andThen(Effect.yieldNow, Effect.suspend(() => dead() ? Effect.never : work()))
+
+    /** The same of a read, which may fail before it does anything. */
+    const ask = <A, E = never>(read: Read, work: () => Effect.Effect<A, E>): Effect.Effect<A, E | JournalUnavailable> =>
+      step((): Effect.Effect<A, E | JournalUnavailable> =>
+        store.fails(read, lease.incarnation()) ? Effect.fail(new JournalUnavailable({ cause: read })) : work())
 
     const free = (actor: MemoryActor, me: string) => actor.owner === null || actor.owner === me || !store.alive(actor.owner, now())
 
@@ -46,11 +52,13 @@ export const layerMemory = (store: MemoryStore) =>
             throw cause
           }
         }
-        /** J4: what the head shows done is done; what it does not is tried again. */
-        const settle = () => {
+        const fate = () => {
           const found = store.actors.get(placeOf(append.actor))
-          return found?.owner === owner && found.epoch === append.epoch && found.head.rev === append.rev + 1 ? Effect.void : commit()
+          return fateOf({ ...append, owner }, found && { owner: found.owner, epoch: found.epoch, rev: found.head.rev })
         }
+        /** J4: what the head shows done is done; what it does not is tried again. */
+        const settle = () =>
+          fate() === "done" ? Effect.void : Effect.catch(commit(), (refusal) => Effect.fail(fate() === "unknown" ? new JournalUnavailable({ cause: "in doubt" }) : refusal))
         return step((): Effect.Effect<void, Superseded | JournalUnavailable> => {
           const fault = store.fault(++store.commits, append, owner)
           switch (fault) {
@@ -60,31 +68,47 @@ export const layerMemory = (store: MemoryStore) =>
             case "lost before": return step(settle)
             case "lost after": return Effect.andThen(Effect.exit(commit()), step(settle))
             case "unavailable": return Effect.fail(new JournalUnavailable({ cause: fault }))
+            case "late":
+            case "too late":
+              store.delay({ append, owner, fault })
+              return Effect.fail(new JournalUnavailable({ cause: fault }))
           }
         })
       },
       claim: (ref) => {
         const me = lease.incarnation()
-        return step((): Effect.Effect<Loaded, NoSuchActor | OwnedElsewhere> => {
+        const isOf = (append: { readonly actor: ActorRef }) => placeOf(append.actor) === placeOf(ref)
+        const claim = (): Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere> => {
           const actor = store.actors.get(placeOf(ref))
           if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
           if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
-          if (actor.owner !== me) {
-            if (actor.owner !== null && actor.head.since !== null) actor.fruitless++
-            actor.epoch++
-            actor.owner = me
-          }
+          const mine = actor.owner === me
+          if (!mine && actor.owner !== null && actor.head.since !== null) actor.fruitless++
+          actor.epoch++
+          actor.owner = me
           const { attributes, createdAt, epoch, fruitless, head, parent } = actor
-          return Effect.succeed({
-            actor: ref, parent, attributes, createdAt, epoch, head, fruitless,
-            facts: head.since === null ? [] : actor.facts.filter((fact) => fact.pos >= head.since!),
-            inputs: [...actor.inputs.values()].filter((input) => input.state === "pending").sort((a, b) => a.ord - b.ord)
-          })
+          return Effect.succeed({ actor: ref, parent, attributes, createdAt, epoch, head, fruitless, mine })
+        }
+        return ask("claim", () => {
+          store.arrive(now(), ({ append, fault }) => fault === "late" && isOf(append))
+          const claimed = claim()
+          store.arrive(now(), ({ append }) => isOf(append))
+          return claimed
         })
       },
+      load: (claimed) =>
+        ask("load", () => {
+          const { head: { pos: last, since } } = claimed
+          const actor = store.actors.get(placeOf(claimed.actor))
+          return Effect.succeed({
+            ...claimed,
+            facts: since === null ? [] : (actor?.facts ?? []).filter(({ pos }) => pos >= since && pos <= last),
+            inputs: [...actor?.inputs.values() ?? []].filter((input) => input.state === "pending").sort((a, b) => a.ord - b.ord)
+          })
+        }),
       release: (actors) => {
         const me = lease.incarnation()
-        return step(() => {
+        return ask("release", () => {
           for (const { actor, epoch } of actors) {
             const found = store.actors.get(placeOf(actor))
             if (found?.owner === me && found.epoch === epoch) found.owner = null
@@ -92,19 +116,30 @@ export const layerMemory = (store: MemoryStore) =>
           return Effect.void
         })
       },
+      quarantine: (ref, epoch) => {
+        const me = lease.incarnation()
+        return ask("quarantine", () => {
+          const found = store.actors.get(placeOf(ref))
+          if (found?.owner === me && found.epoch === epoch) {
+            const { head } = found
+            found.head = { ...head, status: "failed", runnableAt: null, rev: head.rev + 1, updatedAt: Math.max(head.updatedAt, now()) }
+          }
+          return Effect.void
+        })
+      },
       due: (limit, shards) =>
-        step(() => Effect.succeed(
+        ask("due", () => Effect.succeed(
           [...store.actors.values()]
             .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, "") && hasShard(shards, shardOf(actor.ref.id)))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
-      tend: () => step(() => Effect.void),
+      tend: () => ask("tend", () => Effect.void),
       log: (ref, afterPos, types) =>
-        step(() => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
-      key: (workspace, scope) => step(() => Effect.succeed(store.keyOf(workspace, scope, now()))),
-      attributes: (ref) => step(() => Effect.succeed(store.actors.get(placeOf(ref))?.attributes)),
+        ask("log", () => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
+      key: (workspace, scope) => ask("key", () => Effect.succeed(store.keyOf(workspace, scope, now()))),
+      attributes: (ref) => ask("attributes", () => Effect.succeed(store.actors.get(placeOf(ref))?.attributes)),
       input: (ref, inputId) =>
-        step((): Effect.Effect<StoredInput | undefined> => {
+        ask("input", (): Effect.Effect<StoredInput | undefined> => {
           const actor = store.actors.get(placeOf(ref))
           const once = admissionOf(inputId)
           for (const fact of actor?.facts ?? []) if (fact.once === once && fact.seq !== null) return Effect.succeed({ state: "admitted", fact: { ...fact, seq: fact.seq } })
@@ -112,7 +147,7 @@ export const layerMemory = (store: MemoryStore) =>
           return Effect.succeed(row && { state: row.state, row })
         }),
       post: (row, kept) =>
-        step(() => {
+        ask("post", () => {
           const { workspace } = row.actor
           if (kept !== undefined) {
             if (store.keyOf(workspace, kept.scope, now()) !== undefined) return Effect.succeed(false)
@@ -123,7 +158,7 @@ export const layerMemory = (store: MemoryStore) =>
           return Effect.succeed(true)
         }),
       inbox: ({ actors, after, except, rows, shards }) =>
-        step(() => {
+        ask("inbox", () => {
           const me = lease.incarnation()
           const readable = [...store.inbox.values()].filter((row) => {
             const actor = store.actors.get(placeOf(row.actor))
@@ -132,7 +167,7 @@ export const layerMemory = (store: MemoryStore) =>
           const lines = [...Map.groupBy(readable, (row) => body(row.actor.id))].filter(([id]) => after === undefined || id > body(after))
           return Effect.succeed(lines.sort(([a], [b]) => a < b ? -1 : 1).slice(0, actors).flatMap(([, line]) => line.slice(0, rows)))
         }),
-      posted: (ref) => step(() => Effect.succeed(store.posted(ref)))
+      posted: (ref) => ask("posted", () => Effect.succeed(store.posted(ref)))
     })
   }))
 

@@ -1,8 +1,8 @@
 /**
- * The journal that lasts: PostgreSQL keeps J1 to J5 with one statement an append.
+ * The journal that lasts: PostgreSQL keeps J1 to J6 with one statement an append.
  *
- * Appends go through `appends.ts`, claims through `claims.ts`, moments through `agenda.ts`, stored commands through
- * `inbox.ts`; here is what is left: idempotency keys, attributes.
+ * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`, moments through `agenda.ts`,
+ * stored commands through `inbox.ts`; here is what is left: setting aside, idempotency keys, attributes.
  */
 import { Effect, Layer } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -13,9 +13,15 @@ import { claims } from "./claims.ts"
 import { makeInbox } from "./inbox.ts"
 import { Journal, JournalUnavailable } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
+import { loads } from "./loads.ts"
 import { long } from "./shorthand.ts"
 import { storedInput } from "./storedInput.ts"
 import { wholeLog } from "./wholeLog.ts"
+
+// A failed turn is news of its thread, as any other change of its head is.
+const quarantining = `update heads t set status = 'failed', runnable_at = null, rev = t.rev + 1, updated_at = g.at, touched = floor(extract(epoch from g.at) / 60)
+from (select greatest(h.updated_at, clock_timestamp()) as at from heads h where h.id = $2) g
+where t.id = $2 and t.workspace = $1 and t.epoch = $3 and t.owner = $4`
 
 const describing = `select attributes from heads where id = $2 and workspace = $1`
 
@@ -40,10 +46,15 @@ export const layerPostgres = (options: JournalOptions = {}) =>
     return Journal.of({
       append: (entry) => append({ ...entry, owner: lease.incarnation() }),
       claim: (actor) => claim({ actor, owner: lease.incarnation() }),
+      load: loads(database),
       release: (actors) => unavailable(agenda.release(actors)),
+      quarantine: ({ id, workspace }, epoch) =>
+        unavailable(database.read({ name: "quarantine", text: quarantining, values: [toUuid(workspace), toUuid(id), epoch, toUuid(lease.incarnation())] })).pipe(
+          Effect.asVoid
+        ),
       due: (limit, shards) => unavailable(agenda.due(limit, shards)),
       tend: (others) => unavailable(agenda.tend(others)),
-      log: (actor, afterPos, types) => unavailable(wholeLog(database, actor, afterPos, types)),
+      log: (actor, afterPos, types) => unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
       key: (workspace, scope) =>
         unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
           name: "key",

@@ -1,6 +1,6 @@
 /**
  * Which of the 4,096 shards an actor belongs to: twelve bits of its id's random part, so that SQL finds it as
- * well (`fine_shard_of`, migration 5) without looking the actor up, and a fresh id can be given any of them.
+ * well (`fine_shard_of`, migration 6) without looking the actor up, and a fresh id can be given any of them.
  */
 import { digitAt } from "../domain/ids.ts"
 

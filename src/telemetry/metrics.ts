@@ -59,10 +59,11 @@ export const actorClaims = labelled((attributes) => total("actor_claims", "actor
 export const actorTakeovers = total("actor_takeovers", "actors taken over from nodes whose leases had lapsed")
 export const forwarded = labelled((attributes) => total("forwarded_commands", "commands for actors that are not here, by what became of them", attributes), "outcome")
 export const questionsRefused = labelled((attributes) => total("questions_refused", "questions of other nodes that were not taken", attributes), "why")
+export const actorsQuarantined = total("actors_quarantined", "actors set aside because they broke whatever was tried; a command wakes them")
 export const actorsLost = total("actors_lost", "actors found to be owned by another node")
 export const commands = labelled((attributes) => total("commands", "commands decided", attributes), "kind")
 export const turnsEnded = labelled((attributes) => total("turns", "turns ended", attributes), "outcome")
-export const turnDuration = seconds("turn_duration", "from admission to end of turn")
+export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
 // Models

@@ -65,10 +65,12 @@ export const evaluateIn = (world: World) => ({ data, deliveryId, hook }: HookQue
   world.questions.set(deliveryId, data)
   world.complaints.push(...againstQuestion(world.store, deliveryId, data))
   const outcome: HookOutcome = {
-    decision, latencyMs: isClient ? 0 : 1_000, deliveryId,
+    ...(decision === "ask"
+      ? { decision, ask: { target: isClient ? "client" : "person", timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } }
+      : { decision }),
+    latencyMs: isClient ? 0 : 1_000, deliveryId,
     ...(hook.name.includes("rewrite") ? { rewrite: rewrites[hook.point] } : {}),
-    ...(hook.name.includes("failed") ? { failed: true as const } : {}),
-    ...(decision === "ask" ? { ask: { target: isClient ? "client" as const : "person" as const, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } } : {})
+    ...(hook.name.includes("failed") ? { failed: true as const } : {})
   }
   const decided = Effect.sync(() => {
     world.decided++

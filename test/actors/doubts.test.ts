@@ -24,7 +24,7 @@ const setting = Effect.fnUntraced(function*() {
 
 const create = Effect.fnUntraced(function*(node: Node) {
   const ref = threadOf(freshId("thread"))
-  yield* node.registry.create(ref, birth, { request: { type: "be born" } })
+  yield* node.registry.create(ref, birth, { request: { type: "create" } })
   return ref
 })
 

@@ -1,6 +1,6 @@
 /** The conversation that a model reads (P1 to P3), from threads that the machine has walked. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { Prompts } from "../../actors/thread/prompts.ts"
 import { factRow } from "../../actors/thread/rows.ts"
 import type { ActorRef, StoredFact } from "../../src/journal/Journal.ts"
@@ -23,7 +23,7 @@ const logOfWalk = (walk: Walk) => (_: ActorRef, after: number, types: ReadonlyAr
   Effect.succeed(logOf(stored(walk).filter(({ pos, type }) => pos > after && types.includes(type))))
 
 const cold = (walk: Walk) =>
-  Effect.runSync(new Prompts(1_000_000, logOfWalk(walk)).upTo(ref(), walk.log.length))
+  Effect.runSync(new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, logOfWalk(walk)).upTo(ref(), walk.log.length))
 
 const short = (messages: ReadonlyArray<PromptMessage>) =>
   messages.map((message) => {
@@ -70,12 +70,44 @@ describe("a kept prompt", () => {
   /** Prompts that keep so many bytes, and how often they read the journal. */
   const keeping = (bytes: number, walks: ReadonlyMap<string, Walk>) => {
     let reads = 0
-    const prompts = new Prompts(bytes, (actor, after, types) => {
+    const prompts = new Prompts({ keptBytes: bytes, underWayBytes: bytes }, (actor, after, types) => {
       reads++
       return logOfWalk(walks.get(actor.id) ?? new Walk())(actor, after, types)
     })
     return { prompts, reads: () => reads }
   }
+
+  /** The least cap that keeps the walk's prompt beside another one. */
+  const sizeOf = (walk: Walk) => {
+    const [one, other] = [ref(), ref()]
+    for (let bytes = 100;; bytes += 100) {
+      const { prompts, reads } = keeping(2 * bytes, new Map([[one.id, walk], [other.id, walk]]))
+      for (const thread of [one, other, one]) Effect.runSync(prompts.upTo(thread, walk.log.length))
+      if (reads() === 2) return bytes
+    }
+  }
+
+  it("counts what goes back to the provider, and a character that is not Latin as two bytes", () => {
+    const saying = (text: string, parts?: unknown) => {
+      const walk = new Walk().queue("A")
+      return walk.do({ ...walk.response(text), ...(parts === undefined ? {} : { parts }) })
+    }
+    const plain = sizeOf(saying("short"))
+    const thought = "x".repeat(10_000)
+    assert.isAtLeast(sizeOf(saying("short", [{ type: "reasoning", text: thought, signature: thought }])) - plain, 20_000)
+    assert.isAtLeast(sizeOf(saying("ж".repeat(10_000))) - plain, 20_000)
+  })
+
+  it("is the whole log once when two read it at the same time", () => {
+    const thread = ref()
+    const walk = new Walk().queue("A").reply("", call("a")).returns().reply()
+    const gate = Effect.runSync(Deferred.make<void>())
+    const prompts = new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, (actor, after, types) =>
+      Effect.andThen(Deferred.await(gate), logOfWalk(walk)(actor, after, types)))
+    const both = Effect.runFork(Effect.all([prompts.upTo(thread, walk.log.length), prompts.upTo(thread, walk.log.length)], { concurrency: 2 }))
+    Effect.runSync(Deferred.succeed(gate, undefined))
+    return Effect.runPromise(Fiber.join(both)).then((found) => assert.deepStrictEqual(found, [cold(walk), cold(walk)]))
+  })
 
   it("grows with the facts, is what a cold one is after each, and is read once", () => {
     const thread = ref()
@@ -89,7 +121,7 @@ describe("a kept prompt", () => {
       const pos = walk.log.length
       step(walk)
       const facts = walk.log.slice(pos)
-      prompts.committed(thread.id, pos, facts, 100)
+      prompts.committed(thread.id, pos, facts)
       assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, walk.log.length)), cold(walk))
     }
     assert.strictEqual(reads(), 0, "a thread that is just born is kept from its first fact")
@@ -107,8 +139,7 @@ describe("a kept prompt", () => {
   it("goes when there are too many, the one that was not used for longest first", () => {
     const threads = [ref(), ref(), ref()]
     const walk = new Walk().queue("A").reply()
-    const bytes = Effect.runSync(logOfWalk(walk)(ref(), 0, ["user_message", "assistant_message"])).characters
-    const { prompts, reads } = keeping(2 * bytes, new Map(threads.map(({ id }) => [id, walk])))
+    const { prompts, reads } = keeping(2 * sizeOf(walk), new Map(threads.map(({ id }) => [id, walk])))
     const read = (place: number) => {
       const before = reads()
       assert.deepStrictEqual(Effect.runSync(prompts.upTo(threads[place] ?? assert.fail("no thread"), walk.log.length)), cold(walk))

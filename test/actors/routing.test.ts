@@ -31,7 +31,7 @@ const logOf = ({ store }: World, ref: ActorRef) => {
 /** Born on that node, in one of its shards. */
 const create = Effect.fnUntraced(function*(node: Node) {
   const ref = threadOf(node.registry.freshId("thread"))
-  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: ann }) }, { request: { type: "be born" } })
+  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: ann }) }, { request: { type: "create" } })
   return ref
 })
 
@@ -195,11 +195,11 @@ describe("a node that joins", () => {
       assert.deepInclude(row(world, ref), { owner: a.incarnation })
       assert.isUndefined(a.registry.peek(ref.id))
       yield* b.deliver(ref, { request: submit("A") })
-      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
+      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 2 })
       yield* pass(5_000)
       assert.isNull(row(world, ref).owner)
       yield* a.deliver(ref, { request: submit("B") })
-      assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 2 })
+      assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 3 })
     }))
 })
 
@@ -434,7 +434,7 @@ describe("what is due", () => {
       const wedged = freshId("node")
       world.store.nodes.set(wedged, { name: "wedged", deadline: Infinity, status: { actors: 0, births: 0, draining: false, bus: "connected" } })
       const posted = threadOf(freshId("thread"))
-      yield* b.registry.create(posted, { parent: agentId, attributes: JSON.stringify({ createdBy: ann }) }, { request: { type: "be born" } })
+      yield* b.registry.create(posted, { parent: agentId, attributes: JSON.stringify({ createdBy: ann }) }, { request: { type: "create" } })
       for (const each of [ref, posted]) row(world, each).owner = null
       yield* post(b, posted, submit("P"))
       yield* a.kill
@@ -527,7 +527,7 @@ describe("a question", () => {
         "", "{", "null", "[]", `"x"`, "\u0000".repeat(100), { ...good, v: 2 }, { ...good, v: "1" }, { ...good, kind: "schedule" }, { ...good, kind: "identity" },
         { ...good, id: "thr_1" }, { ...good, id: freshId("agent") }, { ...good, workspace: "*" }, { ...good, workspace: `${workspace}'` }, { ...good, to: undefined },
         { ...good, at: "now" }, { ...good, command: "" }, { ...good, command: "c".repeat(65) }, { ...good, key: { scope: "s" } }, { ...good, owned: "yes" },
-        { ...good, request: undefined }, { ...good, request: { type: "poison" } }, { ...good, request: { type: "due" } }, { ...good, request: { type: "be born" } },
+        { ...good, request: undefined }, { ...good, request: { type: "poison" } }, { ...good, request: { type: "due" } }, { ...good, request: { type: "create" } },
         { ...good, request: { type: "model.replied", turnId: freshId("turn") } }, { ...good, request: { type: "submit" } },
         { ...good, request: { ...submit("A"), input: { ...submit("A").input, inputId: "inp_1" } } }
       ]

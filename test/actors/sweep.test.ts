@@ -16,7 +16,7 @@ const submit = (text: string): Extract<Request, { type: "submit" }> =>
 
 const create = Effect.fnUntraced(function*(node: Node) {
   const ref = threadOf(node.registry.freshId("thread"))
-  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: principal }) }, { request: { type: "be born" } })
+  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: principal }) }, { request: { type: "create" } })
   return ref
 })
 const post = (node: Node, ref: ActorRef, request: object, id = freshId("input")) => node.journal.post({ id, actor: ref, command: JSON.stringify(request) })

@@ -4,7 +4,9 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
-import { Bus, type Hint } from "../../src/bus/Bus.ts"
+import { Bus } from "../../src/bus/Bus.ts"
+import { layerInProcess } from "../../src/bus/inProcess.ts"
+import type { Hint } from "../../src/bus/hints.ts"
 import { layerNats } from "../../src/bus/nats.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
 import { coarseOf } from "../../src/journal/shard.ts"
@@ -28,7 +30,7 @@ const node = Effect.gen(function*() {
 })
 
 const pairs: Readonly<Record<string, Effect.Effect<Pair, never, Scope.Scope>>> = {
-  "in process": Effect.map(Layer.build(Bus.layerMemory), (context) => ({ here: Context.get(context, Bus), there: Context.get(context, Bus) })),
+  "in process": Effect.map(Layer.build(layerInProcess), (context) => ({ here: Context.get(context, Bus), there: Context.get(context, Bus) })),
   "within one node on NATS": Effect.map(node, (bus) => ({ here: bus, there: bus })),
   "between nodes on NATS": Effect.map(Effect.all([node, node]), ([here, there]) => ({ here, there }))
 }
@@ -167,6 +169,29 @@ for (const [name, pair] of Object.entries(pairs)) {
         yield* Scope.provide(there.subscribe(watch, () => {}), scope)
         assert.isTrue(here.watched(one))
         yield* Scope.close(scope, Exit.void)
+      }
+    }))
+
+    test("counts who wants deltas, on this node or another, and nobody else", Effect.fnUntraced(function*({ here, there }) {
+      const watches = [{ workspace: wsp1 }, { workspace: wsp1, agentId: agt1 }, { workspace: wsp1, threadId: thr1 }]
+      for (const watch of watches) yield* there.subscribe(watch, () => {})
+      for (const watch of [...watches, { workspace: wsp1, threadId: thr2 }, { workspace: wsp2 }]) yield* there.subscribe({ ...watch, deltas: false }, () => {})
+      yield* there.subscribe({ workspace: wsp1, threadId: thr2, deltas: true }, () => {})
+      // Wishes travel in order: that of the other thread has arrived, and those before it.
+      yield* until(() => here.wantsDeltas({ ...one, threadId: thr2 }))
+      assert.isTrue(here.watched(one))
+      assert.isFalse(here.wantsDeltas(one), "nobody who listens to this thread wants deltas")
+      for (const watch of watches) {
+        const scope = yield* Scope.make()
+        const [first, second] = yield* Effect.all([Scope.fork(scope), Scope.fork(scope)])
+        yield* Scope.provide(there.subscribe({ ...watch, deltas: true }, () => {}), first)
+        yield* Scope.provide(there.subscribe({ ...watch, deltas: true }, () => {}), second)
+        yield* until(() => here.wantsDeltas(one))
+        yield* Scope.close(first, Exit.void)
+        assert.isTrue(here.wantsDeltas(one), "one of two is left")
+        yield* Scope.close(scope, Exit.void)
+        // What another node wanted is forgotten with its rounds.
+        if (here === there) assert.isFalse(here.wantsDeltas(one))
       }
     }))
 

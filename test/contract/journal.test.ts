@@ -1,12 +1,15 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Redacted } from "effect"
-import type { ActorRef, Append, FactRow, Head, IdempotencyRow, InboxWanted, WaitRow } from "../../src/journal/Journal.ts"
+import type { ActorRef, Append, Claimed, FactRow, Head, IdempotencyRow, InboxWanted, WaitRow } from "../../src/journal/Journal.ts"
 import { body, toUuid } from "../../src/domain/ids.ts"
 import { allShards, coarseOf, shardCount, shardOf, type Shards, shardsOf } from "../../src/journal/shard.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
+import { appends } from "../../src/journal/appends.ts"
+import { appendStatement, sizeOf } from "../../src/journal/appendStatement.ts"
 import { wholeLog } from "../../src/journal/wholeLog.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/store/Database.ts"
+import { type Fault, MemoryStore } from "../../src/journal/MemoryStore.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
 const workspace = freshId("workspace")
@@ -44,9 +47,10 @@ const together = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) => Effect.a
 const tags = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>) =>
   exits.map((exit) => Exit.isSuccess(exit) ? "done" : Cause.hasDies(exit.cause) ? "defect" : tagOf(Cause.squash(exit.cause)))
 const wanted = (shards: Shards): InboxWanted => ({ actors: 100, rows: 100, shards, after: undefined, except: [] })
+const loading = (journal: Owner["journal"], actor: ActorRef) => Effect.flatMap(journal.claim(actor), journal.load)
 const tagOf = (error: unknown) => typeof error === "object" && error !== null && "_tag" in error ? error._tag : error
 
-for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memoryWorld, PostgreSQL: postgresWorld })) {
+for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async () => memoryWorld(), PostgreSQL: postgresWorld })) {
   describe(`the journal in ${name}`, () => {
     let world: World
     beforeAll(async () => { world = await make() })
@@ -75,9 +79,9 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
         facts, inputs: { put: [input, cancelled], drop: [] }, waits: [wait],
         of: { status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at }
       }))
-      const loaded = yield* journal.claim(actor)
+      const loaded = yield* loading(journal, actor)
       assert.deepStrictEqual(loaded.head, { pos: 3, seq: 2, rev: 2, status: "running", runnableAt: at, since: 2, carry: `{"c":"ü"}`, updatedAt: at })
-      assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 1, 0])
+      assert.deepStrictEqual([loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless], [agent, `{"title":"t"}`, 2, 0])
       assert.deepStrictEqual(loaded.inputs, [input])
       assert.deepStrictEqual(loaded.facts.map(({ pos, seq }) => [pos, seq]), [[2, null], [3, 2]])
       assert.deepStrictEqual(yield* factsOf(actor), facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! })))
@@ -94,8 +98,8 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
         assert.deepStrictEqual(nothing, { facts: [], pos: undefined, characters: 0 })
       }
 
-      yield* journal.append(next(actor, { rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
-      const again = yield* journal.claim(actor)
+      yield* journal.append(next(actor, { epoch: 2, rev: 2, pos: 3, seq: 2 }, { inputs: { put: [], drop: [input.id] }, waits: [{ ...wait, state: "resolved" }] }))
+      const again = yield* loading(journal, actor)
       assert.deepStrictEqual([again.inputs, again.facts, again.head.rev], [[], [], 3])
     })))
 
@@ -210,7 +214,57 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       yield* a.journal.append(birth(actor))
       const refusal = yield* Effect.flip(b.journal.claim(actor))
       assert.deepStrictEqual([refusal._tag, "node" in refusal && refusal.node], ["OwnedElsewhere", a.lease.incarnation()])
-      assert.strictEqual((yield* a.journal.claim(actor)).epoch, 1)
+      assert.strictEqual((yield* a.journal.claim(actor)).epoch, 2)
+    })))
+
+    it.live("raises the epoch with every claim, and says whose the actor was", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      const said = ({ epoch, mine }: Claimed) => [epoch, mine]
+      assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [2, true])
+      assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [3, true])
+      yield* a.journal.release([{ actor, epoch: 3 }])
+      assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [4, false])
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      assert.deepStrictEqual(said(yield* b.journal.claim(actor)), [5, false])
+    })))
+
+    it.live("refuses an append that was sent before its owner claimed the actor anew, and arrives after it", () => alone((journal) => Effect.gen(function*() {
+      const actor = thread()
+      yield* journal.append(birth(actor))
+      yield* journal.claim(actor)
+      assert.deepStrictEqual(tags(yield* together([journal.append(next(actor, { epoch: 1, rev: 1 }, { facts: [fact()] }))])), ["Superseded"])
+      yield* journal.append(next(actor, { epoch: 2, rev: 1 }, { facts: [fact()] }))
+    })))
+
+    it.live("loads an actor as of its claim, whoever has it by then", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      yield* a.journal.append(birth(actor))
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1 } }))
+      const claimed = yield* a.journal.claim(actor)
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      const { epoch } = yield* b.journal.claim(actor)
+      yield* b.journal.append(next(actor, { epoch, rev: 2, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
+      assert.deepStrictEqual((yield* a.journal.load(claimed)).facts.map(({ pos }) => pos), [1])
+    })))
+
+    it.live("sets an actor aside for its owner, without a fact, and for nobody else", () => owners((a, b) => Effect.gen(function*() {
+      const actor = thread()
+      const at = Date.now() - 1_000
+      yield* a.journal.append(birth(actor))
+      yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1, status: "running", runnableAt: at, updatedAt: at, carry: `{"c":1}` } }))
+      yield* b.journal.quarantine(actor, 1)
+      yield* a.journal.quarantine(actor, 2)
+      yield* a.journal.quarantine({ ...actor, workspace: freshId("workspace") }, 1)
+      assert.strictEqual((yield* a.journal.claim(actor)).head.status, "running")
+      yield* a.journal.quarantine(actor, 2)
+      assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { epoch: 2, rev: 2, pos: 1, seq: 1 }))])), ["Superseded"])
+      yield* a.journal.release([{ actor, epoch: 2 }])
+      assert.isFalse((yield* b.journal.due(100, allShards)).some(({ id }) => id === actor.id))
+      const { facts, head } = yield* loading(b.journal, actor)
+      assert.deepStrictEqual({ ...head, updatedAt: 0 }, { pos: 1, seq: 1, rev: 3, status: "failed", runnableAt: null, since: 1, carry: `{"c":1}`, updatedAt: 0 })
+      assert.isAbove(head.updatedAt, at)
+      assert.strictEqual(facts.length, 1)
     })))
 
     it.live("of two claims of a free actor, one gets it", () => owners((a, b) => Effect.gen(function*() {
@@ -226,7 +280,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       yield* together([busy, resting].map((actor) => a.journal.append(birth(actor))))
       yield* a.journal.append(next(busy, { rev: 1 }, { facts: [fact()], of: { since: 1, runnableAt: Date.now() } }))
       yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
-      const loaded = yield* b.journal.claim(busy)
+      const loaded = yield* loading(b.journal, busy)
       assert.deepStrictEqual([loaded.epoch, loaded.fruitless, loaded.head.rev, loaded.facts.length], [2, 1, 2, 1])
       assert.strictEqual((yield* b.journal.claim(resting)).fruitless, 0)
       assert.deepStrictEqual(tags(yield* together([a.journal.append(next(busy, { rev: 2, pos: 1, seq: 1 }, { facts: [fact()] }))])), ["Superseded"])
@@ -234,7 +288,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
       // An append without a fact is no progress; one with a fact is.
       yield* b.journal.append(next(busy, { epoch: 2, rev: 2, pos: 1, seq: 1 }, { of: { since: 1 } }))
       assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 1)
-      yield* b.journal.append(next(busy, { epoch: 2, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
+      yield* b.journal.append(next(busy, { epoch: 3, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } }))
       assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 0)
     })))
 
@@ -378,6 +432,52 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memory
   })
 }
 
+describe("the journal in memory alone", () => {
+  const opened = Effect.gen(function*() {
+    const store = new MemoryStore()
+    const { journal } = yield* memoryWorld(store).open("a")
+    const actor = thread()
+    yield* journal.append(birth(actor))
+    return { actor, journal, store }
+  })
+  const appending = (fault: Fault) => Effect.gen(function*() {
+    const { actor, journal, store } = yield* opened
+    store.fault = (commit) => commit === 2 ? fault : undefined
+    assert.deepStrictEqual(tags(yield* together([journal.append(next(actor, { rev: 1 }, { facts: [fact()] }))])), ["JournalUnavailable"])
+    return { actor, journal, store }
+  })
+  const posOf = (journal: Owner["journal"], actor: ActorRef) => Effect.map(journal.claim(actor), ({ head }) => head.pos)
+
+  it.live("lets a late append arrive just before the next claim, and one that is too late be refused after it", () => Effect.gen(function*() {
+    for (const [fault, pos] of [["late", 1], ["too late", 0]] as const) {
+      const { actor, journal } = yield* appending(fault)
+      assert.deepStrictEqual([yield* posOf(journal, actor), yield* posOf(journal, actor)], [pos, pos])
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("lets what is late arrive when the test says so", () => Effect.gen(function*() {
+    for (const fault of ["late", "too late"] as const) {
+      const { actor, journal, store } = yield* appending(fault)
+      store.arrive(Date.now())
+      assert.strictEqual(yield* posOf(journal, actor), 1)
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("fails the reads that a test names, before they do anything", () => Effect.gen(function*() {
+    const { actor, journal, store } = yield* opened
+    const seen: Array<string> = []
+    store.readFault = (read, n) => {
+      seen.push(`${read} ${n}`)
+      return read === "claim" && n === 1 || read === "load"
+    }
+    const claims = yield* together([journal.claim(actor)])
+    const claimed = yield* journal.claim(actor)
+    assert.deepStrictEqual([...tags(claims), claimed.epoch], ["JournalUnavailable", 2])
+    assert.deepStrictEqual(tags(yield* together([journal.load(claimed)])), ["JournalUnavailable"])
+    assert.deepStrictEqual(seen, ["claim 1", "claim 2", "load 1"])
+  }).pipe(Effect.scoped))
+})
+
 describe("the journal in PostgreSQL alone", () => {
   let world: PostgresWorld
   beforeAll(async () => { world = await postgresWorld() })
@@ -412,6 +512,35 @@ describe("the journal in PostgreSQL alone", () => {
     }
   }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 
+  /** The lock that `held` waits for, after it has written its head and before it commits. */
+  const gate = 7
+  /** Heads inserted from here on wait, uncommitted, until what runs beside them has ended. */
+  const gated = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(
+      Effect.promise(async () => {
+        await world.sql(`create or replace function held() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock_shared(${gate}); return null; end'`)
+        await world.sql("create trigger held after insert on heads for each row execute function held()")
+        await world.sql(`select pg_advisory_lock(${gate})`)
+      }),
+      () => effect,
+      () => Effect.promise(async () => {
+        await world.sql("select pg_advisory_unlock_all()")
+        await world.sql("drop trigger held on heads")
+      })
+    )
+  const waitingWriters = (count: number) => Effect.gen(function*() {
+    const waiting = () => world.sql("select pg_stat_clear_snapshot(), count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'troupe writer'")
+    while ((yield* Effect.promise(waiting))[0]?.["n"] !== count) yield* Effect.sleep("5 millis")
+  })
+  /** Appends together in one statement whose connection is lost while it runs on; then it, and the one that tries it again, wait for a lock. */
+  const doubted = <A, E>(appends: ReadonlyArray<Effect.Effect<A, E>>) => Effect.gen(function*() {
+    const sent = world.proxy.cutOnceSent("append ")
+    const appending = yield* Effect.forkChild(together(appends), { startImmediately: true })
+    yield* Effect.promise(() => sent)
+    yield* waitingWriters(2)
+    return appending
+  })
+
   it.live("a refused retry that was a success is a success", () => Effect.gen(function*() {
     const { journal } = yield* world.open("a")
     const actor = thread()
@@ -419,13 +548,113 @@ describe("the journal in PostgreSQL alone", () => {
     // The head is locked, so that the first attempt still waits when its connection is lost and the head is read.
     yield* Effect.promise(() => world.sql("begin"))
     yield* Effect.promise(() => world.sql("select from heads for update"))
-    const sent = world.proxy.cutOnceSent("append ")
-    const appending = yield* Effect.forkChild(journal.append(next(actor, { rev: 1 }, { facts: [fact({ once: body(actor.id) })] })), { startImmediately: true })
-    yield* Effect.promise(() => sent)
-    const waiting = () => world.sql("select pg_stat_clear_snapshot(), count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'troupe writer'")
-    while ((yield* Effect.promise(waiting))[0]?.["n"] !== 2) yield* Effect.sleep("5 millis")
+    const appending = yield* doubted([journal.append(next(actor, { rev: 1 }, { facts: [fact({ once: body(actor.id) })] }))])
     yield* Effect.promise(() => world.sql("commit"))
-    yield* Fiber.join(appending)
+    assert.deepStrictEqual(tags(yield* Fiber.join(appending)), ["done"])
     assert.strictEqual((yield* Effect.promise(() => world.facts(actor))).length, 1)
   }).pipe(Effect.scoped))
+
+  it.live("a birth in doubt that is born by its own first attempt is a success, and its key is its own", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    for (const keys of [[], [key()]]) {
+      const actor = thread()
+      const appending = yield* gated(doubted([journal.append(birth(actor, { keys }))]))
+      assert.deepStrictEqual(tags(yield* Fiber.join(appending)), ["done"])
+      assert.strictEqual((yield* journal.claim(actor)).head.rev, 1)
+      for (const { scope } of keys) assert.deepStrictEqual(yield* journal.key(workspace, scope), keys[0])
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("a batch in doubt stays in doubt when it is taken apart: what its first attempt did is done", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const [born, keyed, moving] = [thread(), thread(), thread()]
+    yield* journal.append(birth(moving))
+    const kept = key()
+    const appending = yield* gated(doubted([
+      journal.append(birth(born)),
+      journal.append(birth(keyed, { keys: [kept] })),
+      journal.append(next(moving, { rev: 1 }, { facts: [fact({ once: body(moving.id) })] }))
+    ]))
+    assert.deepStrictEqual(tags(yield* Fiber.join(appending)), ["done", "done", "done"])
+    assert.deepStrictEqual((yield* Effect.all([born, keyed, moving].map((actor) => journal.claim(actor)))).map(({ head }) => head.rev), [1, 1, 2])
+    assert.deepStrictEqual(yield* journal.key(workspace, kept.scope), kept)
+  }).pipe(Effect.scoped))
+
+  it.live("an append in doubt is refused when its head has not moved, and stays in doubt when another owner has moved it", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    for (const [moves, tag] of [[0, "Superseded"], [1, "JournalUnavailable"]] as const) {
+      const actor = thread()
+      yield* journal.append(birth(actor))
+      yield* Effect.promise(() => world.sql("begin"))
+      yield* Effect.promise(() => world.sql("update heads set owner = gen_random_uuid(), epoch = epoch + 1, rev = rev + $2 where id = $1", [toUuid(actor.id), moves]))
+      const appending = yield* doubted([journal.append(next(actor, { rev: 1 }, { facts: [fact()] }))])
+      yield* Effect.promise(() => world.sql("commit"))
+      assert.deepStrictEqual(tags(yield* Fiber.join(appending)), [tag])
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("of a batch that waits for one actor's lock, the others pass", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actors = Array.from({ length: 6 }, thread).sort((a, b) => a.id < b.id ? -1 : 1)
+    yield* together(actors.map((actor) => journal.append(birth(actor))))
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql("select from heads where id = $1 for update", [toUuid(actors[5]!.id)]))
+    const appending = yield* Effect.forEach(actors, (actor) =>
+      Effect.forkChild(journal.append(next(actor, { rev: 1 }, { facts: [fact()] })), { startImmediately: true }))
+    yield* Effect.forEach(appending.slice(0, 5), Fiber.join)
+    yield* Effect.promise(() => world.sql("commit"))
+    yield* Fiber.join(appending[5]!)
+  }).pipe(Effect.scoped), 20_000)
+
+  it.live("of claims that share a statement, one whose head is locked keeps none of the others", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actors = Array.from({ length: 6 }, thread).sort((a, b) => a.id < b.id ? -1 : 1)
+    yield* together(actors.map((actor) => journal.append(birth(actor))))
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql("select from heads where id = $1 for update", [toUuid(actors[5]!.id)]))
+    const claiming = yield* Effect.forEach(actors, (actor) => Effect.forkChild(journal.claim(actor), { startImmediately: true }))
+    yield* Effect.forEach(claiming.slice(0, 5), Fiber.join)
+    yield* Effect.promise(() => world.sql("commit"))
+    assert.strictEqual((yield* Fiber.join(claiming[5]!)).epoch, 2)
+  }).pipe(Effect.scoped), 20_000)
+
+  it.live("says of a claim that was repeated after a lost connection that nobody knows whose the actor was", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actor = thread()
+    yield* journal.append(birth(actor))
+    world.proxy.cut("claim take", "after")
+    const { epoch, mine } = yield* journal.claim(actor)
+    assert.deepStrictEqual([epoch, mine], [3, false])
+  }).pipe(Effect.scoped))
+
+  it.live("books for an agent without waiting for what another node books for it, and sums what nodes of the version before book", () => Effect.gen(function*() {
+    const [a, b] = [yield* world.open("a"), yield* world.open("b")]
+    const subject = freshId("agent")
+    const spending = () => birth(thread(), { spent: { subject, amount: 0.25 } })
+    const other = appendStatement([{ ...spending(), owner: b.lease.incarnation() }])
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql(other.text, other.values))
+    const start = performance.now()
+    yield* a.journal.append(spending())
+    assert.isBelow(performance.now() - start, 1_000)
+    yield* Effect.promise(() => world.sql("commit"))
+    yield* Effect.promise(() => world.sql(`insert into spend (workspace, subject, minute, amount) select w, s, 0, 1 from unnest($1::uuid[], $2::uuid[]) as g(w, s)
+      on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount`, [[toUuid(workspace)], [toUuid(subject)]]))
+    assert.strictEqual(yield* Effect.promise(() => world.spent(workspace, subject)), 1.5)
+  }).pipe(Effect.scoped))
+
+  it.live("puts into one statement appends of 8 Mi characters together, and not of one more", () => Effect.gen(function*() {
+    const { lease } = yield* world.open("a")
+    const database = yield* Database
+    for (const [over, statements] of [[0, 1], [1, 2]] as const) {
+      let sent = 0
+      const append = appends({ write: (statement) => { sent++; return database.write(statement) } }, 1)
+      const entries = [0, over].map((more) => {
+        const sized = (text: string) => ({ ...birth(thread(), { facts: [fact({ event: JSON.stringify({ text }) })], head: headOf({ pos: 1, seq: 1 }) }), owner: lease.incarnation() })
+        return sized("x".repeat(4 * 1024 * 1024 - sizeOf(sized("")) + more))
+      })
+      yield* together(entries.map(append))
+      assert.strictEqual(sent, statements)
+    }
+  }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 })

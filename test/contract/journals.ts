@@ -38,33 +38,30 @@ export interface World {
   readonly close: () => Promise<void>
 }
 
-export const memoryWorld = async (): Promise<World> => {
-  const store = new MemoryStore()
-  return {
-    open: (name, ttl = 60_000) =>
-      Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl })))).pipe(
-        Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))
-      ),
-    lapse: async (incarnation) => store.lapse(incarnation),
-    lose: (when) => {
-      store.fault = () => {
-        store.fault = () => undefined
-        return `lost ${when}`
-      }
-    },
-    spent: async (workspace, subject) =>
-      [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
-    waits: async (actor) =>
-      [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
-    facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
-    raiseAuthRevision: async () => { store.authRevision++ },
-    age: async (workspace, scope) => {
-      const key = store.keys.get(workspace + scope)
-      if (key) store.keys.set(workspace + scope, { ...key, at: key.at - 2 * 86_400_000 })
-    },
-    close: async () => {}
-  }
-}
+export const memoryWorld = (store = new MemoryStore()): World => ({
+  open: (name, ttl = 60_000) =>
+    Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl })))).pipe(
+      Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))
+    ),
+  lapse: async (incarnation) => store.lapse(incarnation),
+  lose: (when) => {
+    store.fault = () => {
+      store.fault = () => undefined
+      return `lost ${when}`
+    }
+  },
+  spent: async (workspace, subject) =>
+    [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
+  waits: async (actor) =>
+    [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
+  facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
+  raiseAuthRevision: async () => { store.authRevision++ },
+  age: async (workspace, scope) => {
+    const key = store.keys.get(workspace + scope)
+    if (key) store.keys.set(workspace + scope, { ...key, at: key.at - 2 * 86_400_000 })
+  },
+  close: async () => {}
+})
 
 export interface PostgresWorld extends World {
   readonly sql: (text: string, values?: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Record<string, unknown>>>
@@ -91,7 +88,7 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
     lapse: async (incarnation) => { await sql("update nodes set deadline = now() - interval '1 second' where incarnation = $1", [toUuid(incarnation)]) },
     lose: (when) => proxy.cut("append ", when),
     spent: async (workspace, subject) =>
-      Number((await sql("select coalesce(sum(amount), 0) as sum from spend where workspace = $1 and subject = $2", [toUuid(workspace), toUuid(subject)]))[0]?.["sum"]),
+      Number((await sql("select coalesce(sum(amount), 0) as sum from spent where workspace = $1 and subject = $2", [toUuid(workspace), toUuid(subject)]))[0]?.["sum"]),
     waits: async ({ id, workspace }) => {
       const { rows } = await client.query<{ id: string; state: WaitRow["state"]; body: string; call: string | null; toolset: string | null }>(
         "select id, state, body, call, toolset from waits where workspace = $1 and actor = $2 order by created_at, id", [toUuid(workspace), toUuid(id)])

@@ -11,7 +11,7 @@ const until = (condition: () => boolean) =>
 /** The first element after now: a stream subscribes when it runs. */
 const first = <A>(stream: Stream.Stream<A>) => Effect.forkChild(Stream.runHead(stream), { startImmediately: true })
 
-for (const [name, make] of Object.entries<() => Promise<World>>({ memory: memoryWorld, PostgreSQL: postgresWorld })) {
+for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async () => memoryWorld(), PostgreSQL: postgresWorld })) {
   describe(`a lease in ${name}`, () => {
     let world: World
     beforeAll(async () => { world = await make() })

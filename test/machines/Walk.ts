@@ -1,10 +1,12 @@
 /**
  * One thread under test, on the machine alone: tells it commands by short names, keeps its whole
- * journal, and after every command holds all that must hold: T1 to T4, F1, F2 and the journal's own
+ * journal, and after every command holds all that must hold: T1 to T5, F1, F2 and the journal's own
  * invariants (`test/invariants.ts`). A walk that returns has passed.
  */
 import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
+import { lost, run } from "../../actors/thread/jobs.ts"
+import { runnableAt } from "../../actors/thread/rows.ts"
 import { derive } from "../../src/domain/ids.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
@@ -12,13 +14,14 @@ import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import { jobOf } from "../../machines/thread/calls.ts"
 import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, Plan, RepliedCall, WaitAnswer } from "../../machines/thread/commands.ts"
-import { type Call, openWaits, type Turn } from "../../machines/thread/context.ts"
+import { type Call, knownInput, openWaits, type Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
-import { judgingJob } from "../../machines/thread/judging.ts"
+import { isAsked, judgingJob } from "../../machines/thread/judging.ts"
 import { decide, start, statusOf, type Step } from "../../machines/thread/decide.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
 import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
+import { resume } from "../../machines/thread/resume.ts"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import { type Recorded, openTurns, unaccounted, violations } from "../invariants.ts"
 
@@ -62,8 +65,27 @@ export const refusedCall = (name = "rm"): RepliedCall => ({
 const hooks = Array.from({ length: 16 }, (_, index) => ({
   hookId: `hook_${index}`, processor: (["url", "agent", "client"] as const)[index % 3] ?? "url"
 }))
+/** What a hook says beside its decision. */
+type Decides = Partial<Omit<Extract<HookDecided, { readonly decision: "ask" }>, "decision">>
+
 let deliveries = 0
 const delivery = () => `dlv_01${String(++deliveries).padStart(21, "0")}000`
+
+/** The command is this job's outcome, whatever it says. */
+const answers = (command: Command, job: Job, { context: { turn } }: Snapshot) => {
+  switch (job.type) {
+    case "sample":
+      return (command.type === "model.replied" || command.type === "model.failed") && command.turnId === job.params.turnId &&
+        command.step === job.params.step && command.attempt === job.params.attempt && command.modelId === turn?.plan.models[job.params.target]
+    case "askHook":
+      return command.type === "hook.decided" && turn !== null && isAsked(turn, command) && command.index === job.params.index &&
+        command.point === job.params.data.point && command.toolCallId === ("toolCallId" in job.params.data ? job.params.data.toolCallId : undefined)
+    case "runTool":
+      return command.type === "tool.returned" && command.toolCallId === job.params.toolCallId
+    case "abandon":
+      return false
+  }
+}
 
 /** `decide` brings a scope of its own to the chart: XState's `transition` must come to the same. */
 const asXState = (before: Snapshot, command: Command, { facts, jobs, next }: Step) => {
@@ -87,6 +109,8 @@ export class Walk {
   readonly refusals = new Map<string, Failure>()
   /** Hooks of before_turn_start that match every message. */
   openings: ReadonlyArray<number> = []
+  /** Names of the jobs that a host would have under way. */
+  readonly performing = new Set<string>()
   at = 1_000_000
   plan: Plan
 
@@ -103,6 +127,7 @@ export class Walk {
     walk.log.push(...this.log)
     walk.steps.push(...this.steps)
     walk.accepted.push(...this.accepted)
+    for (const name of this.performing) walk.performing.add(name)
     for (const inputId of this.removed) walk.removed.add(inputId)
     for (const inputId of this.promoted) walk.promoted.add(inputId)
     for (const [inputId, turnId] of this.joins) walk.joins.set(inputId, turnId)
@@ -195,6 +220,7 @@ export class Walk {
     const step = decide(before, command)
     asXState(before, command, step)
     this.keepBooks(command, before)
+    this.keepJobs(command, before, step)
     this.snapshot = step.next
     this.steps.push(step)
     this.log.push(...step.facts)
@@ -204,7 +230,9 @@ export class Walk {
   }
 
   /** What a client would remember of a command that was accepted. */
-  private keepBooks(command: Command, { context: { pending, turn } }: Snapshot) {
+  private keepBooks(command: Command, { context }: Snapshot) {
+    const { pending, turn } = context
+    if (command.type === "submit" && knownInput(context, command.input.inputId) !== undefined) return
     const steers = (inputId: string) => turn !== null && this.joins.set(inputId, turn.turnId)
     switch (command.type) {
       case "submit":
@@ -219,7 +247,60 @@ export class Walk {
         this.removed.add(command.inputId)
         break
       case "cancel":
-        if (command.clearQueue && turn !== null) for (const { inputId } of pending) this.removed.add(inputId)
+        if (command.clearQueue) for (const { inputId } of pending) this.removed.add(inputId)
+    }
+  }
+
+  /** What a host has under way: started, and neither answered nor stopped. */
+  private keepJobs(command: Command, before: Snapshot, { jobs }: Step) {
+    for (const job of resume(before)) {
+      const answered = run(job)
+      if ("start" in answered && answers(command, job, before)) this.performing.delete(answered.start)
+    }
+    for (const job of jobs) {
+      const asked = run(job)
+      if ("start" in asked) {
+        assert.isFalse(this.performing.has(asked.start), `${asked.start} is under way already`)
+        this.performing.add(asked.start)
+      } else for (const name of this.performing) if (name.startsWith(asked.stop)) this.performing.delete(name)
+    }
+  }
+
+  /** What the state implies is what is under way, each by the name that it was started with, and its outcome counts. */
+  private checkJobs(folded: Snapshot) {
+    const names = resume(folded).map((job) => {
+      const { start } = { start: "", ...run(job) }
+      assert.isTrue(start.startsWith(`${job.params.turnId}/`))
+      assert.notStrictEqual(decide(folded, this.outcomeOf(job)).next, folded, `the outcome of ${start} is stale`)
+      return start
+    })
+    assert.deepStrictEqual(names.toSorted(), [...this.performing].toSorted())
+    assert.strictEqual(new Set(names).size, names.length)
+  }
+
+  /** How the job may come out, as the host would tell it. */
+  private outcomeOf(job: Job): Command {
+    const { at } = this
+    const admissions = this.admissions()
+    switch (job.type) {
+      case "sample": {
+        const { attempt, modelId, step, turnId } = job.params
+        return this.failure({ turnId, step, attempt, modelId })
+      }
+      case "askHook": {
+        const { data, index, message, step, turnId } = job.params
+        return {
+          type: "hook.decided", at, admissions, turnId, step, index, point: data.point, hookId: "hook_x", processor: "url", deliveryId: "dlv_x",
+          latencyMs: 1, decision: "allow",
+          ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}), ...(message === undefined ? {} : { message })
+        }
+      }
+      case "runTool":
+        return job.params.rerunnable
+          ? { type: "tool.returned", at, admissions, turnId: job.params.turnId, toolCallId: job.params.toolCallId, durationMs: 1, output: 1 }
+          : { ...lost(job), at, admissions }
+      case "abandon":
+        return assert.fail("nothing to perform")
     }
   }
 
@@ -248,8 +329,12 @@ export class Walk {
     assert.strictEqual(pos, log.length)
     assert.strictEqual(seq, log.filter((fact) => fact.public).length)
     assert.isTrue(pending.every(({ ord }, i) => i === 0 || ord > (pending[i - 1]?.ord ?? 0)), "the rows of the queue order it")
-    if (turn === null) assert.deepStrictEqual(pending, [], "nothing waits at rest")
-    else assert.isAtMost(turn.calls.filter(({ phase }) => phase === "running").length, turn.plan.maxParallelTools)
+    // Only a poisoned turn leaves something behind, which is due at once.
+    if (turn === null && pending.length > 0) {
+      assert.strictEqual(this.status, "failed")
+      assert.isAtMost(runnableAt(this.snapshot) ?? Infinity, this.at)
+    }
+    if (turn !== null) assert.isAtMost(turn.calls.filter(({ phase }) => phase === "running").length, turn.plan.maxParallelTools)
 
     // F2, and F1 from the open turn on and from the whole journal.
     assert.deepStrictEqual(stored(carryOf(this.log)), stored(carry))
@@ -259,6 +344,7 @@ export class Walk {
         carry, pending, facts: this.log.slice(from), pos: from, seq: log.slice(0, from).filter((fact) => fact.public).length
       }))
       assert.deepStrictEqual(plain(folded), plain(this.snapshot))
+      this.checkJobs(folded)
     }
   }
 
@@ -314,7 +400,7 @@ export class Walk {
     const { attempt, plan, step, target, turnId } = this.addressed
     return {
       type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, modelId: plan.models[target] ?? "", code: "model_error", text: "no",
-      transient: false, unavailable: false, shown: false, jitter: 0.5, ...more
+      transient: false, unavailable: false, jitter: 0.5, ...more
     }
   }
   fail(more: Partial<ModelFailed> = {}) {
@@ -337,21 +423,21 @@ export class Walk {
     return [judgingJob(turn), ...turn.calls.filter(({ phase }) => phase === "running").map((call) => jobOf(turn, call))]
       .flatMap((job) => job?.type === "askHook" ? [job.params] : [])
   }
-  decision(decision: HookDecided["decision"], more: Partial<HookDecided> = {}, place = 0): HookDecided {
+  decision(decision: HookDecided["decision"], { ask = { target: "person", timeoutMs: 1_000, onTimeout: "deny" }, ...more }: Decides = {}, place = 0): HookDecided {
     const { data, index, message, step, turnId } = this.asked[place] ?? {
       turnId: this.addressed.turnId, step: this.addressed.step, index: 0, message: undefined,
       data: { point: "before_tool_call" as const, toolCallId: "call_never", toolName: "none", toolInput: null }
     }
     return {
       type: "hook.decided", at: this.at, admissions: this.admissions(), turnId, step, index, point: data.point,
-      ...(hooks[index] ?? { hookId: "hook_none", processor: "url" }), deliveryId: delivery(), latencyMs: 7, decision,
+      ...(hooks[index] ?? { hookId: "hook_none", processor: "url" }), deliveryId: delivery(), latencyMs: 7,
+      ...(decision === "ask" ? { decision, ask } : { decision }),
       ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}), ...(message === undefined ? {} : { message }),
-      ...(decision === "ask" ? { ask: { target: "person", timeoutMs: 1_000, onTimeout: "deny" } } : {}),
       ...more
     }
   }
   /** The first hook that is asked decides. */
-  decides(decision: HookDecided["decision"], more: Partial<HookDecided> = {}) {
+  decides(decision: HookDecided["decision"], more: Decides = {}) {
     return this.do(this.decision(decision, more))
   }
   answering(waitId: string, answer: WaitAnswer = { type: "tool_result", output: { answer: 42 } }, hooks?: ReadonlyArray<number>): Command {
@@ -369,6 +455,6 @@ export class Walk {
     return this.do({ type: "due", at: this.at, admissions: this.admissions() })
   }
   poison() {
-    return this.do({ type: "poison", at: this.at, admissions: this.admissions() })
+    return this.do({ type: "poison", at: this.at })
   }
 }

@@ -1,5 +1,6 @@
 /** The rules of a thread (design, section 3): who runs, who waits, what ends a turn. */
 import { assert, describe, it } from "@effect/vitest"
+import { nextDue, runnableAt } from "../../actors/thread/rows.ts"
 import type { Refusal } from "../../machines/thread/refuse.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { ann, call, clientCall, inputOf, key, plan, turnOf, Walk } from "./Walk.ts"
@@ -205,7 +206,7 @@ describe("a steer", () => {
     ["is cancelled", (walk: Walk) => walk.cancel(), "turn_cancelled(A)"],
     ["fails", (walk: Walk) => walk.fail(), "turn_failed(A: model_error)"],
     ["runs too long", (walk: Walk) => walk.due(plan.maxTurnMs), "turn_failed(A: turn_timeout)"],
-    ["is poisoned", (walk: Walk) => walk.poison(), "turn_failed(A: turn_poisoned)"]
+    ["is poisoned", (walk: Walk) => walk.poison().due(), "turn_failed(A: turn_poisoned)"]
   ] as const)("becomes the head of the queue when its turn %s", (_, end, terminal) => {
     const walk = end(running("B").steer("S").steer("T"))
     assert.strictEqual(walk.text, `user(A) ${terminal} user(S)`)
@@ -285,7 +286,78 @@ describe("an input that may not run any more", () => {
     const walk = running("B")
     walk.refusals.set(inputOf("B"), identity_disabled)
     assert.strictEqual(walk.reply().status, "failed")
-    assert.deepStrictEqual(walk.jobs, [])
+    assert.deepStrictEqual(walk.jobs, ["abandon A"])
     assert.strictEqual(walk.queue("C").status, "running")
+  })
+})
+
+describe("an input that is sent again", () => {
+  const modes = ["queue", "steer", "interrupt"] as const
+
+  it.each(modes)("is not taken twice while it waits, or is of the running turn, with mode %s", (mode) => {
+    const walk = running("B").steer("S").reply("", call()).steer("T").returns()
+    const { snapshot } = walk
+    assert.strictEqual(walk.text, "user(A) intent(A) result(A) user(S, in A) user(T, in A)")
+    for (const name of ["A", "S", "T", "B"]) walk.do(walk.submission(name, mode))
+    assert.strictEqual(walk.snapshot, snapshot)
+  })
+
+  it("is answered, not refused, also where a first one would be", () => {
+    const walk = running("B")
+    const { snapshot } = walk
+    for (const name of ["A", "B"]) {
+      walk.do(walk.submission(name, "queue", { expectedTurnId: turnOf("gone") })).do(walk.submission(name, "steer", { model: "m/two" }))
+      walk.do(walk.submission(name, "queue", { retryOf: turnOf("gone") }))
+    }
+    assert.strictEqual(walk.snapshot, snapshot)
+  })
+})
+
+describe("what waits when its turn is poisoned", () => {
+  const poisoned = () => running("B", "C").poison()
+  const before = "user(A) turn_failed(A: turn_poisoned)"
+
+  it("stays where it is, and is due at once", () => {
+    const walk = poisoned()
+    assert.strictEqual(walk.text, before)
+    assert.deepStrictEqual(walk.jobs, ["abandon A"])
+    assert.deepStrictEqual(walk.waiting, ["B", "C"])
+    assert.strictEqual(runnableAt(walk.snapshot), walk.at)
+    assert.strictEqual(nextDue(walk.snapshot), walk.at)
+  })
+
+  it.each([
+    ["the time", (walk: Walk) => walk.due(), ["C"]],
+    ["the next input", (walk: Walk) => walk.queue("D"), ["C", "D"]],
+    ["a cancel of nothing", (walk: Walk) => walk.cancel(), ["C"]],
+    ["an outcome that comes too late", (walk: Walk) => walk.do(walk.response("late")), ["C"]]
+  ] as const)("is admitted with %s", (_, comes, waiting) => {
+    const walk = comes(poisoned())
+    assert.strictEqual(walk.text, `${before} user(B)`)
+    assert.deepStrictEqual(walk.waiting, [...waiting])
+  })
+
+  it("is admitted by promotion, the promoted one first", () => {
+    assert.strictEqual(poisoned().promote("C", "interrupt").text, `${before} user(C)`)
+    assert.strictEqual(poisoned().promote("C", "steer").text, `${before} user(B)`)
+  })
+
+  it("is edited and removed without being admitted, and poisoned again without effect", () => {
+    const walk = poisoned().edit("B", "other").remove("C").poison()
+    assert.strictEqual(walk.text, before)
+    assert.deepStrictEqual(walk.waiting, ["B"])
+    assert.deepStrictEqual(walk.due().context.pending, [])
+  })
+
+  it("goes with a cancel that clears the queue", () => {
+    const walk = poisoned().cancel(true)
+    assert.deepStrictEqual(walk.waiting, [])
+    assert.strictEqual(walk.status, "failed")
+    assert.isNull(runnableAt(walk.snapshot))
+  })
+
+  it("runs before the turn is retried", () => {
+    const walk = poisoned()
+    assert.deepStrictEqual(walk.tell(walk.submission("R", "queue", { retryOf: turnOf("A") })), { error: "nothing_to_retry" })
   })
 })

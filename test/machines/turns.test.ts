@@ -1,6 +1,11 @@
 /** What happens within a turn: responses, failures and attempts, calls, waits, limits; and what a stale outcome does not. */
 import { assert, describe, it } from "@effect/vitest"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
+import { factOf, factRow } from "../../actors/thread/rows.ts"
+import { deadlineOf, ranFor } from "../../machines/thread/context.ts"
+import { statusOf } from "../../machines/thread/decide.ts"
+import { fold } from "../../machines/thread/fold.ts"
+import { resume } from "../../machines/thread/resume.ts"
 import { ann, call, clientCall, inputOf, plan, turnOf, usage, Walk } from "./Walk.ts"
 
 const running = () => new Walk().queue("A")
@@ -41,11 +46,8 @@ describe("a failed model call", () => {
     assert.deepStrictEqual(walk.reply().queue("B").jobs, ["sample 1.1 m/one"])
   })
 
-  it.each([
-    ["was shown in part", { transient: true, shown: true }],
-    ["is final", { code: "content_refused" }]
-  ] as const)("fails the turn when it %s", (_, failure) => {
-    const walk = running().fail(failure)
+  it("fails the turn when it is final", () => {
+    const walk = running().fail({ code: "content_refused" })
     assert.strictEqual(walk.status, "failed")
   })
 
@@ -236,7 +238,7 @@ describe("a call that a client executes", () => {
   it("stops no clock of a turn that runs, and restarts it when the turn goes on", () => {
     const walk = running().reply("", clientCall("x", 3_600_000)).due(plan.maxTurnMs * 2)
     assert.strictEqual(walk.status, "awaiting")
-    assert.strictEqual(walk.answer().turn.deadlineAt, walk.at + plan.maxTurnMs)
+    assert.strictEqual(deadlineOf(walk.answer().turn), walk.at + plan.maxTurnMs)
   })
 
   it("ends with the turn that is cancelled", () => {
@@ -291,4 +293,36 @@ it("keeps the model of the last admitted turn", () => {
   assert.strictEqual(walk.context.carry.model, "m/one")
   walk.do(walk.submission("C", "queue")).refusals.set(inputOf("C"), { code: "agent_archived", text: "The agent is archived." })
   assert.strictEqual(walk.reply().context.carry.model, "m/one")
+})
+
+describe("the time that a turn has run", () => {
+  it("is all of it, without what it awaited", () => {
+    const walk = new Walk().queue("A")
+    walk.at += 1_000
+    walk.reply("", clientCall("x", 60_000), clientCall("y", 60_000))
+    assert.strictEqual(ranFor(walk.turn, walk.at), 1_000)
+    walk.at += 30_000
+    assert.strictEqual(ranFor(walk.turn, walk.at), 1_000, "it awaits")
+    walk.answer()
+    assert.strictEqual(walk.status, "awaiting", "one of two")
+    walk.at += 5_000
+    walk.answer()
+    walk.at += 700
+    assert.strictEqual(ranFor(walk.turn, walk.at), 1_700)
+    assert.strictEqual(deadlineOf(walk.turn), walk.at - 700 + plan.maxTurnMs, "what it may take starts anew")
+  })
+})
+
+describe("a fact of a version that this one does not know", () => {
+  const stored = (walk: Walk) => walk.log.map((fact, i) => ({ ...factRow(fact), pos: i + 1, seq: i + 1 }))
+
+  it("does not end the turn, whose next events are numbered behind it", () => {
+    const walk = new Walk().queue("A").reply("", call())
+    const unknown = { ...stored(walk)[0]!, type: "reconsidered", n: walk.turn.events, pos: 3, seq: 3, once: null, event: "{}", detail: null }
+    const snapshot = fold({ carry: walk.context.carry, pos: 0, seq: 0, pending: [], facts: [...stored(walk), unknown].map(factOf) })
+    assert.strictEqual(statusOf(snapshot), "running")
+    assert.strictEqual(snapshot.context.turn?.turnId, walk.turn.turnId)
+    assert.strictEqual(snapshot.context.turn?.events, walk.turn.events + 1)
+    assert.deepStrictEqual(resume(snapshot), resume(walk.snapshot))
+  })
 })

@@ -1,5 +1,5 @@
 /**
- * Walks over the thread's chart. `Walk` holds T1 to T4, F1, F2 and the journal's invariants after
+ * Walks over the thread's chart. `Walk` holds T1 to T5, F1, F2 and the journal's invariants after
  * every command; here are only the ways: random ones, and the shortest to every state and one step on.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -9,8 +9,8 @@ import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
 import type { HookDecided, Rewrite } from "../../machines/thread/commands.ts"
 import { runs } from "../../machines/thread/calls.ts"
-import { openWaits } from "../../machines/thread/context.ts"
-import { call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
+import { deadlineOf, knownInput, openWaits } from "../../machines/thread/context.ts"
+import { ann, call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
 
 /** Random ways; more by environment for a long night. */
 const many = Number(process.env["TROUPE_WALKS"] ?? 400)
@@ -27,7 +27,7 @@ const pick = <T>(list: ReadonlyArray<T>, n: number): T | undefined => list[n % l
 const modes = ["queue", "steer", "interrupt"] as const
 
 const failures: ReadonlyArray<Partial<ModelFailed>> = [
-  { transient: true }, { unavailable: true }, { transient: true, shown: true }, { empty: true }, { code: "content_refused" },
+  { transient: true }, { unavailable: true }, { empty: true }, { code: "content_refused" },
   { transient: true, retryAfterMs: 3_000 }, { transient: true, unavailable: true }
 ]
 
@@ -57,6 +57,11 @@ const moves = {
     const name = `w${++count}`
     walk.refusals.set(inputOf(name), { code: "identity_disabled", text: "The identity is disabled." })
     return walk.submission(name, pick(modes, a))
+  },
+  submitAgain: (walk: Walk, a: number, b: number): Command => {
+    const known = [...walk.context.pending, ...walk.context.turn?.inputs ?? []]
+    const { inputId } = pick(known, a) ?? { inputId: inputOf(`w${++count}`) }
+    return { type: "submit", at: walk.at, input: { inputId, mode: pick(modes, b) ?? "queue", content: [{ type: "text", text: "again" }], principal: ann }, admissions: walk.admissions(inputId) }
   },
   submitWithModel: (walk: Walk, a: number): Command => walk.submission(`w${++count}`, pick(modes, a), { model: "m/two" }),
   retry: (walk: Walk): Command => walk.submission(`w${++count}`, "queue", { retryOf: walk.context.carry.last?.turnId ?? turnOf("none") }),
@@ -89,11 +94,10 @@ const moves = {
   },
   hookDecides: (walk: Walk, a: number, b: number): Command => {
     const rewrite = pick(rewrites, b)
-    const asked = walk.decision(pick(decisions, a) ?? "allow", {}, a % 3)
+    const asked = walk.decision(pick(decisions, a) ?? "allow", { ask: { target: "person", timeoutMs: 1_000, onTimeout: pick(onTimeouts, b) ?? "deny" } }, a % 3)
     return {
       ...asked,
       ...(fits(rewrite, asked.point) && rewrite !== undefined ? { rewrite, ...(b % 2 === 0 ? { hooks: [6] } : {}) } : {}),
-      ...(asked.ask === undefined ? {} : { ask: { ...asked.ask, onTimeout: pick(onTimeouts, b) ?? "deny" } }),
       ...(b % 11 === 0 ? { failed: true, reason: "It broke." } : {}),
       ...(b % 13 === 0 ? { turnId: someTurn(walk, b), index: b % 5 } : {})
     }
@@ -117,11 +121,11 @@ const moves = {
     }, fits(rewrite, hook?.point ?? "before_tool_call") && b % 2 === 0 ? [7] : undefined)
   },
   due: (walk: Walk): Command => ({ type: "due", at: walk.at, admissions: walk.admissions() }),
-  poison: (walk: Walk): Command => ({ type: "poison", at: walk.at, admissions: walk.admissions() })
+  poison: (walk: Walk): Command => ({ type: "poison", at: walk.at })
 } as const
 
 const weights: Readonly<Record<Move["what"], number>> = {
-  submit: 10, submitRefused: 1, submitWithModel: 2, retry: 2, edit: 2, remove: 2, promote: 4, cancel: 2, reply: 14, staleReply: 3,
+  submit: 10, submitRefused: 1, submitAgain: 3, submitWithModel: 2, retry: 2, edit: 2, remove: 2, promote: 4, cancel: 2, reply: 14, staleReply: 3,
   fail: 6, staleFail: 2, toolReturns: 10, hookDecides: 14, hooksOfMessages: 2, answer: 8, due: 6, poison: 1
 }
 
@@ -149,7 +153,11 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
         for (const { a, b, late, what } of way) {
           walk.at += late
           const before = walk.snapshot
-          if (walk.tell(moves[what](walk, a, b)) !== undefined) assert.strictEqual(walk.snapshot, before)
+          const command = moves[what](walk, a, b)
+          const taken = command.type === "submit" && knownInput(before.context, command.input.inputId) !== undefined
+          if (walk.tell(command) !== undefined) assert.strictEqual(walk.snapshot, before)
+          // At rest it comes with the plans of what waits, like any other command.
+          else if (taken && before.context.turn !== null) assert.strictEqual(walk.snapshot, before)
           seen.add(JSON.stringify(walk.snapshot.value))
         }
         for (const { type } of walk.log) seen.add(type)
@@ -175,7 +183,11 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
           walk.at += late
           walk.tell(moves[what](walk, a, b))
         }
-        for (let i = 0; i < 500 && walk.context.turn !== null; i++) {
+        for (let i = 0; i < 500 && (walk.context.turn !== null || walk.context.pending.length > 0); i++) {
+          if (walk.context.turn === null) {
+            walk.due()
+            continue
+          }
           const { calls, retryAt } = walk.turn
           const running = calls.findIndex((call) => runs(call))
           if (walk.asked.length > 0) walk.decides("allow")
@@ -228,9 +240,9 @@ describe("every short walk", () => {
       walk.response("text"), walk.response("", [call("a")]), walk.response("", [clientCall("x"), call("a")]), walk.response("", [clientCall("x")]),
       walk.response("", [call("a", { hooks: [0, 1] })]), walk.response("", [call("a", { approval: "role_1/0" }), refusedCall()]), walk.response("judged", [call("a")], { hooks: [3] }), walk.response("judged", [], { hooks: [3] }),
       walk.failure(), walk.failure({ transient: true }), walk.failure({ unavailable: true }),
-      { type: "poison", at: walk.at, admissions: walk.admissions() },
+      { type: "poison", at: walk.at },
       { type: "due", at: later, admissions: walk.admissions() },
-      { type: "due", at: turn.deadlineAt, admissions: walk.admissions() }
+      { type: "due", at: deadlineOf(turn), admissions: walk.admissions() }
     )
     for (const { toolCallId } of turn.calls) commands.push(walk.returned(toolCallId), walk.returned(toolCallId, undefined, [3]))
     for (const { wait: { type, waitId } } of openWaits(turn)) {

@@ -20,6 +20,7 @@ import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
 import { Bus } from "../../src/bus/Bus.ts"
+import { layerInProcess } from "../../src/bus/inProcess.ts"
 import { Connections } from "../../src/connections/Connections.ts"
 import { generateKey } from "../../src/crypto/apiKey.ts"
 import { Envelope } from "../../src/crypto/envelope.ts"
@@ -114,7 +115,7 @@ export interface ServerOptions {
   readonly reviewers?: Layer.Layer<Reviewers>
 }
 
-const busOf = ({ beside, bus }: ServerOptions) => bus ?? (beside === undefined ? Bus.layerMemory : Layer.succeed(Bus, beside.bus))
+const busOf = ({ beside, bus }: ServerOptions) => bus ?? (beside === undefined ? layerInProcess : Layer.succeed(Bus, beside.bus))
 
 const services = (url: string, options: ServerOptions) => {
   const database = Database.layer({ url: Redacted.make(url) })

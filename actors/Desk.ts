@@ -1,0 +1,80 @@
+/**
+ * An actor's desk: a task for each job that this node has started for it, until the actor has taken the outcome.
+ *
+ * The desk outlives the actor's stay in memory: who is lost because the journal did not answer finds, once it is back,
+ * what still runs and what came of the rest. `Jobs.ts` says what becomes of the tasks.
+ */
+import type { Fiber } from "effect"
+
+/**
+ * `running`; `done`, its outcome in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the
+ * midst: it may have taken effect.
+ */
+export type Task<Request> =
+  | { readonly state: "running"; readonly fiber: Fiber.Fiber<void> }
+  | { readonly state: "done" | "told"; readonly outcome: Request }
+  | { readonly state: "cut" }
+
+export class Desk<Request> {
+  readonly tasks = new Map<string, Task<Request>>()
+  /** Outcomes wait for those of other jobs. */
+  gathering = false
+
+  get isClear() {
+    return this.tasks.size === 0
+  }
+
+  get running() {
+    let running = 0
+    for (const { state } of this.tasks.values()) if (state === "running") running++
+    return running
+  }
+
+  get hasOutcomes() {
+    for (const { state } of this.tasks.values()) if (state === "done") return true
+    return false
+  }
+
+  /** Ends a task: its job is stopped, its outcome forgotten. */
+  end(name: string) {
+    const task = this.tasks.get(name)
+    this.tasks.delete(name)
+    if (task?.state === "running") task.fiber.interruptUnsafe()
+  }
+
+  /** Ends every task whose name begins so. */
+  endAll(prefix = "") {
+    for (const name of this.tasks.keys()) if (name.startsWith(prefix)) this.end(name)
+  }
+
+  /** Aborts what runs; outcomes in hand stay. */
+  cutOff() {
+    for (const [name, task] of this.tasks) {
+      if (task.state !== "running") continue
+      this.tasks.set(name, { state: "cut" })
+      task.fiber.interruptUnsafe()
+    }
+  }
+
+  /** Outcomes in hand, by the names of their jobs; they count as told from now on. */
+  handOver(): ReadonlyArray<readonly [name: string, outcome: Request]> {
+    const told: Array<readonly [string, Request]> = []
+    for (const [name, task] of this.tasks) {
+      if (task.state !== "done") continue
+      this.tasks.set(name, { state: "told", outcome: task.outcome })
+      told.push([name, task.outcome])
+    }
+    return told
+  }
+
+  /** An outcome that was told and not taken is in hand again. */
+  takeBack(name: string) {
+    const task = this.tasks.get(name)
+    if (task?.state === "told") this.tasks.set(name, { state: "done", outcome: task.outcome })
+  }
+
+  /** An outcome was taken. */
+  taken(name: string) {
+    if (this.tasks.get(name)?.state === "told") this.tasks.delete(name)
+  }
+}

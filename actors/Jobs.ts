@@ -1,0 +1,136 @@
+/**
+ * Performs the jobs of the actors on this node, and brings their outcomes to the actors.
+ *
+ * D1. A job never fails into the void: its outcome stays on the actor's desk until a commit has taken it, until the turn's
+ *     end has stopped the job, or until another node has the actor.
+ * D2. An actor that is taken up again is told the outcomes in hand first. What still runs for it is left to run; what its
+ *     chart no longer asks for is stopped.
+ * D3. A job that must not be repeated is performed only when nobody has started it. This node knows what it has started
+ *     for as long as it owns the actor; one that may have run and has no outcome is told as lost.
+ * D4. A node that leaves withholds what can be repeated: whoever takes the actor over performs it. What cannot be repeated
+ *     is started, and has the rest of the time that the node takes to leave.
+ * D5. Two jobs of one name would have one outcome: the second is not started beside the first.
+ */
+import { Cause, Effect, Exit, type Fiber, Option } from "effect"
+import type { Lease } from "../src/journal/Lease.ts"
+import type { ActorError, Answer } from "./Actor.ts"
+import type { Desk, Task } from "./Desk.ts"
+import type { Item } from "./envelope.ts"
+import type { Being, Kind, Written } from "./Kind.ts"
+
+/** What jobs need of the actor that they are performed for. */
+export interface Employer<Snapshot, Request> extends Being<Snapshot> {
+  readonly desk: Desk<Request>
+  readonly lost: boolean
+}
+
+export interface JobsOptions<Live, Snapshot, Request, Command, Job, W extends Written> {
+  readonly kind: Kind<Snapshot, Request, Command, Job, W>
+  readonly lease: Pick<Lease["Service"], "fenced">
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  /** This node is on its way out (D4). */
+  readonly leaving: () => boolean
+  /** The actor whose desk it is, while it is in memory. */
+  readonly employer: (desk: Desk<Request>) => Live | undefined
+  readonly push: (live: Live, items: ReadonlyArray<Item<Request>>) => void
+  readonly lose: (live: Live, why: "broken" | "fenced") => void
+}
+
+/** How long an outcome waits for those of other jobs. */
+const othersMs = 2
+
+export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Request, Command, Job, W extends Written>(
+  { employer, fork, kind, lease, leaving, lose, push }: JobsOptions<Live, Snapshot, Request, Command, Job, W>
+) => {
+  const itemOf = (desk: Desk<Request>, name: string, request: Request): Item<Request> => ({
+    request, task: name,
+    reply: (exit: Exit.Exit<Answer, ActorError>) => {
+      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      // Neither taken nor refused: the journal did not answer, or the actor broke over it.
+      if (Exit.isFailure(exit) && (failure === undefined || failure._tag === "Unreachable" || failure._tag === "Draining")) desk.takeBack(name)
+      else desk.taken(name)
+    }
+  })
+
+  const tellAll = (desk: Desk<Request>) => {
+    desk.gathering = false
+    const live = employer(desk)
+    if (live !== undefined && desk.hasOutcomes) push(live, desk.handOver().map(([name, outcome]) => itemOf(desk, name, outcome)))
+  }
+
+  /** Nothing goes on without the others' outcomes: they are one commit if they come at once. */
+  const tellSoon = (desk: Desk<Request>) => {
+    if (desk.running === 0) return tellAll(desk)
+    if (desk.gathering) return
+    desk.gathering = true
+    fork(Effect.delay(Effect.sync(() => tellAll(desk)), othersMs))
+  }
+
+  const start = (live: Live, name: string, job: Job) => {
+    const { desk } = live
+    let end: { readonly outcome: Request | undefined } | undefined
+    const fiber = fork(kind.perform(live, job).pipe(
+      Effect.map((outcome) => { end = { outcome } }),
+      Effect.catchCause((cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.void
+        // Its outcome will never come: the actor leaves, and is taken up again.
+        const now = employer(desk)
+        if (now !== undefined) lose(now, "broken")
+        return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
+      })
+    ))
+    const task: Task<Request> = { state: "running", fiber }
+    desk.tasks.set(name, task)
+    fiber.addObserver(() => {
+      // It was stopped or cut off meanwhile.
+      if (desk.tasks.get(name) !== task) return
+      if (end === undefined) desk.tasks.set(name, { state: "cut" })
+      else if (end.outcome === undefined) desk.tasks.delete(name)
+      else {
+        desk.tasks.set(name, { state: "done", outcome: end.outcome })
+        tellSoon(desk)
+      }
+    })
+  }
+
+  /** After a commit: starts and stops what the actor has asked for. */
+  const perform = (live: Live, jobs: ReadonlyArray<Job>) => {
+    for (const job of jobs) {
+      const run = kind.run(job)
+      if ("stop" in run) {
+        live.desk.endAll(run.stop)
+        continue
+      }
+      if (live.lost) return
+      if (lease.fenced()) return lose(live, "fenced")
+      if ((leaving() && run.repeatable) || live.desk.tasks.has(run.start)) continue
+      start(live, run.start, job)
+    }
+  }
+
+  /** An actor is in memory again. `mine`: this node has owned it since it started what is on the desk. */
+  const resume = (live: Live, mine: boolean) => {
+    const { desk } = live
+    const wanted = new Map<string, Job>()
+    for (const job of kind.again(live.snapshot)) {
+      const run = kind.run(job)
+      if (!("stop" in run)) wanted.set(run.start, job)
+    }
+    for (const name of [...desk.tasks.keys()]) if (!wanted.has(name)) desk.end(name)
+    const fresh: Array<Job> = []
+    for (const [name, job] of wanted) {
+      const task = desk.tasks.get(name)
+      if (task !== undefined && task.state !== "cut") continue
+      const run = kind.run(job)
+      if ("stop" in run) continue
+      if (run.repeatable || (mine && task === undefined)) {
+        desk.tasks.delete(name)
+        fresh.push(job)
+      } else desk.tasks.set(name, { state: "done", outcome: kind.lost(job) })
+    }
+    tellAll(desk)
+    perform(live, fresh)
+  }
+
+  return { perform, resume }
+}

@@ -1,0 +1,116 @@
+/**
+ * What became of a request that may have been taken before: its answer, from what the log and the rows show. An answer
+ * to a wait is not among them: the wait's own row knows the answer that it was given (http/waits/resolving.ts).
+ */
+import { Effect } from "effect"
+import type { ActorRef, Journal, StoredInput } from "../../src/journal/Journal.ts"
+import { pendingState, queuedMessage, type Spend } from "../../src/store/threadDetail.ts"
+import { readAdmitted, readInput } from "../../src/store/threadView.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
+import { type Answer, Unreachable } from "../Actor.ts"
+import type { Being } from "../Kind.ts"
+import * as answers from "./answers.ts"
+import type { Request } from "./requests.ts"
+
+type Of<T extends Request["type"]> = Extract<Request, { readonly type: T }>
+type Reads = Pick<Journal["Service"], "attributes" | "input" | "log">
+type Earlier = Effect.Effect<Answer | undefined, Unreachable>
+
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+export const notTaken: Earlier = Effect.succeed(undefined)
+
+const answer = (status: 200 | 201, body: object): Answer => ({ status, body: JSON.stringify(body) })
+
+const stored = (journal: Pick<Reads, "input">, ref: ActorRef, inputId: string, tell: (found: StoredInput) => Answer | undefined): Earlier =>
+  Effect.map(Effect.mapError(journal.input(ref, inputId), unreachable), (found) => found && tell(found))
+
+/** Of an input that the journal knows. */
+export const inputTaken = (journal: Pick<Reads, "input">) => (ref: ActorRef, inputId: string): Earlier =>
+  stored(journal, ref, inputId, (found) =>
+    // One that was cancelled since had been queued.
+    answer(201, found.state === "admitted" ? readAdmitted(inputId, found.fact) : { ...queuedMessage(readInput(found.row), undefined), state: "queued" }))
+
+const waitingIn = ({ context: { pending } }: Snapshot, inputId: string) => pending.find((input) => input.inputId === inputId)
+
+/** Of any input: also of one that still waits. */
+export const inputAnswer = (journal: Pick<Reads, "input">) => {
+  const taken = inputTaken(journal)
+  return ({ ref, snapshot }: Being<Snapshot>, inputId: string): Earlier => {
+    const waiting = waitingIn(snapshot, inputId)
+    const turnId = snapshot.context.turn?.turnId
+    return waiting === undefined ? taken(ref, inputId) : Effect.succeed(answer(201, { ...queuedMessage(waiting, turnId), state: pendingState(waiting, turnId) }))
+  }
+}
+
+export interface Recalling {
+  readonly journal: Reads
+  readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
+}
+
+export const makeRecall = ({ journal, spendOf }: Recalling) => {
+  const inputOf = inputAnswer(journal)
+
+  /** It was admitted in the mode that it was to have. */
+  const promoted = ({ ref, snapshot }: Being<Snapshot>, { inputId, mode }: Of<"promote">): Earlier => {
+    const { turn } = snapshot.context
+    const waiting = waitingIn(snapshot, inputId)
+    if (waiting === undefined) {
+      return stored(journal, ref, inputId, (found) => {
+        const admitted = found.state === "admitted" ? readAdmitted(inputId, found.fact) : undefined
+        return admitted?.submitMode === mode ? answer(200, admitted) : undefined
+      })
+    }
+    // Promoted once more it would lose its place among others.
+    return waiting.mode === mode && waiting.forTurnId === (mode === "steer" ? turn?.turnId : undefined)
+      ? Effect.succeed(answer(200, { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }))
+      : notTaken
+  }
+
+  /** It was admitted with the words that it was to have. */
+  const edited = ({ ref, snapshot }: Being<Snapshot>, { content, inputId }: Of<"edit">): Earlier =>
+    waitingIn(snapshot, inputId) !== undefined ? notTaken : stored(journal, ref, inputId, (found) => {
+      if (found.state !== "admitted") return undefined
+      const { seq: _, state: __, ...message } = readAdmitted(inputId, found.fact)
+      return JSON.stringify(message.content) === JSON.stringify(content) ? answer(200, message) : undefined
+    })
+
+  const removed = ({ ref, snapshot }: Being<Snapshot>, { inputId }: Of<"remove">): Earlier =>
+    waitingIn(snapshot, inputId) !== undefined ? notTaken
+      : stored(journal, ref, inputId, (found) => found.state === "cancelled" ? answers.nothing : undefined)
+
+  /** The turn that it names was cancelled. */
+  const cancelled = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
+    const { ref, snapshot } = being
+    const { carry: { last }, turn } = snapshot.context
+    if (turn?.turnId === turnId) return undefined
+    if (last?.turnId !== turnId || last.outcome !== "cancelled") {
+      const { facts } = yield* Effect.mapError(journal.log(ref, 0, ["turn_cancelled"]), unreachable)
+      if (!facts.some((fact) => fact.turn === turnId)) return undefined
+    }
+    const spend = yield* spendOf(ref.workspace, being.parent ?? "")
+    const attributes = yield* Effect.mapError(journal.attributes(ref), unreachable)
+    return answer(200, answers.detail({ ...being, ...(attributes === undefined ? {} : { attributes }) }, snapshot, spend.at, spend))
+  })
+
+  return (being: Being<Snapshot>, request: Request): Earlier => {
+    switch (request.type) {
+      case "submit":
+        return inputOf(being, request.input.inputId)
+      case "retry":
+        return inputOf(being, request.inputId)
+      case "promote":
+        return promoted(being, request)
+      case "edit":
+        return edited(being, request)
+      case "remove":
+        return removed(being, request)
+      case "cancel":
+        if (request.turnId !== undefined) return cancelled(being, request.turnId)
+        // The turn that runs now may be there because the one that was meant was cancelled.
+        return being.snapshot.context.turn === null ? notTaken : Effect.fail(unreachable())
+      default:
+        return notTaken
+    }
+  }
+}
