@@ -399,6 +399,16 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     Effect.catchCause(Effect.asVoid(effect), (cause) =>
       Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actor: ref.id })) : Effect.void)
 
+  /** Whether the rows behind this one may follow: they must not pass one that has not reached the actor. */
+  const handOver = (ref: ActorRef, row: InboxRow): Effect.Effect<boolean> => {
+    const envelope = host.readable(row)
+    if (envelope === undefined) return Effect.succeed(true)
+    return local(ref, envelope).pipe(
+      Effect.match({ onSuccess: () => true, onFailure: ({ _tag }) => _tag !== "Unreachable" && _tag !== "Draining" }),
+      Effect.catchDefect((defect) => Effect.logError("an actor broke over a row of the inbox", defect).pipe(Effect.annotateLogs({ actor: ref.id, row: row.id }), Effect.as(true)))
+    )
+  }
+
   let serving = false
   const serve = Effect.suspend(() => {
     const ready = serving || lease.fenced() ? [] : obligations.ready()
@@ -412,10 +422,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const wakeable: Wakeable = {
     wake: (ref) => unasked(ref, find(ref, false, false)),
     reads: (row) => host.readable(row) !== undefined,
-    accept: (ref, rows) => Effect.forEach(rows, (row) => {
-      const envelope = host.readable(row)
-      return envelope === undefined ? Effect.void : unasked(ref, local(ref, envelope))
-    }, { discard: true }),
+    accept: Effect.fnUntraced(function*(ref, rows) {
+      for (const row of rows) if (!(yield* handOver(ref, row))) return
+    }),
     isLive: (ref) => live.has(ref.id),
     serve,
     tick,
