@@ -48,6 +48,7 @@ export class Sweep extends Context.Service<Sweep, {
     let draining = false
 
     const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
+    const serve = Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true })
 
     // Takeovers
 
@@ -66,6 +67,7 @@ export class Sweep extends Context.Service<Sweep, {
         if (draining) return
         // First, so that whoever is woken below is told the time before it may leave again.
         yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
+        yield* serve
         yield* take(toTake.next())
       }),
       hinted: (isNamed) => Effect.suspend(() => {
@@ -106,7 +108,7 @@ export class Sweep extends Context.Service<Sweep, {
       if (hasShard(placement.mine(), shard) || all.some((registry) => registry.holds(shard))) ring(shard)
     })
 
-    yield* Effect.repeat(Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true }), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
+    yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
     let nodes = placement.version()
     const tick = Effect.suspend(() => {

@@ -28,10 +28,14 @@ export const layerMemory = (store: MemoryStore) =>
     const step = <A, E>(work: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.andThen(Effect.yieldNow, Effect.suspend(() => dead() ? Effect.never : work()))
 
-    /** The same of a read, which may fail before it does anything. */
+    /** The same of what may get no answer: it was not carried out, or was. */
     const ask = <A, E = never>(read: Read, work: () => Effect.Effect<A, E>): Effect.Effect<A, E | JournalUnavailable> =>
-      step((): Effect.Effect<A, E | JournalUnavailable> =>
-        store.fails(read, lease.incarnation()) ? Effect.fail(new JournalUnavailable({ cause: read })) : work())
+      step((): Effect.Effect<A, E | JournalUnavailable> => {
+        const fault = store.faultOf(read, lease.incarnation())
+        if (fault === undefined) return work()
+        const unanswered = Effect.fail(new JournalUnavailable({ cause: read }))
+        return fault === "unasked" ? unanswered : Effect.andThen(Effect.exit(work()), unanswered)
+      })
 
     const free = (actor: MemoryActor, me: string) => actor.owner === null || actor.owner === me || !store.alive(actor.owner, now())
 

@@ -1,8 +1,8 @@
 /**
  * The journal that lasts: PostgreSQL keeps J1 to J6 with one statement an append.
  *
- * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`, moments through `agenda.ts`,
- * stored commands through `inbox.ts`; here is what is left: setting aside, idempotency keys, attributes.
+ * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`, moments through `agenda.ts`, stored
+ * commands through `inbox.ts`; here is what is left: setting aside, whole logs, idempotency keys, attributes.
  */
 import { Effect, Layer } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -48,13 +48,13 @@ export const layerPostgres = (options: JournalOptions = {}) =>
       claim: (actor) => claim({ actor, owner: lease.incarnation() }),
       load: loads(database),
       release: (actors) => unavailable(agenda.release(actors)),
+      due: (limit, shards) => unavailable(agenda.due(limit, shards)),
+      tend: (others) => unavailable(agenda.tend(others)),
+      log: (actor, afterPos, types) => unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
       quarantine: ({ id, workspace }, epoch) =>
         unavailable(database.read({ name: "quarantine", text: quarantining, values: [toUuid(workspace), toUuid(id), epoch, toUuid(lease.incarnation())] })).pipe(
           Effect.asVoid
         ),
-      due: (limit, shards) => unavailable(agenda.due(limit, shards)),
-      tend: (others) => unavailable(agenda.tend(others)),
-      log: (actor, afterPos, types) => unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
       key: (workspace, scope) =>
         unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
           name: "key",

@@ -24,10 +24,10 @@ import { Router } from "../../actors/Router.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { NoAnswer } from "../../src/bus/hints.ts"
 import { makeInProcess } from "../../src/bus/inProcess.ts"
-import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
+import { type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
-import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
+import { type Fault, MemoryStore, placeOf, type Read, type ReadFault } from "../../src/journal/MemoryStore.ts"
 import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
@@ -46,16 +46,12 @@ export const agentId = freshId("agent")
 export interface Misfortune {
   readonly commit: number
   readonly fault: Fault | keyof typeof fencedMs | "leave"
-  /** A question that gets no answer after it, once. */
-  readonly then?: { readonly question: Question; readonly fault: "unasked" | "unanswered" }
+  /** What gets no answer after it, once. */
+  readonly then?: { readonly read: Read; readonly fault: ReadFault }
 }
 
 /** How long a fence stays closed. */
 const fencedMs = { "short fence": 100, "long fence": 1_000 } as const
-
-/** What a node asks the journal, but for appends. */
-const questions = ["claim", "load", "release", "due", "tend", "log", "key", "attributes", "input", "post", "inbox", "posted", "quarantine"] as const
-export type Question = (typeof questions)[number]
 
 export interface World {
   readonly store: MemoryStore
@@ -72,8 +68,6 @@ export interface World {
   readonly runs: Map<string, number>
   /** Runs that came to their end. */
   finished: number
-  /** Asked before each question to the journal, with its number from 1 among those of its name: it gets no answer, and is carried out or not. */
-  questionFault: (question: Question, n: number, incarnation: string) => "unasked" | "unanswered" | undefined
   /** What to do when that node's process dies. */
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
@@ -101,7 +95,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const store = new MemoryStore()
   const world: World = {
     store, misfortunes, plan, deaths: new Map(), leaves: new Map(), hooks: [], questions: new Map(), decided: 0, disabled: new Set(),
-    runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0, questionFault: () => undefined,
+    runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0,
     statuses: new Map(), busOf: () => ownBus, slowness: Effect.void
   }
   store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
@@ -110,9 +104,9 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     if (misfortune === undefined) return undefined
     const { fault, then } = misfortune
     if (then !== undefined) {
-      world.questionFault = (question) => {
-        if (question !== then.question) return undefined
-        world.questionFault = () => undefined
+      store.readFault = (read) => {
+        if (read !== then.read) return undefined
+        store.readFault = () => undefined
         return then.fault
       }
     }
@@ -205,39 +199,19 @@ const leaseOf = ({ fenced, fencedUntil, statuses, store }: World, incarnation: s
   })
 
 /** The store as one more owner uses it, whose lease lasts until it is taken away. */
-const journalOf = Effect.fnUntraced(function*(world: World, faultOf: () => World["questionFault"] = () => world.questionFault) {
+const journalOf = Effect.fnUntraced(function*(world: World) {
   const { store } = world
   const clock = yield* Clock.Clock
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
   store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: said })
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
-  const asked = new Map<Question, number>()
-  const harmed = <A, E>(question: Question, effect: Effect.Effect<A, E>): Effect.Effect<A, E | JournalUnavailable> =>
-    Effect.suspend(() => {
-      const n = (asked.get(question) ?? 0) + 1
-      asked.set(question, n)
-      const fault = faultOf()(question, n, lease.incarnation())
-      const unavailable: Effect.Effect<A, E | JournalUnavailable> = Effect.fail(new JournalUnavailable({ cause: fault }))
-      return fault === undefined ? effect : fault === "unasked" ? unavailable : Effect.andThen(Effect.exit(effect), unavailable)
-    })
   const journal = Journal.of({
+    ...memory,
     append: (append) => Effect.andThen(Effect.suspend(() => world.slowness), memory.append(append)),
     claim: (ref) => {
       world.claims++
-      return harmed("claim", memory.claim(ref))
-    },
-    load: (claimed) => harmed("load", memory.load(claimed)),
-    quarantine: (ref, epoch) => harmed("quarantine", memory.quarantine(ref, epoch)),
-    release: (actors) => harmed("release", memory.release(actors)),
-    due: (limit, shards) => harmed("due", memory.due(limit, shards)),
-    tend: (others) => harmed("tend", memory.tend(others)),
-    log: (ref, afterPos, types) => harmed("log", memory.log(ref, afterPos, types)),
-    key: (workspace, scope) => harmed("key", memory.key(workspace, scope)),
-    attributes: (ref) => harmed("attributes", memory.attributes(ref)),
-    input: (ref, inputId) => harmed("input", memory.input(ref, inputId)),
-    post: (row, kept) => harmed("post", memory.post(row, kept)),
-    inbox: (wanted) => harmed("inbox", memory.inbox(wanted)),
-    posted: (ref) => harmed("posted", memory.posted(ref))
+      return memory.claim(ref)
+    }
   })
   return { journal, lease }
 })
@@ -299,10 +273,13 @@ export type Node = Effect.Success<ReturnType<typeof startNode>>
 
 /** What a cold claim finds: by a node that does nothing with it, and is gone again. */
 export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef) {
-  const { journal, lease } = yield* journalOf(world, () => () => undefined)
+  const { journal, lease } = yield* journalOf(world)
+  const { readFault } = world.store
+  world.store.readFault = () => undefined
   const actor = world.store.actors.get(placeOf(ref))
   const fruitless = actor?.fruitless ?? 0
   const loaded = yield* Effect.orDie(Effect.flatMap(journal.claim(ref), journal.load))
+  world.store.readFault = readFault
   // A look is no attempt to get anywhere.
   if (actor !== undefined) actor.fruitless = fruitless
   world.store.lapse(lease.incarnation())

@@ -50,8 +50,8 @@ export const runScenario = (scenario: Omit<Scenario, "name" | "log">, ...misfort
 
 const crashes = ["crash before", "crash after"] as const
 const losses = ["lost before", "lost after", "unavailable", "late", "too late", "leave", "short fence", "long fence"] as const
-/** What a node asks to find again what it has lost, or to go on with it. */
-const questions = ["claim", "load", "due", "key", "input", "log", "inbox", "release"] as const
+/** What a node reads to find again what it has lost, or to go on with it. */
+const reads = ["claim", "load", "due", "key", "input", "log", "inbox", "release"] as const
 const pairs = [["crash before", "crash after"], ["crash after", "crash before"], ["unavailable", "crash after"]] as const
 
 /** Of the pairs of commits every so manieth: 1 is all of them. */
@@ -113,10 +113,10 @@ export const enumerate = (scenarios: ReadonlyArray<Scenario>) => {
         Effect.gen(function*() {
           const { commits } = yield* runScenario(scenario)
           for (let commit = 1; commit <= commits; commit++) {
-            for (const question of questions) {
+            for (const read of reads) {
               for (const fault of ["unasked", "unanswered"] as const) {
-                const { log } = yield* runScenario(scenario, { commit, fault: "unavailable", then: { question, fault } })
-                isSame(scenario, log, `unavailable, commit ${commit} of ${commits}, then ${question} ${fault}`)
+                const { log } = yield* runScenario(scenario, { commit, fault: "unavailable", then: { read, fault } })
+                isSame(scenario, log, `unavailable, commit ${commit} of ${commits}, then ${read} ${fault}`)
                 cases++
               }
             }

@@ -46,8 +46,8 @@ const next = (actor: ActorRef, at: { readonly epoch?: number; readonly rev: numb
 const together = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) => Effect.all(effects.map(Effect.exit), { concurrency: "unbounded" })
 const tags = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>) =>
   exits.map((exit) => Exit.isSuccess(exit) ? "done" : Cause.hasDies(exit.cause) ? "defect" : tagOf(Cause.squash(exit.cause)))
-const wanted = (shards: Shards): InboxWanted => ({ actors: 100, rows: 100, shards, after: undefined, except: [] })
 const loading = (journal: Owner["journal"], actor: ActorRef) => Effect.flatMap(journal.claim(actor), journal.load)
+const wanted = (shards: Shards): InboxWanted => ({ actors: 100, rows: 100, shards, after: undefined, except: [] })
 const tagOf = (error: unknown) => typeof error === "object" && error !== null && "_tag" in error ? error._tag : error
 
 for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async () => memoryWorld(), PostgreSQL: postgresWorld })) {
@@ -468,7 +468,7 @@ describe("the journal in memory alone", () => {
     const seen: Array<string> = []
     store.readFault = (read, n) => {
       seen.push(`${read} ${n}`)
-      return read === "claim" && n === 1 || read === "load"
+      return read === "claim" && n === 1 || read === "load" ? "unasked" : undefined
     }
     const claims = yield* together([journal.claim(actor)])
     const claimed = yield* journal.claim(actor)
