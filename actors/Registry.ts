@@ -207,7 +207,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     note(actor)
     if (givenUp && kind.poison !== undefined) {
       actor.desk.endAll()
-      fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
+      host.push(actor, { request: kind.poison, reply: () => {} })
     } else if (!isDone(head)) host.resume(actor, claimed.mine && owed?.held === true)
     else actor.desk.endAll()
     return actor
@@ -435,7 +435,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
         const given = [...live.values()].filter((actor) => !actor.unborn && (over || isResting(actor)))
         for (const actor of given) host.lose(actor, "drained")
         yield* Effect.ignore(giveBack(given))
-        if (live.size === 0 || over) return
+        if (over) return obligations.cutOff()
+        // What it owes comes back first: an outcome in hand is told.
+        if (live.size === 0 && loading.size === 0 && obligations.size === 0) return
         yield* Effect.sleep(10)
       }
     }),
