@@ -192,9 +192,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     const { actor: ref, epoch, head } = claimed
     const owed = obligations.get(ref.id)
     const fruitless = claimed.fruitless + (owed?.breaks?.pos === head.pos ? owed.breaks.times : 0)
-    const givenUp = fruitless >= options.fruitlessLimit && (!isDone(head) || isQuarantined(head))
-    if (givenUp && !asked && fruitless >= options.fruitlessLimit + farewells) {
-      if (!isDone(head)) {
+    const isAside = isQuarantined(head)
+    const givenUp = isAside || (!isDone(head) && fruitless >= options.fruitlessLimit)
+    if (!asked && (isAside || (givenUp && fruitless >= options.fruitlessLimit + farewells))) {
+      if (!isAside) {
         yield* journal.quarantine(ref, epoch)
         record(actorsQuarantined)
         yield* Effect.logError("an actor breaks whatever is tried: it is set aside until a command wakes it").pipe(Effect.annotateLogs({ actor: ref.id, takenUp: fruitless }))
