@@ -167,6 +167,7 @@ describe("a node that leaves", () => {
     Effect.gen(function*() {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 1s\n/call once {}") })
+      yield* settle
       const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
       const other = yield* startNode(world, () => undefined)
       yield* pass(10_000)
