@@ -7,11 +7,12 @@
  * P2. No node gets more than a tenth above its share: who is full is passed over.
  * P3. A placement says where to ask, never who owns: an actor that lives elsewhere stays there.
  * P4. A node that is on its way out has no shards.
+ * P5. While a node of an earlier version lives, all work with its 256 shards, so that all find the same.
  */
 import { Context, Effect, Layer } from "effect"
 import type { Noun } from "../src/domain/ids.ts"
 import { Lease, type LiveNode } from "../src/journal/Lease.ts"
-import { hasShard, shardCount, shardOf, type Shards, shardsOf } from "../src/journal/shard.ts"
+import { coarseCount, coarseOf, shardCount, type Shards, shardsOf } from "../src/journal/shard.ts"
 import { freshId } from "../src/seed.ts"
 
 /** FNV-1a. */
@@ -28,13 +29,13 @@ const mixed = (n: number) => {
   return (n ^ (n >>> 16)) >>> 0
 }
 
-/** The node of each shard; none when there are no nodes. */
-export const place = (incarnations: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const most = Math.ceil(shardCount * 1.1 / incarnations.length)
+/** The node of each of so many shards; none when there are no nodes. */
+export const place = (incarnations: ReadonlyArray<string>, count = shardCount): ReadonlyArray<string> => {
+  const most = Math.ceil(count * 1.1 / incarnations.length)
   const nodes = incarnations.toSorted().map((incarnation) => ({ incarnation, seed: hashOf(incarnation), left: most }))
   const [first] = nodes
   if (first === undefined) return []
-  return Array.from({ length: shardCount }, (_, shard) => {
+  return Array.from({ length: count }, (_, shard) => {
     const draw = mixed(shard + 1)
     let best = first
     let highest = -1
@@ -47,22 +48,33 @@ export const place = (incarnations: ReadonlyArray<string>): ReadonlyArray<string
   })
 }
 
+/** The node of each shard among these nodes (P4, P5). */
+export const placeAmong = (nodes: ReadonlyArray<Pick<LiveNode, "incarnation" | "shards"> & { readonly draining?: boolean }>): ReadonlyArray<string> => {
+  const staying = nodes.flatMap(({ draining, incarnation }) => draining === true ? [] : [incarnation])
+  if (nodes.every(({ shards }) => shards === shardCount)) return place(staying)
+  const coarse = place(staying, coarseCount)
+  return coarse.length === 0 ? [] : Array.from({ length: shardCount }, (_, shard) => coarse[coarseOf(shard)]!)
+}
+
 /** So many births more than the others on average, and a node has borne enough of its own. */
 const leeway = { births: 128, share: 1.25 }
 
-/** Ids that are drawn for one of a shard of this node: among ten nodes one in two hundred is none. */
-const tries = 50
+/** For so long births count as of late. */
+const countedMs = 300_000
+const marksEvery = 60_000
 
 export class Placement extends Context.Service<Placement, {
   /** The node that is to have the shard; undefined while all nodes are leaving. */
   readonly of: (shard: number) => string | undefined
   /** This node's shards. */
   readonly mine: () => Shards
+  /** This node's shards, and those of the node that stands so many places after it: with the same number, every shard is some other node's too. */
+  readonly withNeighbour: (places: number) => Shards
   /** Changes with the list of nodes. */
   readonly version: () => string
   /**
    * An id for an actor that is to be born here: of a shard of this node, so that it may stay and whoever
-   * bore it finds it here; of any shard once this node has borne more than its share.
+   * bore it finds it here; of any shard once this node has lately borne more than its share.
    */
   readonly freshId: (noun: Noun) => string
   /** Births here so far. */
@@ -71,30 +83,56 @@ export class Placement extends Context.Service<Placement, {
   static readonly layer = Layer.effect(Placement, Effect.map(Lease, makePlacement))
 }
 
+/** How many actors each node had borne at one time. */
+interface Mark {
+  readonly at: number
+  readonly mine: number
+  readonly theirs: ReadonlyMap<string, number>
+}
+
 function makePlacement(lease: Lease["Service"]) {
   let seen: ReadonlyArray<LiveNode> | undefined
   let me = ""
   let version = ""
+  /** The nodes that stay, in their order. */
+  let ring: ReadonlyArray<string> = []
   let placed: ReadonlyArray<string> = []
   let mine: Shards = shardsOf(() => false)
+  let own: ReadonlyArray<number> = []
   let births = 0
+  /** Oldest first. Nodes say how many they have borne in their lives: the last minutes are the difference. */
+  let marks: ReadonlyArray<Mark> = []
 
   const look = () => {
     const nodes = lease.nodes()
     if (nodes === seen && me === lease.incarnation()) return
     seen = nodes
-    const staying = nodes.flatMap(({ draining, incarnation }) => draining ? [] : [incarnation])
-    const now = [...staying, lease.incarnation()].join()
+    me = lease.incarnation()
+    // This node may not have said yet what it says.
+    const known = nodes.map((node) => node.incarnation === me ? { ...node, shards: shardCount } : node)
+    const now = JSON.stringify([me, known.map(({ draining, incarnation, shards }) => [incarnation, draining, shards])])
     if (now === version) return
     version = now
-    me = lease.incarnation()
-    placed = place(staying)
+    ring = known.flatMap(({ draining, incarnation }) => draining ? [] : [incarnation]).toSorted()
+    placed = placeAmong(known)
     mine = shardsOf((shard) => placed[shard] === me)
+    own = placed.flatMap((node, shard) => node === me ? [shard] : [])
+  }
+
+  const mark = () => {
+    const at = lease.now()
+    if (at - (marks.at(-1)?.at ?? -Infinity) < marksEvery) return
+    const theirs = new Map(lease.nodes().map((node) => [node.incarnation, node.births]))
+    marks = [...marks.filter((mark) => at - mark.at < countedMs), { at, mine: births, theirs }]
   }
 
   const isAhead = () => {
     const others = lease.nodes().filter(({ draining, incarnation }) => !draining && incarnation !== me)
-    return others.length > 0 && births > leeway.births + leeway.share * others.reduce((sum, node) => sum + node.births, 0) / others.length
+    if (others.length === 0) return false
+    mark()
+    const [since] = marks
+    const theirs = others.reduce((sum, node) => sum + node.births - (since?.theirs.get(node.incarnation) ?? 0), 0) / others.length
+    return births - (since?.mine ?? 0) > leeway.births + leeway.share * theirs
   }
 
   return Placement.of({
@@ -106,6 +144,12 @@ function makePlacement(lease: Lease["Service"]) {
       look()
       return mine
     },
+    withNeighbour: (places) => {
+      look()
+      const at = ring.indexOf(me)
+      const neighbour = ring[(at + 1 + places % Math.max(1, ring.length - 1)) % ring.length]
+      return at < 0 || neighbour === me ? mine : shardsOf((shard) => placed[shard] === me || placed[shard] === neighbour)
+    },
     version: () => {
       look()
       return version
@@ -113,10 +157,9 @@ function makePlacement(lease: Lease["Service"]) {
     births: () => births,
     freshId: (noun) => {
       look()
+      const ahead = isAhead()
       births++
-      let id = freshId(noun)
-      if (!isAhead()) for (let i = 0; i < tries && !hasShard(mine, shardOf(id)); i++) id = freshId(noun)
-      return id
+      return ahead || own.length === 0 ? freshId(noun) : freshId(noun, own[Math.floor(Math.random() * own.length)])
     }
   })
 }

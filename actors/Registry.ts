@@ -27,7 +27,7 @@ import { type Live, type Loss, makeHost } from "./Host.ts"
 import type { Kind, Written } from "./Kind.ts"
 import { answered, failed, type Question, type Reply } from "./messages.ts"
 import { Moments } from "./moments.ts"
-import { Obligations } from "./obligations.ts"
+import { brokenAt, Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
 import { Router } from "./Router.ts"
 
@@ -47,6 +47,8 @@ interface Birth {
 export interface Wakeable {
   /** Claims and resumes an actor that is due; nothing when another node lives with it. */
   readonly wake: (ref: ActorRef) => Effect.Effect<void>
+  /** Whether this version can read a row of the inbox. */
+  readonly reads: (row: InboxRow) => boolean
   /** Delivers commands to one actor that were stored while its owner could not be reached, oldest first. */
   readonly accept: (ref: ActorRef, rows: ReadonlyArray<InboxRow>) => Effect.Effect<void>
   readonly isLive: (ref: ActorRef) => boolean
@@ -136,17 +138,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   }
 
   const onLost = (actor: Actor, why: Loss) => {
-    const { breaks, desk, head, ref } = actor
+    const { breaks, desk, head } = actor
     leave(actor)
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go on.
-    if (why === "unavailable") return obligations.owe(ref, desk, breaks, "unanswered")
+    if (why === "unavailable") return obligations.lost(actor, "unanswered")
     if (why === "drained") return desk.endAll()
     desk.cutOff()
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     if (!owes) return desk.endAll()
-    if (why !== "broken") return obligations.owe(ref, desk, breaks, "unanswered")
-    obligations.owe(ref, desk, { pos: head.pos, times: breaks?.pos === head.pos ? breaks.times + 1 : 1 }, "broken")
+    if (why === "broken") obligations.lost({ ...actor, breaks: brokenAt(breaks, head.pos) }, "broken")
+    else obligations.lost(actor, "unanswered")
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
@@ -206,36 +208,33 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     if (givenUp && kind.poison !== undefined) {
       actor.desk.endAll()
       fork(Effect.ignore(host.tell(actor, { request: kind.poison })))
-    } else if (!isDone(head)) host.resume(actor, claimed.mine)
+    } else if (!isDone(head)) host.resume(actor, claimed.mine && owed?.held === true)
     else actor.desk.endAll()
     return actor
   })
 
   const load = Effect.fnUntraced(function*(ref: ActorRef, asked: boolean) {
     /** It may be mine by now, and have something to do. */
-    const owe = (why: "unanswered" | "broken", pos?: number) => {
-      const { breaks, desk = new Desk<Request>() } = obligations.get(ref.id) ?? {}
-      obligations.owe(ref, desk, pos === undefined ? breaks : { pos, times: breaks?.pos === pos ? breaks.times + 1 : 1 }, why)
-      return new Unreachable({ retryAfterSeconds: 2 })
-    }
+    const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
+    const unreachable = Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
     const claimed = yield* journal.claim(ref).pipe(
-      Effect.tapDefect(() => Effect.sync(() => owe("broken"))),
+      Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
         NoSuchActor: () => {
-          settle(ref.id)
+          if (obligations.unknown(ref)) settle(ref.id)
           return Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
         },
         OwnedElsewhere: (elsewhere) => {
           settle(ref.id)
           return Effect.fail(elsewhere)
         },
-        JournalUnavailable: () => Effect.fail(owe("unanswered"))
+        JournalUnavailable: () => Effect.andThen(owe("unanswered"), unreachable)
       })
     )
     record(claims)
     return yield* activate(claimed, asked).pipe(
-      Effect.tapDefect(() => Effect.sync(() => owe("broken", claimed.head.pos))),
-      Effect.catchTag("JournalUnavailable", () => Effect.fail(owe("unanswered")))
+      Effect.tapDefect(() => owe("broken", claimed.head.pos)),
+      Effect.catchTag("JournalUnavailable", () => Effect.andThen(owe("unanswered"), unreachable))
     )
   })
 
@@ -390,7 +389,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     // What could not be given back stays this node's, and no other's sweep looks for it: this one's does.
     yield* giveBack(later).pipe(
       Effect.catch(() => Effect.sync(() => {
-        for (const { breaks, desk, head, ref } of later) if (head.runnableAt !== null) obligations.owe(ref, desk, breaks, "unanswered")
+        for (const actor of later) if (actor.head.runnableAt !== null) obligations.lost(actor, "unanswered")
       }))
     )
   })
@@ -412,6 +411,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
 
   const wakeable: Wakeable = {
     wake: (ref) => unasked(ref, find(ref, false, false)),
+    reads: (row) => host.readable(row) !== undefined,
     accept: (ref, rows) => Effect.forEach(rows, (row) => {
       const envelope = host.readable(row)
       return envelope === undefined

@@ -10,7 +10,7 @@
  *     where the actor breaks five minutes.
  */
 import type { ActorRef } from "../src/journal/Journal.ts"
-import type { Desk } from "./Desk.ts"
+import { Desk } from "./Desk.ts"
 
 /** How often an actor broke its host at one position of its journal. */
 export interface Breaks {
@@ -22,11 +22,26 @@ export interface Owed<Request> {
   readonly ref: ActorRef
   readonly desk: Desk<Request>
   readonly breaks: Breaks | undefined
+  /**
+   * It has been in memory here since this node took it over or bore it: what is on its desk is all that was started for it.
+   * One whose claim got no answer may have been taken from a dead node.
+   */
+  readonly held: boolean
+  /** Milliseconds: a birth without an answer may still be on its way until then. */
+  readonly unbornUntil: number | undefined
   /** Attempts to meet it that failed, one after the other. */
   readonly attempts: number
   /** Milliseconds: not before. */
   readonly at: number
 }
+
+/** The journal did not answer; or the actor's own code or data stopped it. */
+type Why = "unanswered" | "broken"
+
+/** Longer than any statement takes, wherever it hangs. */
+const unbornMs = 60_000
+
+export const brokenAt = (before: Breaks | undefined, pos: number): Breaks => ({ pos, times: before?.pos === pos ? before.times + 1 : 1 })
 
 const unansweredMs = { first: 250, most: 2_000 }
 const brokenMs = { first: 1_000, most: 300_000 }
@@ -50,12 +65,29 @@ export class Obligations<Request> {
     return this.owed.get(id)
   }
 
-  /** To be taken up again soon: `broken` where its own code or its own data stopped it. */
-  owe(ref: ActorRef, desk: Desk<Request>, breaks: Breaks | undefined, why: "unanswered" | "broken") {
-    const before = this.owed.get(ref.id)
-    const attempts = (before?.attempts ?? 0) + 1
-    const wait = why === "broken" ? pause(breaks?.times ?? attempts, brokenMs) : pause(attempts, unansweredMs)
-    this.owed.set(ref.id, { ref, desk, breaks, attempts, at: this.now() + wait })
+  /** An actor has left memory with something to do: it is to be taken up again. `breaks` of one that broke, `unborn` one whose birth has no answer. */
+  lost({ breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean }, why: Why) {
+    this.owed.set(ref.id, this.paused({ ref, desk, breaks, held: true, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 }, why))
+  }
+
+  /** An attempt to take it up came to nothing: it may be this node's by now. `pos`: where it broke. */
+  failed(ref: ActorRef, why: Why, pos?: number) {
+    const before = this.owed.get(ref.id) ?? { ref, desk: new Desk<Request>(), breaks: undefined, held: false, unbornUntil: undefined, attempts: 0 }
+    const breaks = pos === undefined ? before.breaks : brokenAt(before.breaks, pos)
+    this.owed.set(ref.id, this.paused({ ...before, breaks, attempts: before.attempts + 1 }, why))
+  }
+
+  /** The journal knows no such actor. Whether that settles it: not while its birth may still be on its way. */
+  unknown(ref: ActorRef): boolean {
+    const until = this.owed.get(ref.id)?.unbornUntil
+    if (until === undefined || until <= this.now()) return true
+    this.failed(ref, "unanswered")
+    return false
+  }
+
+  private paused(owed: Omit<Owed<Request>, "at">, why: Why): Owed<Request> {
+    const wait = why === "broken" ? pause(owed.breaks?.times ?? owed.attempts, brokenMs) : pause(owed.attempts, unansweredMs)
+    return { ...owed, at: this.now() + wait }
   }
 
   /** It is back in memory, another node has it, or nothing is left to do. */

@@ -4,6 +4,8 @@
  * Columns are read from the catalogue, so that a new one needs no change here.
  */
 import pg from "pg"
+import { body, toUuid } from "../src/domain/ids.ts"
+import { freshId } from "../src/seed.ts"
 
 type Changes = Readonly<Record<string, string>>
 
@@ -65,5 +67,44 @@ export const multiply = (url: string, thread: string, threads: number) =>
     await copy(client, "facts", `t.actor = '${thread}'`, "made", { actor: "g.id", once: "null" })
     await client.query("drop table made")
     for (const table of ["heads", "facts"]) await client.query(`vacuum analyze ${table}`)
+    await client.query("checkpoint")
+  })
+
+/**
+ * What runs and what is ahead, of living nodes: heads with their notes on the agenda, a row for each, which is the worst.
+ * Nobody performs it: the nodes are rows.
+ */
+export const generateWork = (url: string, nodes: ReadonlyArray<string>, { ahead, running }: { readonly ahead: number; readonly running: number }) =>
+  connected(url, async (client) => {
+    await client.query("set synchronous_commit = off")
+    await client.query(
+      `insert into nodes (incarnation, name, deadline, status) select id, 'n' || i, now() + interval '1 day', '{"notes":true}' from unnest($1::uuid[]) with ordinality as n(id, i)`, [nodes])
+    await client.query(`create temporary table made as select uuidv7() as id, ($1::uuid[])[1 + n % cardinality($1::uuid[])] as owner,
+      case when n <= $2::int then now() + interval '1 hour' + make_interval(secs => n) else now() - make_interval(secs => (n % 600)) end as at, n <= $2::int as ahead
+      from generate_series(1, $2::int + $3::int) as n`, [nodes, ahead, running])
+    await client.query(`insert into heads (workspace, id, created_at, kind, attributes, owner, epoch, touched, pos, seq, rev, since, updated_at, runnable_at, status, carry)
+      select uuidv7(), id, now(), 'thread', '{}', owner, 1, 0, 1, 1, 1, 1, now(), at, 'running', '{}' from made`)
+    await client.query("insert into agenda (owner, at, actors) select owner, at, array[id] from made where not ahead")
+    await client.query("insert into agenda_later (owner, at, actors) select owner, at, array[id] from made where ahead")
+    await client.query("drop table made")
+    for (const table of ["heads", "agenda", "agenda_later", "nodes"]) await client.query(`vacuum analyze ${table}`)
+    await client.query("checkpoint")
+  })
+
+/** Threads in the middle of the turn of the one that is copied, each with a turn of its own, all of one owner; what their messages tell the model to wait is left out. */
+export const copies = (url: string, original: { readonly thread: string; readonly turn: string; readonly wait: string; readonly owner: string }, threads: number) =>
+  connected(url, async (client) => {
+    await client.query("set synchronous_commit = off")
+    const made = Array.from({ length: threads }, () => ({ id: toUuid(freshId("thread")), turn: freshId("turn") }))
+    await client.query("create temporary table made as select * from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality as m(id, turn, body, n)",
+      [made.map(({ id }) => id), made.map(({ turn }) => toUuid(turn)), made.map(({ turn }) => body(turn))])
+    const own = (column: string) => `replace(t.${column}, '${original.turn}', g.body)`
+    await copy(client, "heads", `t.id = '${original.thread}'`, "made", { id: "g.id", owner: `'${original.owner}'::uuid`, carry: own("carry") })
+    await copy(client, "facts", `t.actor = '${original.thread}'`, "made", {
+      actor: "g.id", turn: "case when t.turn is null then null else g.turn end", once: "null", event: `replace(${own("event")}, '${original.wait}', '')`, detail: own("detail")
+    })
+    await client.query(`insert into agenda (owner, at, actors) select $1::uuid, now(), array_agg(id) from made group by n / 10`, [original.owner])
+    await client.query("drop table made")
+    for (const table of ["heads", "facts", "agenda"]) await client.query(`vacuum analyze ${table}`)
     await client.query("checkpoint")
   })

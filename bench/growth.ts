@@ -11,7 +11,7 @@ import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { toUuid } from "../src/domain/ids.ts"
-import { at, connect, events, pause, text } from "./adapters/Adapter.ts"
+import { connect, pause } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
 import { lengthen, multiply } from "./generate.ts"
 import { openInspector } from "./inspector.ts"
@@ -20,6 +20,7 @@ import { watch } from "./processes.ts"
 import { writeReport } from "./report.ts"
 import { median, summarize } from "./statistics.ts"
 import { scratch, startPostgres, startTroupe, type System } from "./systems.ts"
+import { create, lastSeq, message, turn } from "./turns.ts"
 
 const { values } = parseArgs({
   options: {
@@ -37,29 +38,6 @@ const found = (what: string, value: string, bar = "", holds?: boolean) => {
 
 /** An actor leaves memory after so long. */
 const idleMs = 5_000
-
-const message = { content: [{ type: "text", text: "Summarise the latest deployment and tell me whether it is safe to continue." }] }
-
-/** Submits one message and polls for the end of its turn, from that seq on; the new last seq. */
-const turn = async (http: ReturnType<typeof connect>, thread: string, after: number) => {
-  await http.post(`/v1/threads/${thread}/messages`, message)
-  for (;;) {
-    for (const event of events(await http.get(`/v1/threads/${thread}/events?afterSeq=${after}`))) {
-      after = Math.max(after, Number(at(event, "seq")))
-      if (at(event, "type") === "turn_completed") return after
-      if (at(event, "type") === "turn_failed") throw new Error(JSON.stringify(event))
-    }
-    await pause(1)
-  }
-}
-
-const create = async (system: System) => {
-  const http = connect(system.target)
-  const id = text(await http.post("/v1/threads", { agentId: system.target.agents[0] }), "thread", "id")
-  await turn(http, id, 0)
-  await http.close()
-  return id
-}
 
 const postgres = await startPostgres()
 const meter = await openMeter(postgres.url)
@@ -79,7 +57,7 @@ try {
     const http = connect(system.target)
     const costs: Array<{ readonly events: number; readonly cold: number; readonly p50: number; readonly cpu: number; readonly database: number }> = []
     for (const id of [short, long]) {
-      let after = Number(at(await http.get(`/v1/threads/${id}`), "lastSeq"))
+      let after = await lastSeq(http, id)
       const before = performance.now()
       const length = after
       after = await turn(http, id, after)
@@ -96,7 +74,7 @@ try {
     }
     const colds: Array<number> = []
     for (const id of others) {
-      const after = Number(at(await http.get(`/v1/threads/${id}`), "lastSeq"))
+      const after = await lastSeq(http, id)
       const before = performance.now()
       await turn(http, id, after)
       colds.push(performance.now() - before)

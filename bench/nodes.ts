@@ -74,7 +74,7 @@ try {
   found("commands that the first of the three had others answer", answered ?? "none")
   if (values.write) {
     const table = ["| what | found | bar |", "|-|-|-|", ...lines.map((line) => `| ${line.join(" | ")} |`)].join("\n")
-    await writeReport("nodes", [describeMachine({ seconds, warmupSeconds: 8 }, repeat).replace(", interleaved with the yardstick", ", interleaved"), table].join("\n\n"))
+    await writeReport("nodes", [describeMachine(`Median of ${repeat} runs of ${seconds} s after 8 s of warm-up, interleaved.`), table].join("\n\n"))
   }
 } finally {
   for (const stop of stops.reverse()) await stop().catch(console.error)

@@ -65,10 +65,10 @@ export const bars = (rows: ReadonlyArray<Measured>): ReadonlyArray<Bar> => {
   return verdicts
 }
 
-export const describeMachine = (options: { readonly seconds: number; readonly warmupSeconds: number }, repeat: number) =>
+/** `how` says what was measured for how long. */
+export const describeMachine = (how: string) =>
   `${new Date().toISOString().slice(0, 10)}, ${os.cpus().length} cores (${os.cpus()[0]?.model.trim() ?? "unknown"}) shared by server, database and load generator, ` +
-  `${round(os.totalmem() / 2 ** 30, 0)} GiB, Node ${process.versions.node}, PostgreSQL 18 with default settings and fsync on. ` +
-  `Median of ${repeat} runs of ${options.seconds} s after ${options.warmupSeconds} s of warm-up, interleaved with the yardstick.`
+  `${round(os.totalmem() / 2 ** 30, 0)} GiB, Node ${process.versions.node}, PostgreSQL 18 with default settings and fsync on. ${how}`
 
 /** Replaces what stands between the markers of that name in docs/benchmarks.md, or adds it at the end. */
 export const writeReport = async (name: string, body: string) => {

@@ -7,90 +7,33 @@
  *   --only troupe    or yardstick
  *   --statements     also shows what each SQL statement cost
  *   --profile        runs the server under --cpu-prof (a file in .troupe/bench)
+ *   --against C      beside commit C instead, with C beside itself as control (against.ts)
+ *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others
+ *   --node="--x=1"   flags of Node for this checkout's server there: what a setting of V8 costs, with --against HEAD
  *   --write          puts the table into docs/benchmarks.md
  */
 import { parseArgs } from "node:util"
-import { openMeter } from "./database.ts"
-import { measure, type Measured } from "./measure.ts"
-import { bars, describeMachine, medians, toMarkdown, writeReport } from "./report.ts"
-import { startPostgres, startTroupe, startYardstick, type System } from "./systems.ts"
+import { against } from "./against.ts"
+import { besideYardstick } from "./besideYardstick.ts"
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: "string", default: "10" }, warmup: { type: "string", default: "6" }, repeat: { type: "string", default: "3" },
-    clients: { type: "string", default: "1,16,64" }, modes: { type: "string", default: "A,B" }, only: { type: "string" },
+    seconds: { type: "string" }, warmup: { type: "string" }, repeat: { type: "string", default: "3" }, clients: { type: "string" },
+    modes: { type: "string", default: "A,B" }, only: { type: "string" }, against: { type: "string" }, rounds: { type: "string", default: "9" }, node: { type: "string", default: "" },
     statements: { type: "boolean", default: false }, profile: { type: "boolean", default: false }, write: { type: "boolean", default: false }
   }
 })
-const levels = values.clients.split(",").map(Number)
-const modes = (["A", "B"] as const).filter((mode) => values.modes.toUpperCase().includes(mode))
-const options = { seconds: Number(values.seconds), warmupSeconds: Number(values.warmup) }
-const round = (n: number, digits = 2) => n.toFixed(digits)
+const { only, profile, seconds, statements, warmup, write } = values
+const levels = (text: string) => text.split(",").map(Number)
 
-const postgres = await startPostgres()
-const stops: Array<() => Promise<void>> = [postgres.stop]
-const stopAll = async () => {
-  for (const stop of stops.splice(0).reverse()) await stop().catch(console.error)
-}
-process.once("SIGINT", () => void stopAll().finally(() => process.exit(130)))
-
-try {
-  const meter = await openMeter(postgres.url)
-  stops.push(meter.close)
-  const systems: Array<System> = []
-  if (values.only !== "yardstick") {
-    const url = await meter.createDatabase("bench_troupe")
-    systems.push(await startTroupe("bench_troupe", url, {
-      agents: Math.max(...levels), flags: values.profile ? ["--cpu-prof", "--cpu-prof-dir=.troupe/bench"] : []
-    }))
-    stops.push(systems[0]!.stop)
-  }
-  if (values.only !== "troupe") {
-    systems.push(await startYardstick("bench_yardstick", await meter.createDatabase("bench_yardstick")))
-    stops.push(systems.at(-1)!.stop)
-  }
-
-  // Once: after every checkpoint the first change of a page logs the page whole.
-  await meter.checkpoint()
-  const runs: Array<Measured> = []
-  for (const mode of modes) {
-    for (const clients of levels) {
-      if (values.statements) await meter.forget()
-      // Ours, the yardstick, ours, the yardstick: what the machine does to one it does to the other.
-      for (let i = 0; i < Number(values.repeat); i++) {
-        for (const system of systems) {
-          if (mode === "B" && system.name === "yardstick") continue
-          const run = await measure(system, mode, { ...options, clients, meter, postgresPid: postgres.pid })
-          runs.push(run)
-          console.log(
-            `${mode} ${String(clients).padStart(3)} clients  ${system.name.padEnd(9)} ${round(run.turnsPerSecond, 0).padStart(5)} turns/s` +
-              `  p50 ${round(run.p50)} p99 ${round(run.p99)} ms  CPU ${round(run.serverCpuMs)} + ${round(run.databaseCpuMs)} ms` +
-              `  ${round(run.statements)} statements ${round(run.commits)} commits ${round(run.walBytes, 0)} B WAL + ${round(run.pageBytes, 0)} of whole pages  ${round(run.rssMiB, 0)} MiB${run.errors > 0 ? `  ${run.errors} ERRORS` : ""}`
-          )
-        }
-      }
-      if (values.statements) {
-        for (const system of systems) {
-          console.log(`\n${system.database}`)
-          for (const { calls, ms, walBytes, walPages, walRecords, text } of await meter.costs(system.database)) {
-            console.log(
-              `  ${String(calls).padStart(7)} calls ${round(ms / calls, 3).padStart(7)} ms each` +
-                `  WAL in all ${String(walRecords).padStart(7)} records ${String(Math.round(walBytes / 1_000)).padStart(6)} kB, ${String(walPages).padStart(4)} whole pages  ${text.slice(0, 400)}`
-            )
-          }
-        }
-        console.log()
-      }
-    }
-  }
-  const rows = medians(runs)
-  const table = toMarkdown(rows)
-  const verdicts = bars(rows)
-  console.log(`\n${table}\n`)
-  for (const bar of verdicts) console.log(`${bar.holds ? "holds " : "MISSED"}  ${bar.text}`)
-  const start = systems.find((s) => s.name === "troupe")?.startMs
-  if (start !== undefined) console.log(`\nStart to ready: ${round(start, 0)} ms`)
-  if (values.write) await writeReport("turns", [describeMachine(options, Number(values.repeat)), table, verdicts.map((b) => `- ${b.holds ? "holds" : "**missed**"}: ${b.text}`).join("\n")].join("\n\n"))
-} finally {
-  await stopAll()
+if (values.against === undefined) {
+  await besideYardstick({
+    seconds: Number(seconds ?? 10), warmupSeconds: Number(warmup ?? 6), repeat: Number(values.repeat), levels: levels(values.clients ?? "1,16,64"),
+    modes: (["A", "B"] as const).filter((mode) => values.modes.toUpperCase().includes(mode)), only, statements, profile, write
+  })
+} else {
+  await against({
+    commit: values.against, clients: levels(values.clients ?? "16,64"), rounds: Number(values.rounds), seconds: Number(seconds ?? 7), warmupSeconds: Number(warmup ?? 2),
+    flags: values.node.split(" ").filter((flag) => flag !== ""), write
+  })
 }

@@ -9,7 +9,7 @@ import { freePort } from "../src/postgres/cluster.ts"
 import { Embedded } from "../src/postgres/Embedded.ts"
 import { at, connect, pause, type Target, text } from "./adapters/Adapter.ts"
 
-const root = resolve(import.meta.dirname, "..")
+export const root = resolve(import.meta.dirname, "..")
 export const scratch = join(root, ".troupe", "bench")
 const run = promisify(execFile)
 
@@ -66,11 +66,11 @@ const stop = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-const launch = (name: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
+const launch = (name: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>, checkout = root) => {
   mkdirSync(scratch, { recursive: true })
   const log = join(scratch, `${name}.log`)
   const out = openSync(log, "w")
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...environment }, stdio: ["ignore", out, out] })
+  const child = spawn(process.execPath, args, { cwd: checkout, env: { ...process.env, ...environment }, stdio: ["ignore", out, out] })
   if (child.pid === undefined) throw new Error(`${name} could not be started`)
   return { child, pid: child.pid, log }
 }
@@ -96,7 +96,10 @@ export const startTroupe = async (database: string, url: string, options: {
   readonly agents: number
   readonly flags?: ReadonlyArray<string>
   readonly environment?: Readonly<Record<string, string>>
+  /** The checkout whose program it runs; this one unless told. */
+  readonly checkout?: string
 }): Promise<System> => {
+  const { checkout = root } = options
   const port = await freePort()
   const environment = {
     TROUPE_DATABASE_URL: url, TROUPE_PORT: String(port), TROUPE_HOST: "127.0.0.1", TROUPE_NATS_URL: "", TROUPE_MODELS: "",
@@ -106,11 +109,11 @@ export const startTroupe = async (database: string, url: string, options: {
     ...options.environment
   }
   const { stdout } = await run(process.execPath, ["src/cli.ts", "keys", "create", "--name", "bench", "-o", "json"], {
-    cwd: root, env: { ...process.env, ...environment }
+    cwd: checkout, env: { ...process.env, ...environment }
   })
   const key = text(JSON.parse(stdout), "key")
   const started = performance.now()
-  const { child, pid, log } = launch("troupe", [...options.flags ?? [], "src/cli.ts", "serve"], environment)
+  const { child, pid, log } = launch(database, [...options.flags ?? [], "src/cli.ts", "serve"], environment, checkout)
   const origin = `http://127.0.0.1:${port}`
   await answers(child, origin, "/readyz", log)
   const startMs = performance.now() - started

@@ -112,7 +112,7 @@ try {
   found(`${parked} threads that wait`, `no actor in memory; ${round(after, 1)} ms of CPU a second, ${round(before, 1)} without them`, "no CPU: within 5 ms a second", after - before <= 5)
   if (values.write) {
     const table = ["| what | found | bar |", "|-|-|-|", ...lines.map((line) => `| ${line.join(" | ")} |`)].join("\n")
-    await writeReport("tools", [describeMachine({ seconds: 0, warmupSeconds: 0 }, 1), table].join("\n\n"))
+    await writeReport("tools", [describeMachine(`${turns} turns of each kind, interleaved.`), table].join("\n\n"))
   }
 } finally {
   await http.close()

@@ -13,14 +13,14 @@ const pairs = Array.from({ length: 1024 }, (_, i) => alphabet[i >> 5]! + alphabe
 /** Four characters from 20 bits. */
 const four = (bits: number) => pairs[bits >>> 10 & 1023]! + pairs[bits & 1023]!
 
-/** 26 characters: the body of a fresh id. Ids made later by this process sort later. */
-export const freshBody = () => {
+/** 26 characters: the body of a fresh id. Ids made later by this process sort later. Of that shard (src/journal/shard.ts) if one is given. */
+export const freshBody = (shard?: number) => {
   if (used === pool.length) {
     randomFillSync(pool)
     used = 0
   }
   const random = pool[used]!
-  const more = pool[used + 1]!
+  const more = shard === undefined ? pool[used + 1]! : pool[used + 1]! & 0xfff000ff | shard << 8
   used += 2
   const now = Date.now()
   // More than 4,096 in one millisecond: borrow from the next, as RFC 9562 allows.
@@ -34,4 +34,4 @@ export const freshBody = () => {
   return time + four(0x70008 | count << 4 | random & 3) + four(random >>> 2) + four(more) + alphabet[more >>> 27]! + "000"
 }
 
-export const freshId = (noun: Noun) => prefixes[noun] + freshBody()
+export const freshId = (noun: Noun, shard?: number) => prefixes[noun] + freshBody(shard)

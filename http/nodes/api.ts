@@ -13,7 +13,7 @@ export const Node = Schema.Struct({
   since: Timestamp,
   /** Actors in its memory. */
   actors: Schema.Int,
-  /** Of 256: those whose actors it is to have. */
+  /** Of 4,096: those whose actors it is to have. */
   shards: Schema.Int,
   /** It is on its way out. */
   draining: Schema.Boolean,

@@ -1,7 +1,7 @@
 /** The nodes, from their rows: any of them can tell of all. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { place } from "../../actors/Placement.ts"
+import { placeAmong } from "../../actors/Placement.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Database } from "../../src/store/Database.ts"
 import { liveNodes } from "../../src/store/nodes.ts"
@@ -14,7 +14,7 @@ export const NodesHandlers = HttpApiBuilder.group(Api, "nodes", Effect.fnUntrace
   const database = yield* Database
   return handlers.handle("list", Effect.fnUntraced(function*() {
     const nodes = yield* database.run("nodes.list", liveNodes)
-    const placed = place(nodes.flatMap(({ draining = false, incarnation }) => draining ? [] : [incarnation]))
+    const placed = placeAmong(nodes)
     return json({
       nodes: nodes.map(({ actors = 0, bus, draining = false, incarnation, leaseAgeMs, name, since, version }) => ({
         name, incarnation, version, since: toTimestamp(since.getTime()), actors, draining, leaseAgeMs,

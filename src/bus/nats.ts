@@ -134,7 +134,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   const always = (subject: string, handler: (message: Msg) => void) =>
     Effect.acquireRelease(Effect.sync(() => link.subscribe(subject, handler)), (end) => Effect.sync(end))
   yield* always(wire.subjects.wakes, take("wake",
-    ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)), (shard) => local.wake(shard)))
+    ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)), (shards) => shards.forEach(local.wake)))
   yield* always(wire.subjects.auth, take("auth", ({ data }) => wire.readBare(data), () => local.authChanged()))
   yield* always(wire.subjects.presence, take("presence", ({ data }) => wire.readPresence(data), (message) => {
     interest.heard(message)

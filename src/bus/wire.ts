@@ -8,7 +8,7 @@
 import { Option, Result, Schema } from "effect"
 import { isIdOf } from "../domain/ids.ts"
 import { threadStatuses } from "../domain/thread.ts"
-import { shardCount } from "../journal/shard.ts"
+import { coarseCount, coarseOf, shardsIn } from "../journal/shard.ts"
 import type { About, News, NoAnswer, Watch } from "./hints.ts"
 
 /** Why something that arrived is ignored. */
@@ -29,7 +29,8 @@ export const subjects = {
   /** That a node is there, what it wants, and that hints of it were lost. */
   presence: `${root}.presence`,
   wakes: `${root}.wake.*`,
-  wake: (shard: number) => `${root}.wake.${shard}`,
+  /** Of sixteen shards together: nodes of earlier versions know no finer ones. */
+  wake: (shard: number) => `${root}.wake.${coarseOf(shard)}`,
   /** Prefix of the subjects that answers come back on: one permission on `troupe.v1.>` is enough. */
   answers: `${root}.answer`
 } as const
@@ -61,9 +62,10 @@ export const readHintSubject = (subject: string): Result.Result<About, Strange> 
     : Result.fail("foreign")
 }
 
-export const readWakeSubject = (subject: string): Result.Result<number, Strange> => {
+/** The shards that are woken. */
+export const readWakeSubject = (subject: string): Result.Result<ReadonlyArray<number>, Strange> => {
   const text = subject.slice(subject.lastIndexOf(".") + 1)
-  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < shardCount ? Result.succeed(Number(text)) : Result.fail("foreign")
+  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < coarseCount ? Result.succeed(shardsIn(Number(text))) : Result.fail("foreign")
 }
 
 // Messages of JSON

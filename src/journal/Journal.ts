@@ -8,7 +8,8 @@
  * J3. `once` is refused a second time: one admission per input, one end per turn, one result per
  *     call, one resolution per wait. Only a bug runs into it: a defect, not an error.
  * J4. An append whose outcome is unknown is resolved by reading the head: a head at my epoch and my
- *     next revision is my success, since nobody else can write under my epoch.
+ *     next revision is my success, since nobody else can write under my epoch. Where the head does not
+ *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
  *     owner's lease has lapsed by the database's clock, or when it is already mine.
@@ -132,7 +133,7 @@ export interface Append {
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly keys?: ReadonlyArray<IdempotencyRow> | undefined
   readonly spent?: Spent | undefined
-  /** The head's runnableAt where this append makes it another moment than before. */
+  /** The head's runnableAt where this append makes it another moment than before: it is noted on the agenda (src/journal/agenda.ts). */
   readonly wakes?: number | undefined
   /** The inbox row that this append accepts, and deletes. */
   readonly accepted?: string | undefined
@@ -173,7 +174,7 @@ export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{ readonl
 
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
 
-/** The database did not answer in time: nothing is known to be written. */
+/** The database did not answer in time: what was to be written may be written, or be so later. */
 export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{ readonly cause: unknown }> {}
 
 /** J3 was broken: a bug. The batch's other actors are not harmed. */
@@ -190,6 +191,20 @@ export interface InboxRow {
   readonly command: string
 }
 
+/** What a look at the inbox asks for. */
+export interface InboxWanted {
+  /** So many actors at most, ... */
+  readonly actors: number
+  /** ... and so many rows of each. */
+  readonly rows: number
+  /** Of actors of these shards that nobody alive owns; of those that this node owns in any case. */
+  readonly shards: Shards
+  /** The id of the actor at which the look before this one ended; undefined to begin. */
+  readonly after: string | undefined
+  /** Rows that the caller cannot read. */
+  readonly except: ReadonlyArray<string>
+}
+
 export class Journal extends Context.Service<Journal, {
   /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
   readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
@@ -197,15 +212,20 @@ export class Journal extends Context.Service<Journal, {
   readonly claim: (actor: ActorRef) => Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
   /** Reads what a claimed actor is loaded from, as of its claim. Concurrent loads share statements, and none fails for another's rows. */
   readonly load: (claimed: Claimed) => Effect.Effect<Loaded, JournalUnavailable>
-  /** Gives actors back: no owner, epoch unchanged. Refused ones are skipped in silence. */
+  /** Gives actors back: no owner, epoch unchanged; whoever looks finds those that have a moment. Refused ones are skipped in silence. */
   readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
   /**
    * Sets an actor aside: its status is failed and nothing of it is due, until a command wakes it. Decides nothing, and writes
    * no fact. Only its owner under this epoch can; for anybody else nothing happens, in silence.
    */
   readonly quarantine: (actor: ActorRef, epoch: number) => Effect.Effect<void, JournalUnavailable>
-  /** Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest first. */
+  /**
+   * Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest first.
+   * One may be found twice over and told once: where half of `limit` are told, there may be more.
+   */
   readonly due: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
+  /** Upkeep of what `due` reads, a bounded piece of it: this node's part and, if asked, the part of those who are gone. */
+  readonly tend: (others: boolean) => Effect.Effect<void, JournalUnavailable>
   /** An actor's facts of these types after `pos`, in order. */
   readonly log: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
   /** The kept answer to an idempotency key of the last 24 h. */
@@ -219,8 +239,8 @@ export class Journal extends Context.Service<Journal, {
    * answer that is given under an idempotency key: false, and nothing stored, when one is kept already.
    */
   readonly post: (row: InboxRow, kept?: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
-  /** Inbox rows for actors that this node owns, and for those of these shards that nobody alive owns, oldest first. */
-  readonly inbox: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+  /** The first inbox rows of several actors, actor by actor in the order of their ids, each one's oldest first. */
+  readonly inbox: (wanted: InboxWanted) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
   /** Inbox rows for one actor, oldest first. */
   readonly posted: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
 }>()("troupe/Journal") {}

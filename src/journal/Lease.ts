@@ -16,8 +16,10 @@ import { Context, type Effect, type Scope, type Stream } from "effect"
 export interface NodeStatus {
   /** Actors in its memory. */
   readonly actors: number
-  /** Actors that were born on it. */
+  /** Actors that were born on it since it started. */
   readonly births: number
+  /** By how many shards it places actors; nodes of earlier versions do not say it, and place them by 256. */
+  readonly shards?: number
   /** It is on its way out, and takes nothing over any more. */
   readonly draining: boolean
   /** How its bus does: one of BusState. */

@@ -34,6 +34,9 @@ export type Fault = "crash before" | "crash after" | "lost before" | "lost after
 export type Read = "due" | "claim" | "load" | "log" | "key" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
 
 /** An append that nobody waits for any more. */
+/** What happens to a read. */
+export type ReadFault = "unasked" | "unanswered"
+
 interface Underway {
   readonly append: Append
   readonly owner: string
@@ -61,8 +64,8 @@ export class MemoryStore {
   fault: (commit: number, append: Append, owner: string) => Fault | undefined = () => undefined
   /** What has been asked of each kind so far, what failed included. */
   readonly reads = new Map<Read, number>()
-  /** Asked before each read, with its number among those of its kind, from 1: whether the journal is unavailable to it. */
-  readFault: (read: Read, n: number, owner: string) => boolean = () => false
+  /** Asked before each read, with its number among those of its kind, from 1: it gets no answer, and was carried out or not. */
+  readFault: (read: Read, n: number, owner: string) => ReadFault | undefined = () => undefined
   private underway: Array<Underway> = []
   /** Owners that have crashed. */
   readonly crashed = new Set<string>()
@@ -79,8 +82,8 @@ export class MemoryStore {
     if (node) node.deadline = 0
   }
 
-  /** Counts a read; whether it fails. */
-  fails(read: Read, owner: string) {
+  /** Counts a read; what happens to it. */
+  faultOf(read: Read, owner: string) {
     const n = (this.reads.get(read) ?? 0) + 1
     this.reads.set(read, n)
     return this.readFault(read, n, owner)

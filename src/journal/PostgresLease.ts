@@ -28,6 +28,9 @@ interface Row {
   others: ReadonlyArray<{ readonly incarnation: string; readonly name: string; readonly deadline: number; readonly status: Partial<NodeStatus> }>
 }
 
+/** What SQL reads of a node (src/journal/agenda.ts): it notes the moments of actors that it gives back. Nodes of earlier versions do not. */
+const written = (status: NodeStatus) => JSON.stringify({ ...status, notes: true })
+
 /** A node of another version may say less, or more. */
 const unsaid: NodeStatus = { actors: 0, births: 0, draining: false, bus: "" }
 
@@ -50,11 +53,11 @@ export const layerPostgresLease = (options: LeaseOptions) =>
       },
       join: async (incarnation, name, deadline, status) =>
         toPulse(await database.beat<Row>({
-          name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline, version, JSON.stringify(status)]
+          name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline, version, written(status)]
         })),
       beat: async (incarnation, deadline, status) => {
         try {
-          return toPulse(await database.beat<Row>({ name: "lease beat", text: beating, values: [toUuid(incarnation), deadline, JSON.stringify(status)] }))
+          return toPulse(await database.beat<Row>({ name: "lease beat", text: beating, values: [toUuid(incarnation), deadline, written(status)] }))
         } catch (cause) {
           if (isUnavailable(cause)) return undefined
           throw cause

@@ -6,6 +6,7 @@
  */
 import type { Statement } from "../store/Database.ts"
 import { booleans, floats, ints, moments, places, texts, uuids } from "../store/parameters.ts"
+import { nearMs } from "./agenda.ts"
 import type { Append } from "./Journal.ts"
 import { short } from "./shorthand.ts"
 import { storedDetail, storedEvent } from "./storedFact.ts"
@@ -59,9 +60,11 @@ const facts = section("f", "pos:int seq:int n:int turn:uuid at:timestamptz once:
   insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail)
   select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f join won using (o))`)
 
-// Who has a new moment to be looked at: those of one second share a row, and its last moment.
-const agenda = section("g", "at:timestamptz", `noted as (insert into agenda (at, actors)
-  select max(g.at), array_agg(won.id) from g join won using (o) group by date_trunc('second', g.at))`)
+// Who has a new moment to be looked at: those of one second share a row, and its last moment (G1, G4 of agenda.ts).
+const noting = (name: string, table: string) => section(name, "owner:uuid at:timestamptz", `noted_${name} as (insert into ${table} (owner, at, actors)
+  select ${name}.owner, max(${name}.at), array_agg(won.id) from ${name} join won using (o) group by ${name}.owner, date_trunc('second', ${name}.at))`)
+const agenda = noting("g", "agenda")
+const later = noting("l", "agenda_later")
 
 const inputsPut = section("ip", "id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
   select won.w, won.id, ip.id, ip.ord, ip.state, ip.body from ip join won using (o)
@@ -79,14 +82,15 @@ const keys = section("k", "scope:text fingerprint:text status:int body:text", `k
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
     created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
 
-const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend (workspace, subject, minute, amount)
-  select won.w, s.subject, s.minute, sum(s.amount) from s join won using (o) group by 1, 2, 3 order by 1, 2, 3
-  on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount)`)
+// Each node has rows of its own, so that none waits for another's commit.
+const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
+  select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`)
 
 const inbox = section("x", "id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
 
 /** Which sections a batch needs, as bits: the variant's name. */
-const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waits: 32, keys: 64, spend: 128, inbox: 256, agenda: 512 } as const
+const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waits: 32, keys: 64, spend: 128, inbox: 256, agenda: 512, later: 1024 } as const
 
 const variants = new Map<number, string>()
 
@@ -95,6 +99,7 @@ const textOf = (mask: number) => {
   const winners: Array<Section> = [
     ...has("facts") ? [facts] : [],
     ...has("agenda") ? [agenda] : [],
+    ...has("later") ? [later] : [],
     ...has("inputsPut") ? [inputsPut] : [],
     ...has("inputsDrop") ? [inputsDrop] : [],
     ...has("waits") ? [waits] : [],
@@ -190,10 +195,11 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     )
   }
 
-  const wakes = rowsOf(appends, (a) => a.wakes === undefined ? undefined : [a.wakes])
-  if (wakes.length > 0) {
-    mask |= bit.agenda
-    values.push(order(wakes), moments(wakes, ({ of: at }) => at))
+  const wakes = rowsOf(appends, ({ head, owner, wakes }) => wakes === undefined ? undefined : [{ owner, at: wakes, near: wakes <= head.updatedAt + nearMs }])
+  for (const [section, noted] of [[bit.agenda, wakes.filter(({ of }) => of.near)], [bit.later, wakes.filter(({ of }) => !of.near)]] as const) {
+    if (noted.length === 0) continue
+    mask |= section
+    values.push(order(noted), uuids(noted, ({ of }) => of.owner), moments(noted, ({ of }) => of.at))
   }
 
   const inputsPut = rowsOf(appends, (a) => a.inputs?.put)
@@ -257,20 +263,13 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
   return { name: `append ${mask}`, text, values }
 }
 
-/** Which of these appends the heads show as done (J4). */
-export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
-  name: "append confirm",
-  text: `select h.o from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::int[]) as h(o, w, id, me, epoch, rev)
-    join heads t on t.id = h.id where t.owner = h.me and t.epoch = h.epoch and t.rev = h.rev + 1`,
-  values: [
-    places(appends),
-    uuids(appends, (a) => a.actor.workspace),
-    uuids(appends, (a) => a.actor.id),
-    uuids(appends, (a) => a.owner),
-    ints(appends, (a) => a.epoch),
-    ints(appends, (a) => a.rev)
-  ]
-})
+/** Characters of its texts, about. */
+export const sizeOf = ({ birth, facts, head, inputs, keys, waits }: Append) => {
+  let size = head.carry.length + (birth?.attributes.length ?? 0)
+  for (const { detail, event } of facts) size += event.length + (detail?.length ?? 0)
+  for (const rows of [inputs?.put, keys, waits]) if (rows !== undefined) for (const { body } of rows) size += body.length
+  return size
+}
 
 /** Sorted, so that two nodes take their locks in the same order. */
 export const byActor = (a: Append, b: Append) => a.actor.id < b.actor.id ? -1 : a.actor.id > b.actor.id ? 1 : 0

@@ -3,12 +3,14 @@
  *
  * K1. A claim may be repeated: it raises the epoch each time (J5), so that of two whose answers are late the
  *     last one counts. Whose the actor was is not known any more when an attempt before may have been committed.
- * K2. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
+ * K2. A head that is locked, or an actor that cannot be asked for, keeps no other claim (A1).
+ * K3. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
  */
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import { apart } from "../store/apart.ts"
 import { batched, type Request } from "../store/batches.ts"
-import { type Database, isUnavailable } from "../store/Database.ts"
+import { type Database, isUnavailable, isUndone } from "../store/Database.ts"
 import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { places, uuids } from "../store/parameters.ts"
 import { type ActorRef, type Claimed, JournalUnavailable, NoSuchActor, OwnedElsewhere } from "./Journal.ts"
@@ -104,22 +106,16 @@ export const claims = (database: Pick<Database["Service"], "query">) => {
     max: 128,
     lanes: 2,
     key: (claim) => claim.actor.id,
-    run: async (requests) => {
-      let open: ReadonlyArray<ClaimRequest> = [...requests].sort((a, b) => a.item.actor.id < b.item.actor.id ? -1 : 1)
+    run: (requests) => {
       let doubtful = false
-      for (let attempt = 0; open.length > 0; attempt++) {
-        try {
-          open = await take(open, doubtful)
-        } catch (cause) {
-          if (!isUnavailable(cause)) throw cause
-          doubtful = true
-          // A deadlock or a lost connection: repeated (K1), once at once; then it is the caller's.
-          if (attempt >= 2) {
-            for (const { answer } of open) answer(Effect.fail(new JournalUnavailable({ cause })))
-            return
-          }
-        }
-      }
+      const inOrder = [...requests].sort((a, b) => a.item.actor.id < b.item.actor.id ? -1 : 1)
+      return apart<ClaimRequest>(inOrder, (some) =>
+        take(some, doubtful).catch((cause: unknown) => {
+          doubtful ||= !isUndone(cause)
+          throw cause
+        }), (failed, cause) => {
+        for (const { answer } of failed) answer(isUnavailable(cause) ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
+      })
     }
   })
 }

@@ -3,8 +3,10 @@
  * Nothing outlives the process. Several owners may share one MemoryStore; each builds its own layer.
  */
 import { Clock, Effect, Layer } from "effect"
+import { body } from "../domain/ids.ts"
 import { admissionOf } from "../domain/once.ts"
 import { type ActorRef, type Claimed, Inconsistent, Journal, JournalUnavailable, NoSuchActor, OwnedElsewhere, type StoredInput, Superseded } from "./Journal.ts"
+import { fateOf } from "./doubts.ts"
 import { Lease } from "./Lease.ts"
 import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
 import { type MemoryActor, type MemoryStore, placeOf, type Read, Violation } from "./MemoryStore.ts"
@@ -26,10 +28,14 @@ export const layerMemory = (store: MemoryStore) =>
     const step = <A, E>(work: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.andThen(Effect.yieldNow, Effect.suspend(() => dead() ? Effect.never : work()))
 
-    /** The same of a read, which may fail before it does anything. */
+    /** The same of what may get no answer: it was not carried out, or was. */
     const ask = <A, E = never>(read: Read, work: () => Effect.Effect<A, E>): Effect.Effect<A, E | JournalUnavailable> =>
-      step((): Effect.Effect<A, E | JournalUnavailable> =>
-        store.fails(read, lease.incarnation()) ? Effect.fail(new JournalUnavailable({ cause: read })) : work())
+      step((): Effect.Effect<A, E | JournalUnavailable> => {
+        const fault = store.faultOf(read, lease.incarnation())
+        if (fault === undefined) return work()
+        const unanswered = Effect.fail(new JournalUnavailable({ cause: read }))
+        return fault === "unasked" ? unanswered : Effect.andThen(Effect.exit(work()), unanswered)
+      })
 
     const free = (actor: MemoryActor, me: string) => actor.owner === null || actor.owner === me || !store.alive(actor.owner, now())
 
@@ -50,11 +56,13 @@ export const layerMemory = (store: MemoryStore) =>
             throw cause
           }
         }
-        /** J4: what the head shows done is done; what it does not is tried again. */
-        const settle = () => {
+        const fate = () => {
           const found = store.actors.get(placeOf(append.actor))
-          return found?.owner === owner && found.epoch === append.epoch && found.head.rev === append.rev + 1 ? Effect.void : commit()
+          return fateOf({ ...append, owner }, found && { owner: found.owner, epoch: found.epoch, rev: found.head.rev })
         }
+        /** J4: what the head shows done is done; what it does not is tried again. */
+        const settle = () =>
+          fate() === "done" ? Effect.void : Effect.catch(commit(), (refusal) => Effect.fail(fate() === "unknown" ? new JournalUnavailable({ cause: "in doubt" }) : refusal))
         return step((): Effect.Effect<void, Superseded | JournalUnavailable> => {
           const fault = store.fault(++store.commits, append, owner)
           switch (fault) {
@@ -129,6 +137,7 @@ export const layerMemory = (store: MemoryStore) =>
             .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, "") && hasShard(shards, shardOf(actor.ref.id)))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
+      tend: () => step(() => Effect.void),
       log: (ref, afterPos, types) =>
         ask("log", () => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
       key: (workspace, scope) => ask("key", () => Effect.succeed(store.keyOf(workspace, scope, now()))),
@@ -152,13 +161,15 @@ export const layerMemory = (store: MemoryStore) =>
           if (!store.inbox.has(place)) store.inbox.set(place, row)
           return Effect.succeed(true)
         }),
-      inbox: (limit, shards) =>
+      inbox: ({ actors, after, except, rows, shards }) =>
         ask("inbox", () => {
           const me = lease.incarnation()
-          return Effect.succeed([...store.inbox.values()].filter((row) => {
+          const readable = [...store.inbox.values()].filter((row) => {
             const actor = store.actors.get(placeOf(row.actor))
-            return actor !== undefined && (actor.owner === me || (free(actor, me) && hasShard(shards, shardOf(actor.ref.id))))
-          }).slice(0, limit))
+            return actor !== undefined && (actor.owner === me || (free(actor, me) && hasShard(shards, shardOf(actor.ref.id)))) && !except.includes(row.id)
+          })
+          const lines = [...Map.groupBy(readable, (row) => body(row.actor.id))].filter(([id]) => after === undefined || id > body(after))
+          return Effect.succeed(lines.sort(([a], [b]) => a < b ? -1 : 1).slice(0, actors).flatMap(([, line]) => line.slice(0, rows)))
         }),
       posted: (ref) => ask("posted", () => Effect.succeed(store.posted(ref)))
     })

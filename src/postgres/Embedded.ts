@@ -11,7 +11,7 @@
  */
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { mkdir, readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
@@ -58,13 +58,14 @@ const place = async (dataFolder: string, owner: Cluster["account"]) => {
   return join(sharedHome, createHash("sha256").update(own).digest("hex").slice(0, 16), "postgres")
 }
 
-/** A postmaster.pid whose number was given to another process since would make postgres refuse to start. */
-const dropForeignPidFile = async (folder: string) => {
+/**
+ * A postmaster.pid whose number is another process's by now, or a zombie's, would make postgres refuse to start. PostgreSQL
+ * passes over the number of its own parent, and then looks for processes of that life by the shared memory that the file names.
+ */
+const disownPidFile = async (folder: string) => {
   const path = join(folder, "postmaster.pid")
-  const pid = Number((await readFile(path, "utf8").catch(() => "")).split("\n")[0])
-  if (!(pid > 0)) return
-  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
-  if (cwd !== undefined && cwd !== folder) await rm(path, { force: true })
+  const text = await readFile(path, "utf8").catch(() => "")
+  if (text !== "") await writeFile(path, text.replace(/^-?\d+/, String(process.pid)))
 }
 
 interface Running {
@@ -109,7 +110,7 @@ const bringUp = async (dataFolder: string, settings: Readonly<Record<string, str
   kept = { port: await freePort(kept?.port), password: kept?.password ?? randomBytes(18).toString("base64url") }
   await writePrivate(keptPath, JSON.stringify(kept))
   if (!initialised) await initialise(cluster, kept.password, true)
-  await dropForeignPidFile(folder)
+  await disownPidFile(folder)
   const log = join(dataFolder, "postgres.log")
   for (let attempt = 0; ; attempt++) {
     try {

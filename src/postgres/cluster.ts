@@ -5,6 +5,7 @@ import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Account } from "./account.ts"
+import { isAlive } from "./alive.ts"
 import type { Binaries } from "./binaries.ts"
 
 export interface Cluster {
@@ -77,25 +78,11 @@ export interface Postmaster {
 export const postmaster = async (folder: string): Promise<Postmaster | undefined> => {
   const text = await readFile(join(folder, "postmaster.pid"), "utf8").catch(() => "")
   const [pid, , , port, , , , status] = text.split("\n")
-  if (pid === undefined || !(Number(pid) > 0)) return undefined
-  try {
-    process.kill(Number(pid), 0)
-  } catch {
-    return undefined
-  }
+  if (pid === undefined || !(Number(pid) > 0) || !(await isAlive(Number(pid)))) return undefined
   // The number may have been given to another process since.
   const directory = await readlink(`/proc/${Number(pid)}/cwd`).catch(() => undefined)
   if (directory !== undefined && directory !== folder) return undefined
   return { pid: Number(pid), port: Number(port), ready: status?.trim() === "ready" }
-}
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Fast shutdown (SIGINT), immediate (SIGQUIT) after 5 s. Resolves when the process is gone. */
@@ -107,7 +94,7 @@ export const halt = async (pid: number) => {
       return
     }
     for (const until = performance.now() + patience; performance.now() < until;) {
-      if (!isAlive(pid)) return
+      if (!(await isAlive(pid))) return
       await sleep(5)
     }
   }

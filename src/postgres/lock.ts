@@ -1,25 +1,14 @@
 /** A file that names the one process that may use a folder; stale once that process is gone. */
 import { readFile, rm, writeFile } from "node:fs/promises"
+import { isAlive, statOf } from "./alive.ts"
 
 /** When a process was started, in the kernel's ticks: tells a pid from one that was given again. Empty where /proc is missing. */
-const born = async (pid: number) => {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
-  return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? ""
-}
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
+const born = async (pid: number) => (await statOf(pid))[19] ?? ""
 
 /** The live process that the file names. */
 export const holder = async (path: string): Promise<number | undefined> => {
   const [pid, birth] = (await readFile(path, "utf8").catch(() => "")).trim().split(" ")
-  return Number(pid) > 0 && isAlive(Number(pid)) && (await born(Number(pid))) === (birth ?? "") ? Number(pid) : undefined
+  return Number(pid) > 0 && (await isAlive(Number(pid))) && (await born(Number(pid))) === (birth ?? "") ? Number(pid) : undefined
 }
 
 /** Resolves to what gives the lock back. Fails while another process holds it. */

@@ -1,12 +1,15 @@
 /**
  * The connections to PostgreSQL, by what they are for, so that none can starve another.
  *
- * C1. The journal's writer, the lease's beat and everything else have connections of their own.
+ * C1. The journal's writer, the lease's beat, prepared reads, whole logs and everything else have connections
+ *     of their own: 1, 1, 3, 2 and 3, ten in all unless the options say otherwise.
  * C2. No statement runs longer than 5 s or waits longer than 2 s for a lock, and no caller waits
  *     longer than 2 s for a connection: it gets `DatabaseUnavailable`.
+ *     Readers of whole logs take turns instead, one for each of their connections and for as long as it
+ *     needs; whoever has waited for 20 s gets the same failure.
  * C3. A lost connection fails what ran on it and nothing else; the next statement connects again.
  */
-import { Context, Data, Effect, Layer, Redacted } from "effect"
+import { Context, Data, Effect, Layer, Redacted, Semaphore } from "effect"
 import { Kysely, PostgresDialect, type Transaction } from "kysely"
 import pg from "pg"
 import { makePool } from "./pool.ts"
@@ -28,7 +31,11 @@ export interface DatabaseOptions {
   readonly writers?: number
   /** Connections for all other work: half for prepared reads, half for the rest. */
   readonly connections?: number
+  /** Connections for whole logs. */
+  readonly logs?: number
 }
+
+type Read = <Row extends pg.QueryResultRow>(statement: Statement) => Effect.Effect<ReadonlyArray<Row>, DatabaseUnavailable>
 
 /** Statements sent since the start, by connection. */
 export interface StatementCounts {
@@ -43,7 +50,9 @@ export class Database extends Context.Service<Database, {
   /** A transaction of plain promises, begun again when PostgreSQL asks for it: it must be repeatable. */
   readonly atomically: <A>(operation: string, query: (tx: Transaction<Tables>) => Promise<A>) => Effect.Effect<A, DatabaseUnavailable>
   /** A prepared statement's rows: for hot reads. */
-  readonly read: <Row extends pg.QueryResultRow>(statement: Statement) => Effect.Effect<ReadonlyArray<Row>, DatabaseUnavailable>
+  readonly read: Read
+  /** What reads much, page by page: waits for its turn on the connections for whole logs (C2), and has it until it ends. */
+  readonly longRead: <A, E>(operation: string, use: (read: Read) => Effect.Effect<A, E>) => Effect.Effect<A, E | DatabaseUnavailable>
   /** The same as a promise that rejects with pg's own error: for those who batch. */
   readonly query: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
   /** On the journal's writer. */
@@ -51,7 +60,7 @@ export class Database extends Context.Service<Database, {
   /** On the lease's own connection. */
   readonly beat: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
   readonly counts: Readonly<StatementCounts>
-  /** Connections for other work: open, idle, and callers that wait. */
+  /** Connections for reads, whole logs and the rest: open, idle, and callers that wait. */
   readonly pool: () => { readonly open: number; readonly idle: number; readonly waiting: number }
 }>()("troupe/Database") {
   static readonly layer = (options: DatabaseOptions) => Layer.effect(Database, make(options))
@@ -72,8 +81,22 @@ export const isUnavailable = (cause: unknown): boolean => {
   return /^E[A-Z_]+$/.test(codeOf(cause) ?? "") || goneMessage.test(cause.message)
 }
 
+/** The statement took too long, or waited too long for a lock: a smaller one may do. */
+export const isTimeout = (cause: unknown) =>
+  cause instanceof pg.DatabaseError ? cause.code === "57014" || cause.code === "55P03" : cause instanceof Error && cause.message.startsWith("Query read timeout")
+
+const unconnected = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
+
+/** Nothing is committed: PostgreSQL itself has refused the statement, or it found no connection. After all else that is not known. */
+export const isUndone = (cause: unknown) =>
+  cause instanceof pg.DatabaseError
+    ? cause.severity === "ERROR" && !/^(08|57P)/.test(cause.code ?? "")
+    : codeOf(cause) === "ECONNREFUSED" || (cause instanceof Error && unconnected.test(cause.message))
+
 /** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
 export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
+
+const longPatienceMs = 20_000
 
 // JIT compiles for longer than any of our statements runs.
 const common = "-c jit=off"
@@ -109,6 +132,7 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   const heart = yield* open("lease", 1, common)
   const reads = yield* open("reads", Math.ceil(connections / 2), prepared)
   const api = yield* open("api", Math.max(1, Math.floor(connections / 2)), common)
+  const logs = yield* open("logs", options.logs ?? 2, prepared)
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: api }),
     log: () => { counts.api++ }
@@ -126,6 +150,27 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
 
   const attempt = <A>(operation: string, work: () => Promise<A>) =>
     Effect.tryPromise({ try: work, catch: (cause) => cause }).pipe(Effect.catch(failing(operation)))
+
+  const reading = (pool: pg.Pool): Read => {
+    const send = on(pool, "api")
+    return (statement) => attempt(statement.name, () => send(statement))
+  }
+  const readLog = reading(logs)
+  const turns = yield* Semaphore.make(options.logs ?? 2)
+  /** Readers that have not had their turn. */
+  let queued = 0
+  const longRead = <A, E>(operation: string, use: (read: Read) => Effect.Effect<A, E>): Effect.Effect<A, E | DatabaseUnavailable> =>
+    Effect.suspend(() => {
+      let isWaiting = true
+      queued++
+      const leave = Effect.sync(() => {
+        if (isWaiting) queued--
+        isWaiting = false
+      })
+      const impatient = Effect.andThen(Effect.sleep(longPatienceMs), Effect.suspend(() =>
+        isWaiting ? Effect.fail(new DatabaseUnavailable({ operation, cause: new Error("no turn to read a log") })) : Effect.never))
+      return Effect.ensuring(Effect.raceFirst(turns.withPermit(Effect.andThen(leave, Effect.suspend(() => use(readLog)))), impatient), leave)
+    })
 
   const run = <A>(operation: string, work: (db: Kysely<Tables>) => Promise<A>) =>
     attempt(operation, () => work(db)).pipe(Effect.withSpan(`Database.${operation}`))
@@ -145,13 +190,16 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   return Database.of({
     run,
     atomically,
-    read: (statement) => attempt(statement.name, () => query(statement)),
+    read: reading(reads),
+    longRead,
     query,
     write: on(writer, "writer"),
     beat: on(heart, "beat"),
     counts,
-    pool: () => ({
-      open: api.totalCount + reads.totalCount, idle: api.idleCount + reads.idleCount, waiting: api.waitingCount + reads.waitingCount
-    })
+    pool: () => {
+      const pools = [api, reads, logs]
+      const sum = (of: (pool: pg.Pool) => number) => pools.reduce((count, pool) => count + of(pool), 0)
+      return { open: sum((pool) => pool.totalCount), idle: sum((pool) => pool.idleCount), waiting: sum((pool) => pool.waitingCount) + queued }
+    }
   })
 })

@@ -63,7 +63,7 @@ const thread = `h.workspace = $1 and h.id = $2 and h.kind = 'thread'`
 const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 1000)::float8 as "updatedAt" from heads h where ${thread}`
 
 const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as "window",
-    coalesce((select sum(s.amount) from spend s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
+    coalesce((select sum(s.amount) from spent s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
       case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when '7d' then 10080 else 1440 end end), 0) as spent
   from heads h
   left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = h.parent) b on true

@@ -1,7 +1,8 @@
 /**
  * Groups what is asked while the last group is under way: no timer, no delay for the first.
  *
- * B1. At most `lanes` groups are under way, each of at most `max` requests.
+ * B1. At most `lanes` groups are under way, each of at most `max` requests, and of at most
+ *     `size.most` together unless one alone is larger.
  * B2. Two requests with the same key are never under way at once.
  * B3. Every request is answered: what a group leaves open fails as a defect.
  */
@@ -15,6 +16,7 @@ export interface Request<In, A, E> {
 
 export interface BatchOptions<In, A, E> {
   readonly max: number
+  readonly size?: { readonly of: (item: In) => number; readonly most: number }
   readonly lanes: number
   readonly run: (requests: ReadonlyArray<Request<In, A, E>>) => Promise<void>
   readonly key?: (item: In) => string
@@ -22,24 +24,30 @@ export interface BatchOptions<In, A, E> {
 
 interface Waiting<In, A, E> extends Request<In, A, E> {
   readonly key: string | undefined
+  readonly size: number
 }
 
 /** A function whose calls share groups. */
-export const batched = <In, A, E>({ max, lanes, run, key }: BatchOptions<In, A, E>) => {
+export const batched = <In, A, E>({ max, size, lanes, run, key }: BatchOptions<In, A, E>) => {
   let queue: Array<Waiting<In, A, E>> = []
   const busy = new Set<string>()
   let under = 0
   let scheduled = false
 
   const take = () => {
-    if (key === undefined) return queue.splice(0, max)
     const taken: Array<Waiting<In, A, E>> = []
     const left: Array<Waiting<In, A, E>> = []
+    let room = size?.most ?? 0
+    let full = false
     for (const request of queue) {
-      if (taken.length === max || busy.has(request.key!)) {
+      const isBusy = request.key !== undefined && busy.has(request.key)
+      // The first that is too large for this group begins the next one.
+      full ||= taken.length === max || (!isBusy && taken.length > 0 && request.size > room)
+      if (isBusy || full) {
         left.push(request)
       } else {
-        busy.add(request.key!)
+        if (request.key !== undefined) busy.add(request.key)
+        room -= request.size
         taken.push(request)
       }
     }
@@ -76,7 +84,7 @@ export const batched = <In, A, E>({ max, lanes, run, key }: BatchOptions<In, A, 
 
   return (item: In): Effect.Effect<A, E> =>
     Effect.callback((resume) => {
-      queue.push({ item, key: key?.(item), answer: resume })
+      queue.push({ item, key: key?.(item), size: size?.of(item) ?? 0, answer: resume })
       schedule()
     })
 }

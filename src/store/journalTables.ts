@@ -64,7 +64,8 @@ export interface JournalTables {
     body: string
   }
   inbox: { workspace: Fixed<string>; id: Fixed<string>; actor: Fixed<string>; kind: Fixed<string>; created_at: Generated<Date>; command: Fixed<string> }
-  spend: { workspace: Fixed<string>; subject: Fixed<string>; minute: Fixed<number>; amount: number }
+  /** A view: of each node's rows, and of those that nodes of before migration 5 have written. */
+  spent: { workspace: Fixed<string>; subject: Fixed<string>; minute: Fixed<number>; amount: Fixed<number> }
   nodes: {
     incarnation: Fixed<string>
     name: Fixed<string>

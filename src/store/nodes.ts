@@ -16,11 +16,12 @@ export interface NodeRow extends Partial<NodeStatus> {
 /** What a node of another version says may be less, or more. */
 const readStatus = (status: unknown): Partial<NodeStatus> => {
   if (typeof status !== "object" || status === null) return {}
-  const { actors, bus, draining } = { actors: undefined, bus: undefined, draining: undefined, ...status }
+  const { actors, bus, draining, shards } = { actors: undefined, bus: undefined, draining: undefined, shards: undefined, ...status }
   return {
     ...(typeof actors === "number" ? { actors } : {}),
     ...(typeof bus === "string" ? { bus } : {}),
-    ...(typeof draining === "boolean" ? { draining } : {})
+    ...(typeof draining === "boolean" ? { draining } : {}),
+    ...(typeof shards === "number" ? { shards } : {})
   }
 }
 

@@ -6,19 +6,20 @@
 import { openWaits, type OpenWait } from "../../machines/thread/context.ts"
 import type { WaitAnswer } from "../../machines/thread/commands.ts"
 import { assert } from "@effect/vitest"
-import { Effect, Result, Semaphore } from "effect"
+import { Effect, Fiber, Result, Scope, Semaphore } from "effect"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import { carryOf as carryIn, factOf } from "../../actors/thread/rows.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import type { Watch } from "../../src/bus/hints.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { placeOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { carryOf, plain } from "../../machines/thread/fold.ts"
 import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
 import { logText } from "../logText.ts"
-import { agentId, asStored, coldClaim, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+import { agentId, asStored, coldClaim, type Node, pass, settle, startNode, threadOf, toRest, type World, workspace } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 
@@ -44,8 +45,28 @@ export class Client {
     this.world = world
   }
 
-  readonly start = Effect.fnUntraced(function*(this: Client) {
-    this.node = yield* startNode(this.world, () => this.ref)
+  /** What the client's node shows to others: none, or a stream of each kind. */
+  watch: Omit<Watch, "workspace"> | undefined
+  /** Nodes that left in order. */
+  left = 0
+  private leaving = 0
+
+  readonly start: () => Effect.Effect<void> = Effect.fnUntraced(function*(this: Client) {
+    const node = yield* startNode(this.world, () => this.ref)
+    if (this.watch !== undefined) yield* Scope.provide(node.bus.subscribe({ workspace, ...this.watch }, () => {}), yield* Scope.make())
+    this.node = node
+    yield* Effect.forkDetach(Effect.andThen(node.told, this.handOver(node)), { startImmediately: true })
+  }.bind(this))
+
+  /** Another node comes, and the one that was told to leave gives away what it has, in its own time. */
+  private readonly handOver = Effect.fnUntraced(function*(this: Client, node: Node) {
+    this.left++
+    this.leaving++
+    const draining = yield* Effect.forkDetach(node.registry.wakeable.drain(20_000), { startImmediately: true })
+    yield* this.start()
+    yield* Fiber.join(draining)
+    yield* node.kill
+    this.leaving--
   }.bind(this))
 
   /** Another node takes over what the dead one held: first a look at what it will find. */
@@ -66,13 +87,17 @@ export class Client {
   protected readonly ask: (made: (node: Node) => Effect.Effect<Answer, ActorError>) => Effect.Effect<Answer | ActorError> = Effect.fnUntraced(function*(this: Client, made: (node: Node) => Effect.Effect<Answer, ActorError>) {
     for (;;) {
       const { node } = this
-      const answer = yield* Effect.result(node.ask(made(node)))
+      const asked = yield* Effect.forkChild(Effect.result(node.ask(made(node))), { startImmediately: true })
+      yield* settle
+      // A node that waits for its beat answers a moment later.
+      while (asked.pollUnsafe() === undefined) yield* pass(50)
+      const answer = yield* Fiber.join(asked)
       yield* settle
       // It may also have died since it answered, over a job.
       if (node.isDead()) yield* this.recover(node)
       if (Result.isSuccess(answer)) {
         if (answer.success !== "died") return answer.success
-      } else if (answer.failure._tag !== "Unreachable") return answer.failure
+      } else if (answer.failure._tag !== "Unreachable" && answer.failure._tag !== "Draining") return answer.failure
       // Soon: what it asks for is to come at the moment at which it would have come.
       else if (!node.isDead()) yield* pass(100)
     }
@@ -183,6 +208,14 @@ export class Client {
     return stored === undefined ? [] : openWaits(this.node.kind.load(stored).context.turn).map(({ wait }) => wait)
   }
 
+  /** Time goes on until it holds of the world. */
+  readonly until = Effect.fnUntraced(function*(this: Client, holds: (world: World) => boolean) {
+    for (let i = 0; !holds(this.world); i++) {
+      if (i > 200) assert.fail("it does not come to hold")
+      yield* this.pass(50)
+    }
+  }.bind(this))
+
   /** Time goes on until so many waits are open. */
   readonly untilWaiting = Effect.fnUntraced(function*(this: Client, count = 1) {
     for (let i = 0; this.waits.length < count; i++) {
@@ -215,10 +248,13 @@ export class Client {
 
   readonly rest = Effect.fnUntraced(function*(this: Client) {
     const ref = this.ref ?? assert.fail("no thread")
-    yield* toRest(this.world, this.node, ref)
-    while (this.node.isDead()) {
-      yield* this.recover(this.node)
-      yield* toRest(this.world, this.node, ref)
+    for (;;) {
+      yield* settle
+      const { node } = this
+      yield* toRest(this.world, node, ref)
+      if (node.isDead()) yield* this.recover(node)
+      else if (this.leaving > 0) yield* pass(250)
+      else if (this.node === node) return
     }
   }.bind(this))
 

@@ -24,10 +24,10 @@ import { Router } from "../../actors/Router.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { NoAnswer } from "../../src/bus/hints.ts"
 import { makeInProcess } from "../../src/bus/inProcess.ts"
-import { JournalUnavailable, type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
+import { type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
-import { type Fault, MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
+import { type Fault, MemoryStore, placeOf, type Read, type ReadFault } from "../../src/journal/MemoryStore.ts"
 import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
@@ -39,15 +39,19 @@ import { admissionIn, evaluateIn, toolsOf } from "./Toolbox.ts"
 export const workspace = freshId("workspace")
 export const agentId = freshId("agent")
 
-/** What goes wrong with the n-th commit of a world. */
+/**
+ * What goes wrong with the n-th commit of a world: with the commit itself, or right before it with the node that sends it,
+ * which is told to leave, or has no lease for a moment or for longer than it lets its jobs run.
+ */
 export interface Misfortune {
   readonly commit: number
-  readonly fault: Fault
+  readonly fault: Fault | keyof typeof fencedMs | "leave"
+  /** What gets no answer after it, once. */
+  readonly then?: { readonly read: Read; readonly fault: ReadFault }
 }
 
-/** What a node asks the journal, but for appends. */
-const questions = ["claim", "load", "release", "due", "log", "key", "attributes", "input", "post", "inbox", "posted", "quarantine"] as const
-export type Question = (typeof questions)[number]
+/** How long a fence stays closed. */
+const fencedMs = { "short fence": 100, "long fence": 1_000 } as const
 
 export interface World {
   readonly store: MemoryStore
@@ -64,12 +68,14 @@ export interface World {
   readonly runs: Map<string, number>
   /** Runs that came to their end. */
   finished: number
-  /** Asked before each question to the journal, with its number from 1 among those of its name: it gets no answer, and is carried out or not. */
-  questionFault: (question: Question, n: number, incarnation: string) => "unasked" | "unanswered" | undefined
   /** What to do when that node's process dies. */
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
   readonly fenced: Set<string>
+  /** Nodes that will have beaten again by then. */
+  readonly fencedUntil: Map<string, number>
+  /** What to do when that node is told to leave. */
+  readonly leaves: Map<string, () => void>
   readonly complaints: Array<string>
   /** Claims so far, whatever came of them. */
   claims: number
@@ -87,10 +93,36 @@ export const plan: Plan = {
 
 export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const store = new MemoryStore()
-  store.fault = (commit) => misfortunes.find((misfortune) => misfortune.commit === commit)?.fault
-  const deaths = new Map<string, () => void>()
-  store.onCrash = (incarnation) => deaths.get(incarnation)?.()
-  return { store, misfortunes, deaths, plan, hooks: [], questions: new Map(), decided: 0, disabled: new Set(), runs: new Map(), finished: 0, fenced: new Set(), complaints: [], claims: 0, questionFault: () => undefined, statuses: new Map(), busOf: () => ownBus, slowness: Effect.void }
+  const world: World = {
+    store, misfortunes, plan, deaths: new Map(), leaves: new Map(), hooks: [], questions: new Map(), decided: 0, disabled: new Set(),
+    runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0,
+    statuses: new Map(), busOf: () => ownBus, slowness: Effect.void
+  }
+  store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
+  store.fault = (commit, append, owner) => {
+    const misfortune = misfortunes.find((misfortune) => misfortune.commit === commit)
+    if (misfortune === undefined) return undefined
+    const { fault, then } = misfortune
+    if (then !== undefined) {
+      store.readFault = (read) => {
+        if (read !== then.read) return undefined
+        store.readFault = () => undefined
+        return then.fault
+      }
+    }
+    switch (fault) {
+      case "leave":
+        world.leaves.get(owner)?.()
+        return undefined
+      case "short fence":
+      case "long fence":
+        world.fencedUntil.set(owner, append.head.updatedAt + fencedMs[fault])
+        return undefined
+      default:
+        return fault
+    }
+  }
+  return world
 }
 
 const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
@@ -156,10 +188,10 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
 
 const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
 
-const leaseOf = ({ fenced, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
+const leaseOf = ({ fenced, fencedUntil, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
   Lease.of({
     incarnation: () => incarnation, now,
-    fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation),
+    fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation) || (fencedUntil.get(incarnation) ?? 0) > now(),
     nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([other, { name }]) => ({ ...statuses.get(other)?.() ?? said, incarnation: other, name })),
     describe: (status) => { statuses.set(incarnation, status) },
     beat: Effect.void, beatEvery: 1_000, onLapse: () => Effect.void,
@@ -173,32 +205,13 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
   store.nodes.set(lease.incarnation(), { name: lease.incarnation(), deadline: Infinity, status: said })
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
-  const asked = new Map<Question, number>()
-  const harmed = <A, E>(question: Question, effect: Effect.Effect<A, E>): Effect.Effect<A, E | JournalUnavailable> =>
-    Effect.suspend(() => {
-      const n = (asked.get(question) ?? 0) + 1
-      asked.set(question, n)
-      const fault = world.questionFault(question, n, lease.incarnation())
-      const unavailable: Effect.Effect<A, E | JournalUnavailable> = Effect.fail(new JournalUnavailable({ cause: fault }))
-      return fault === undefined ? effect : fault === "unasked" ? unavailable : Effect.andThen(Effect.exit(effect), unavailable)
-    })
   const journal = Journal.of({
+    ...memory,
     append: (append) => Effect.andThen(Effect.suspend(() => world.slowness), memory.append(append)),
     claim: (ref) => {
       world.claims++
-      return harmed("claim", memory.claim(ref))
-    },
-    load: (claimed) => harmed("load", memory.load(claimed)),
-    quarantine: (ref, epoch) => harmed("quarantine", memory.quarantine(ref, epoch)),
-    release: (actors) => harmed("release", memory.release(actors)),
-    due: (limit, shards) => harmed("due", memory.due(limit, shards)),
-    log: (ref, afterPos, types) => harmed("log", memory.log(ref, afterPos, types)),
-    key: (workspace, scope) => harmed("key", memory.key(workspace, scope)),
-    attributes: (ref) => harmed("attributes", memory.attributes(ref)),
-    input: (ref, inputId) => harmed("input", memory.input(ref, inputId)),
-    post: (row, kept) => harmed("post", memory.post(row, kept)),
-    inbox: (limit, shards) => harmed("inbox", memory.inbox(limit, shards)),
-    posted: (ref) => harmed("posted", memory.posted(ref))
+      return memory.claim(ref)
+    }
   })
   return { journal, lease }
 })
@@ -211,6 +224,8 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   const scope = yield* Scope.make()
   const died = yield* Deferred.make<"died">()
   world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
+  const told = yield* Deferred.make<void>()
+  world.leaves.set(incarnation, () => Deferred.doneUnsafe(told, Exit.void))
   const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), layerScripted)
   const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
   const options = { idleMs, fruitlessLimit: 3 }
@@ -236,10 +251,12 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
       scope
     )
     return {
-      incarnation, journal, kind, placement: yield* Placement, registry,
+      incarnation, journal, kind, placement: yield* Placement, registry, bus,
       /** Leaves in order. */
       drain: (yield* Sweep.pipe(Effect.provide(sweep))).drain,
       isDead: () => store.crashed.has(incarnation),
+      /** Ends when the node is told to leave. */
+      told: Deferred.await(told),
       /** Asks the node; `died` when it did before it answered. */
       ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> => Effect.raceFirst(effect, Deferred.await(died)),
       deliver: (ref: ActorRef, envelope: Envelope<Request>) => registry.deliver(ref, envelope),
@@ -257,9 +274,12 @@ export type Node = Effect.Success<ReturnType<typeof startNode>>
 /** What a cold claim finds: by a node that does nothing with it, and is gone again. */
 export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef) {
   const { journal, lease } = yield* journalOf(world)
+  const { readFault } = world.store
+  world.store.readFault = () => undefined
   const actor = world.store.actors.get(placeOf(ref))
   const fruitless = actor?.fruitless ?? 0
   const loaded = yield* Effect.orDie(Effect.flatMap(journal.claim(ref), journal.load))
+  world.store.readFault = readFault
   // A look is no attempt to get anywhere.
   if (actor !== undefined) actor.fruitless = fruitless
   world.store.lapse(lease.incarnation())

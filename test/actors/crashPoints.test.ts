@@ -75,6 +75,7 @@ const scenarios: ReadonlyArray<Scenario> = [
     name: "retry of a failed turn",
     does: Effect.fnUntraced(function*(client) {
       yield* client.create("A", "/fail model_error no")
+      yield* client.rest()
       yield* client.retry()
     }),
     log: "user(A) turn_failed(A: model_error) user(A) turn_failed(A: model_error)"
@@ -109,7 +110,8 @@ const scenarios: ReadonlyArray<Scenario> = [
       yield* client.create()
       yield* client.sendTogether("A", "B")
     }),
-    log: "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
+    log: "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)",
+    chance: ["user(B) assistant(B) turn_completed(B) user(A) assistant(A) turn_completed(A)"]
   },
   {
     name: "a steer that comes too late: no response is left",
@@ -182,6 +184,7 @@ const scenarios: ReadonlyArray<Scenario> = [
     name: "interrupt while the client is awaited",
     does: Effect.fnUntraced(function*(client) {
       yield* client.create("A", "/call ask {}")
+      yield* client.untilWaiting()
       yield* client.send("I", "interrupt")
     }),
     log: "user(A) intent(A) wait_created(A) wait_resolved(A: cancelled) result(A: turn_interrupted) turn_cancelled(A) user(I) assistant(I) turn_completed(I)"

@@ -222,8 +222,8 @@ describe("an actor at rest", () => {
     Effect.gen(function*() {
       const { node, ref, world } = yield* setting(0)
       let releases = 0
-      world.questionFault = (question, n) => {
-        if (question !== "release") return undefined
+      world.store.readFault = (read, n) => {
+        if (read !== "release") return undefined
         releases = n
         return n === 1 ? "unasked" : undefined
       }

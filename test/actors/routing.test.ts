@@ -199,7 +199,7 @@ describe("a node that joins", () => {
       yield* pass(5_000)
       assert.isNull(row(world, ref).owner)
       yield* a.deliver(ref, { request: submit("B") })
-      assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 2 })
+      assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 3 })
     }))
 })
 

@@ -11,6 +11,8 @@ export interface Answered {
   readonly text: string
   readonly began: number
   readonly ended: number
+  /** With more than one, an earlier one may have been taken without an answer. */
+  readonly tries: number
 }
 
 export interface AskOptions {
@@ -74,7 +76,7 @@ export class Caller {
         if (response.status !== 503 && response.status !== 429) {
           const ended = performance.now()
           this.history.requests.push({ began, ended, tries, submit, lost: false, ...(failed === undefined ? {} : { failed }) })
-          return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended }
+          return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended, tries }
         }
         why = `${target.name} ${response.status} ${field(JSON.parse(text), "error")}`
         pause += Math.min(2, Number(field(JSON.parse(text), "retryAfterSeconds")) || 0) * 1_000

@@ -20,6 +20,8 @@ export interface ThreadHistory {
   readonly sent: Array<Sent>
   /** Inputs that somebody asked to remove. */
   readonly mayBeGone: Set<string>
+  /** Somebody asked to clear the queue: inputs that nobody was told of may be gone with it. */
+  cleared: boolean
   /** Inputs whose place in the order is not promised: promoted, or sent beside others. */
   readonly unordered: Set<string>
   /** The turn that a steer was told it joins. */

@@ -34,7 +34,7 @@ export class Proxy {
   #delayMs = 0
   #refusing = false
   #resetShare = 0
-  /** What is sent right before a reset arrives so much later; 0: at once. */
+  /** What is sent right before a reset arrives up to so much later; 0: at once. */
   #lateMs = 0
   #resetOnly = ""
   #random: () => number = Math.random
@@ -120,7 +120,7 @@ export class Proxy {
   #resetLate(chunk: Buffer | string, link: Link) {
     this.#links.delete(link)
     link.client.resetAndDestroy()
-    setTimeout(() => link.server.write(chunk, () => setTimeout(() => link.server.destroy(), 1_000)), this.#lateMs)
+    setTimeout(() => link.server.write(chunk, () => setTimeout(() => link.server.destroy(), 1_000)), this.#lateMs * (0.1 + 0.9 * this.#random()))
   }
 
   /** Holds what flows in these directions, in connections to come as well, until `heal`; `only` those whose first words hold this. */
@@ -151,7 +151,7 @@ export class Proxy {
     }
   }
 
-  /** This share of the chunks to the server arrives there, and its connection is reset before an answer; `lateMs` before it arrives. */
+  /** This share of the chunks to the server arrives there, and its connection is reset before an answer; up to `lateMs` before it arrives. */
   resetSome(share: number, random: () => number, { lateMs = 0, only = "" } = {}) {
     this.#resetShare = share
     this.#random = random

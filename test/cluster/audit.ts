@@ -28,6 +28,8 @@ end $$;
 create trigger audited after update on public.heads for each row execute function audit.head();
 create function audit.node() returns trigger language plpgsql as $$
 begin
+  -- Leases live on while commits wait for a standby (faults/postgres.ts).
+  perform set_config('synchronous_commit', 'local', true);
   if tg_op = 'INSERT' then insert into audit.nodes (writer, what, incarnation) values (session_user, 'join', new.incarnation);
   elsif tg_op = 'DELETE' then insert into audit.nodes (writer, what, incarnation) values (session_user, 'leave', old.incarnation);
   elsif old.deadline < clock_timestamp() and new.deadline > old.deadline then

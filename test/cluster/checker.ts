@@ -12,6 +12,7 @@
  * J12. A model is asked once for each step, and once more for each time that the thread changed hands; a tool that
  *      may not run twice is executed once.
  * J13. No client sees another workspace's words (Caller.ts, workload.ts).
+ * L2, L3. Calls that are said to have been lost (unknowns.ts).
  * L1. At rest nothing runs, nothing is queued, nothing is left in the inbox.
  */
 import { setTimeout as sleep } from "node:timers/promises"
@@ -23,6 +24,7 @@ import { isTerminal, openTurns, type Recorded, recorded, unaccounted, violations
 import { type Audit, auditViolations, isTakeover } from "./audit.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { History, ThreadHistory } from "./History.ts"
+import { lostCalls } from "./unknowns.ts"
 
 interface HeadRow {
   readonly id: string
@@ -126,7 +128,8 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
     const turn = admitted.get(inputId)?.turn
     if (turn !== undefined && turn !== null && !joins.has(inputId)) joins.set(inputId, turn)
   }
-  for (const id of gone) if (!thread.mayBeGone.has(id)) broken.push(`J2: ${id} was removed by nobody`)
+  const told = new Set(thread.sent.flatMap(({ inputId }) => inputId ?? []))
+  for (const id of gone) if (!thread.mayBeGone.has(id) && (told.has(id) || !thread.cleared)) broken.push(`J2: ${id} was removed by nobody`)
   broken.push(...unaccounted(log, { accepted, removed: gone, pending, unordered: thread.unordered, joins }).map((text) => text.replace(/^I5/, "J2").replace(/^I6/, "J6")))
   for (const [label, times] of labelled) {
     if (times > 1) broken.push(`J2: ${label} was admitted ${times} times`)
@@ -260,6 +263,7 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
   for (const [id, calls] of Map.groupBy(cluster.tools.calls.filter(({ tool }) => tool === "charge"), ({ toolCallId }) => String(toolCallId))) {
     if (calls.length > 1) broken.push(`J12: charge ran ${calls.length} times for ${id}`)
   }
+  broken.push(...lostCalls(new Map([...stored].map(([threadId, { log }]) => [threadId, log])), audit, cluster.tools.calls, (name) => name.endsWith(".charge")))
   return {
     violations: broken, acknowledged: history.acknowledged, events, extraCalls, extraCallsOfOne, waitLatenessMs: lateness, admitted,
     takeovers: audit.heads.filter((change) => isTakeover(change) && change.since_before !== null).length

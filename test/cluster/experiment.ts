@@ -38,6 +38,19 @@ export interface RunData {
   readonly verdict: Verdict
 }
 
+/** Who is at work in a run. */
+export interface Clients {
+  readonly history: History
+  readonly start: () => Promise<void>
+  /** What a client complains of, as soon as it does. */
+  readonly failed: () => Promise<never>
+  /** No new inputs. */
+  readonly settle: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Whether all who follow threads have seen their whole logs. */
+  readonly caughtUp: (lastSeqOf: (threadId: string) => number) => Promise<void>
+}
+
 export interface Scene {
   readonly cluster: Cluster
   readonly history: History
@@ -52,6 +65,8 @@ export interface Fault {
   /** Makes the fault and mends it; what it gives is asked when all is checked. */
   readonly inject: (scene: Scene) => Promise<(run: RunData) => Aftermath | Promise<Aftermath>>
   readonly workload?: Partial<WorkloadOptions>
+  /** Others than those of the workload. */
+  readonly clients?: (cluster: Cluster, seed: number) => Clients
   /** A cluster of its own. */
   readonly own?: Pick<ClusterOptions, "volumeMb" | "fakeTime">
 }
@@ -89,7 +104,7 @@ const inconsistent = async (cluster: Cluster) => {
 export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500, restMs = 60_000, seed, users }: ExperimentOptions): Promise<Result> => {
   const began = performance.now()
   const since = await mark(cluster.pool)
-  const workload = new Workload(cluster, { seed, ...fault.workload, ...(users === undefined ? {} : { users }) })
+  const workload: Clients = fault.clients?.(cluster, seed) ?? new Workload(cluster, { seed, ...fault.workload, ...(users === undefined ? {} : { users }) })
   await workload.start()
   const { history } = workload
   const broken = workload.failed()

@@ -1,10 +1,13 @@
 /** Every fault that this machine can make, each with its bars and with a probe that sees it happen. */
 import type { Fault } from "./experiment.ts"
 import { clockJump, databaseClock } from "./faults/clocks.ts"
+import { herd } from "./faults/herd.ts"
 import { natsCut, natsDown } from "./faults/nats.ts"
 import { crashLoop, join, kill, rolling, shortStop, stop, term } from "./faults/nodes.ts"
 import { providerTrouble, toolServerGone } from "./faults/outside.ts"
-import { cut, diskFull, halfOpen, lateAfterReset, lateAppend, oneWay, resets, restartPostgres, slow, stuckWriter } from "./faults/postgres.ts"
+import {
+  commitsHang, cut, diskFull, halfOpen, lateAfterReset, lateAppend, lostWriter, oneWay, readsHang, resets, restartPostgres, slow, stuckWriter
+} from "./faults/postgres.ts"
 import { watchers } from "./faults/watchers.ts"
 
 /** Both at once. */
@@ -24,6 +27,6 @@ export const faults: ReadonlyArray<Fault> = [
   kill, stop, shortStop, term, rolling,
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
-  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone, watchers,
-  together(kill, resets), together(stop, natsDown), databaseClock, diskFull
+  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, commitsHang, readsHang, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone, watchers,
+  together(kill, resets), together(stop, natsDown), together(lostWriter, readsHang), together(slow, resets), databaseClock, diskFull, herd
 ]

@@ -47,7 +47,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "no dedupe of commands",
-    edits: [{ file: "actors/Host.ts", find: "...(item.key === undefined || answer === undefined", put: "...(true" }],
+    edits: [{ file: "actors/Host.ts", find: "keys: item.key === undefined || answer === undefined ?", put: "keys: true ?" }],
     fault: "kill -9", caughtAs: /^J2/
   },
   { name: "an actor is stolen from a live owner", edits: [claims("")], fault: "kill -9", caughtAs: /^A1/ },
@@ -99,6 +99,26 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [{
       file: "actors/Host.ts", find: "let { seq } = live.head\n", put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
     }],
-    fault: "the journal's connection", caughtAs: /^J2/
+    fault: "the journal's connection of one node held for 8 s", caughtAs: /^J2/
+  },
+  {
+    name: "doubt is forgotten",
+    edits: [{ file: "src/journal/appends.ts", find: "doubtful ||= !isRepeatable(cause)", put: "doubtful = false" }],
+    fault: "connections to PostgreSQL reset", caughtAs: /^(J[1-6]|I\d|5xx|L\d)/
+  },
+  {
+    name: "orphans are forgotten",
+    edits: [{ file: "actors/obligations.ts", find: "this.owed.set(ref.id, { ref, desk, breaks, attempts, at: this.now() + wait })", put: "void wait" }],
+    fault: "the journal's connection of one node held for 13 s", caughtAs: /^L1/
+  },
+  {
+    name: "a leave says nothing",
+    edits: [{ file: "actors/Jobs.ts", find: "if ((leaving() && run.repeatable) || ", put: "if (leaving() || " }],
+    fault: "SIGTERM of a node", caughtAs: /^L2/
+  },
+  {
+    name: "an outcome is told too late",
+    edits: [{ file: "actors/Jobs.ts", find: `if (task !== undefined && task.state !== "cut") continue`, put: `if (task?.state === "running") continue` }],
+    fault: "the journal's connection of one node held for 13 s", caughtAs: /^(L3|J12)/
   }
 ]

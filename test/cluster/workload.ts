@@ -16,6 +16,12 @@ export interface WorkloadOptions {
   readonly users?: number
   readonly probers?: number
   readonly sleepers?: number
+  /** Whose turns call the tool that must not run twice, one step after the other. */
+  readonly chargers?: number
+  /** Who make a thread with every message. */
+  readonly openers?: number
+  /** The share of submits under an idempotency key. */
+  readonly keyed?: number
   readonly followers?: number
   /** Mean pause of a user between steps. */
   readonly thinkMs?: number
@@ -30,10 +36,20 @@ const scripts = [
 /** Forty steps of a fifth of a second: a turn that always has a next event soon. */
 const longScript = Array.from({ length: 40 }, () => "/wait 200ms\n/call nope {}").join("\n/then\n")
 
+/** At any moment a model is being asked whose response calls the tool that must not run twice, or that tool runs. */
+const chargingScript = Array.from({ length: 16 }, () => "/wait 250ms\n/call bank.charge {}").join("\n/then\n")
+
 /** A turn that is silent for longer than a takeover takes: whoever owned it before finds nothing changed. */
 const sleepyScript = Array.from({ length: 4 }, () => "/wait 8s\n/call nope {}").join("\n/then\n")
 
 const clientTool = (name: string, timeoutMs: number) => ({ name, inputSchema: { type: "object" }, timeoutMs })
+
+interface Steady {
+  readonly agentId: string
+  readonly script: string
+  readonly prober?: boolean
+  readonly sleeper?: boolean
+}
 
 interface Stage {
   readonly workspace: Workspace
@@ -59,7 +75,7 @@ export class Workload {
     this.cluster = cluster
     this.seed = options.seed
     this.name = `r${options.seed}`
-    this.#options = { users: 60, probers: 12, sleepers: 6, followers: 6, thinkMs: 1_500, ...options }
+    this.#options = { users: 60, probers: 12, sleepers: 6, chargers: 9, openers: 6, keyed: 0.85, followers: 6, thinkMs: 1_500, ...options }
     this.#random = randomOf(options.seed)
   }
 
@@ -69,19 +85,18 @@ export class Workload {
 
   async start() {
     const stages = await Promise.all(this.cluster.workspaces.map((workspace) => this.#stage(workspace)))
-    const { followers, probers, sleepers, users } = this.#options
-    for (let i = 0; i < users; i++) {
-      const stage = stages[i % stages.length]
-      if (stage !== undefined) this.#users.push(this.#user(stage, `u${i}`))
+    const { chargers, followers, openers, probers, sleepers, users } = this.#options
+    const spread = (count: number, work: (stage: Stage, i: number) => Promise<void>) => {
+      for (let i = 0; i < count; i++) {
+        const stage = stages[i % stages.length]
+        if (stage !== undefined) this.#users.push(work(stage, i))
+      }
     }
-    for (let i = 0; i < probers; i++) {
-      const stage = stages[i % stages.length]
-      if (stage !== undefined) this.#users.push(this.#prober(stage, `p${i}`, longScript))
-    }
-    for (let i = 0; i < sleepers; i++) {
-      const stage = stages[i % stages.length]
-      if (stage !== undefined) this.#users.push(this.#prober(stage, `s${i}`, sleepyScript))
-    }
+    spread(users, (stage, i) => this.#user(stage, `u${i}`))
+    spread(openers, (stage, i) => this.#opener(stage, `o${i}`))
+    spread(probers, (stage, i) => this.#steady(stage, `p${i}`, { agentId: stage.proberId, script: longScript, prober: true }))
+    spread(sleepers, (stage, i) => this.#steady(stage, `s${i}`, { agentId: stage.proberId, script: sleepyScript, prober: true, sleeper: true }))
+    spread(chargers, (stage, i) => this.#steady(stage, `c${i}`, { agentId: stage.agentId, script: chargingScript }))
     for (const stage of stages) {
       for (const who of ["w1", "w2"]) this.#helpers.push(this.#worker(stage, who))
       this.#helpers.push(this.#approver(stage), this.#reader(stage), this.#stranger(stage))
@@ -136,13 +151,35 @@ export class Workload {
     }
   }
 
-  async #thread(caller: Caller, agentId: string, prober: boolean, sleeper = false) {
-    const threadId = await this.#create(caller, "/v1/threads", { agentId, title: caller.workspace.canary }, "thread", "id")
+  #known(caller: Caller, threadId: string, prober = false, sleeper = false) {
     const history: ThreadHistory = {
-      workspace: caller.workspace.id, threadId, sent: [], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(), texts: new Map(), prober, sleeper
+      workspace: caller.workspace.id, threadId, sent: [], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(), texts: new Map(), prober, sleeper, cleared: false
     }
     this.history.threads.set(threadId, history)
     return history
+  }
+
+  async #thread(caller: Caller, agentId: string, prober: boolean, sleeper = false) {
+    return this.#known(caller, await this.#create(caller, "/v1/threads", { agentId, title: caller.workspace.canary }, "thread", "id"), prober, sleeper)
+  }
+
+  /** Births with what they begin: one that nobody has been told of is nobody's. */
+  async #opener({ agentId, workspace }: Stage, who: string) {
+    const caller = this.#caller(workspace)
+    while (this.#working) {
+      await sleep(caller.random() * this.#options.thinkMs)
+      const label = this.#label(caller, who)
+      const sent: Sent = { label, mode: "queue", began: performance.now(), outcome: "acknowledged" }
+      const text = this.#textOf(label, scripts[Math.floor(caller.random() * scripts.length)] ?? "")
+      const body = { agentId, title: workspace.canary, message: { content: [{ type: "text", text }] } }
+      const keyed = caller.random() < this.#options.keyed
+      const answer = await caller.ask("POST", "/v1/threads", body, { submit: true, ...(keyed ? { key: `${this.name}.${this.#count++}` } : { once: true }) })
+      if (answer?.status !== 201) continue
+      const inputId = field(answer.body, "input", "id")
+      const thread = this.#known(caller, field(answer.body, "thread", "id"))
+      thread.sent.push({ ...sent, ended: answer.ended, inputId, state: field(answer.body, "input", "state") })
+      thread.texts.set(inputId, new Set([label]))
+    }
   }
 
   #label(caller: Caller, who: string) {
@@ -161,7 +198,7 @@ export class Workload {
     const path = `/v1/threads/${thread.threadId}/messages`
     const key = `${this.name}.${this.#count++}`
     // Without a key a client must not try again what may have happened.
-    const keyed = caller.random() < 0.85
+    const keyed = caller.random() < this.#options.keyed
     const answer = await caller.ask("POST", path, body, { submit: true, ...(keyed ? { key } : { once: true }) })
     sent.ended = performance.now()
     if (answer === undefined) return sent
@@ -208,7 +245,7 @@ export class Workload {
         texts?.add(label)
         const answer = await caller.ask("PATCH", `${path}/queue/${inputId}`, { content: [{ type: "text", text: label }] })
         if (answer?.status === 200) for (const text of before) texts?.delete(text)
-        else if (answer !== undefined) texts?.delete(label)
+        else if (answer?.tries === 1) texts?.delete(label)
       } else if (dice < 0.91) {
         thread.mayBeGone.add(inputId)
         await caller.ask("DELETE", `${path}/queue/${inputId}`)
@@ -219,17 +256,20 @@ export class Workload {
         if (answer?.status === 200 && field(answer.body, "state") === "steered") thread.joins.set(inputId, field(answer.body, "turnId"))
       } else {
         const clearQueue = random() < 0.3
-        if (clearQueue) for (const { inputId } of thread.sent) if (inputId !== undefined) thread.mayBeGone.add(inputId)
+        if (clearQueue) {
+          thread.cleared = true
+          for (const { inputId } of thread.sent) if (inputId !== undefined) thread.mayBeGone.add(inputId)
+        }
         await caller.ask("POST", `${path}/cancel`, { clearQueue }, { key: `${this.name}.${this.#count++}` })
       }
       await sleep(random() * 2 * this.#options.thinkMs)
     }
   }
 
-  /** One long turn after the other, on the model that counts its calls. */
-  async #prober({ proberId, workspace }: Stage, who: string, script: string) {
+  /** One long turn after the other: of a prober on the model that counts its calls. */
+  async #steady({ workspace }: Stage, who: string, { agentId, prober = false, script, sleeper = false }: Steady) {
     const caller = this.#caller(workspace)
-    const thread = await this.#thread(caller, proberId, true, script === sleepyScript)
+    const thread = await this.#thread(caller, agentId, prober, sleeper)
     while (this.#working) {
       await this.#submit(caller, thread, who, "queue", script)
       for (let running = true; running && this.#working;) {
@@ -238,8 +278,8 @@ export class Workload {
         running = answer !== undefined && (field(answer.body, "status") === "running" || list(answer.body, "queued").length > 0)
       }
     }
-    // The last one need not run to its end.
-    await caller.ask("POST", `/v1/threads/${thread.threadId}/cancel`, {}, { key: `${this.name}.${this.#count++}` })
+    // The last one of a sleeper need not run to its end. The others' do: any command would bring back what has been forgotten (L1).
+    if (sleeper) await caller.ask("POST", `/v1/threads/${thread.threadId}/cancel`, {}, { key: `${this.name}.${this.#count++}` })
   }
 
   /** Executes calls of the client toolset; two of them race for each. */

@@ -1,9 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Redacted } from "effect"
-import type { ActorRef, Append, Claimed, FactRow, Head, IdempotencyRow, WaitRow } from "../../src/journal/Journal.ts"
+import type { ActorRef, Append, Claimed, FactRow, Head, IdempotencyRow, InboxWanted, WaitRow } from "../../src/journal/Journal.ts"
 import { body, toUuid } from "../../src/domain/ids.ts"
-import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
+import { allShards, coarseOf, shardCount, shardOf, type Shards, shardsOf } from "../../src/journal/shard.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
+import { appends } from "../../src/journal/appends.ts"
+import { appendStatement, sizeOf } from "../../src/journal/appendStatement.ts"
 import { wholeLog } from "../../src/journal/wholeLog.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/store/Database.ts"
@@ -45,6 +47,7 @@ const together = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) => Effect.a
 const tags = (exits: ReadonlyArray<Exit.Exit<unknown, unknown>>) =>
   exits.map((exit) => Exit.isSuccess(exit) ? "done" : Cause.hasDies(exit.cause) ? "defect" : tagOf(Cause.squash(exit.cause)))
 const loading = (journal: Owner["journal"], actor: ActorRef) => Effect.flatMap(journal.claim(actor), journal.load)
+const wanted = (shards: Shards): InboxWanted => ({ actors: 100, rows: 100, shards, after: undefined, except: [] })
 const tagOf = (error: unknown) => typeof error === "object" && error !== null && "_tag" in error ? error._tag : error
 
 for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async () => memoryWorld(), PostgreSQL: postgresWorld })) {
@@ -327,7 +330,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       const row = { id: freshId("input"), actor, command: `{"x":"\\u0000"}` }
       yield* b.journal.post(row)
       yield* b.journal.post({ ...row, command: "other" })
-      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(100, allShards), (rows) => rows.filter((each) => each.actor.id === actor.id))
+      const inbox = (owner: Owner) => Effect.map(owner.journal.inbox(wanted(allShards)), (rows) => rows.filter((each) => each.actor.id === actor.id))
       assert.deepStrictEqual(yield* inbox(a), [row])
       assert.deepStrictEqual(yield* inbox(b), [])
       yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: row.id }))
@@ -344,7 +347,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       const isLow = ({ id }: ActorRef) => shardOf(id) < shardCount / 2
       const ofMine = (refs: ReadonlyArray<ActorRef>) => refs.filter((ref) => mine.some(({ id }) => id === ref.id)).map(({ id }) => id).sort()
       const idsOf = (some: ReadonlyArray<ActorRef>) => some.map(({ id }) => id).sort()
-      const posted = (owner: Owner, shards = low) => Effect.map(owner.journal.inbox(100, shards), (found) => ofMine(found.map(({ actor }) => actor)))
+      const posted = (owner: Owner, shards = low) => Effect.map(owner.journal.inbox(wanted(shards)), (found) => ofMine(found.map(({ actor }) => actor)))
       assert.deepStrictEqual(yield* posted(a), idsOf(mine))
       assert.deepStrictEqual(yield* posted(b), [])
       yield* a.journal.release(mine.map((actor) => ({ actor, epoch: 1 })))
@@ -465,7 +468,7 @@ describe("the journal in memory alone", () => {
     const seen: Array<string> = []
     store.readFault = (read, n) => {
       seen.push(`${read} ${n}`)
-      return read === "claim" && n === 1 || read === "load"
+      return read === "claim" && n === 1 || read === "load" ? "unasked" : undefined
     }
     const claims = yield* together([journal.claim(actor)])
     const claimed = yield* journal.claim(actor)
@@ -480,37 +483,12 @@ describe("the journal in PostgreSQL alone", () => {
   beforeAll(async () => { world = await postgresWorld() })
   afterAll(() => world.close())
 
-  it.live("keeps on the agenda those who still have something to do, and no others for long", () => Effect.gen(function*() {
-    const { journal } = yield* world.open("a")
-    const actors = Array.from({ length: 8 }, thread)
-    const at = Math.floor(Date.now() / 1000) * 1000 - 5_000
-    const agenda = () => Effect.promise(() => world.sql("select cardinality(actors) as size from agenda where actors && $1::uuid[]", [actors.map((actor) => toUuid(actor.id))]))
-    const due = Effect.map(journal.due(100, allShards), (refs) => refs.map((ref) => ref.id))
-    const rest = (some: ReadonlyArray<ActorRef>, runnableAt: number | null = null) =>
-      together(some.map((actor) => journal.append(next(actor, { rev: 1 }, { of: { runnableAt } }))))
-    yield* together(actors.map((actor) => journal.append(birth(actor, { head: headOf({ runnableAt: at }) }))))
-    // One statement, one second, one row; the others were sent while the first was under way.
-    assert.isBelow((yield* agenda()).length, actors.length)
-    yield* rest(actors.slice(0, 5))
-    yield* rest(actors.slice(5, 6), Date.now() + 60_000)
-    yield* due
-    const shrunk = yield* agenda()
-    assert.isAtMost(shrunk.reduce((sum, row) => sum + Number(row["size"]), 0), 5)
-    yield* journal.release(actors.map((actor) => ({ actor, epoch: 1 })))
-    assert.deepStrictEqual(yield* due, actors.slice(6).map((actor) => actor.id))
-    for (const actor of actors.slice(6)) {
-      const { epoch } = yield* journal.claim(actor)
-      yield* journal.append(next(actor, { epoch, rev: 1 }))
-    }
-    assert.deepStrictEqual(yield* due, [])
-    assert.deepStrictEqual(yield* agenda(), [{ size: 1 }])
-  }).pipe(Effect.scoped))
-
   it.live("finds the shard of an id where the program finds it", () => Effect.promise(async () => {
     const ids = (["thread", "agent", "node"] as const).flatMap((noun) => Array.from({ length: 50 }, () => freshId(noun)))
     ids.push(...Array.from({ length: 50 }, (_, i) => identityActorId(workspace, `i${i}`)))
-    const [row] = await world.sql("select array_agg(shard_of(id) order by o) as shards from unnest($1::uuid[]) with ordinality as u(id, o)", [ids.map(toUuid)])
+    const [row] = await world.sql("select array_agg(fine_shard_of(id) order by o) as shards, array_agg(shard_of(id) order by o) as coarse from unnest($1::uuid[]) with ordinality as u(id, o)", [ids.map(toUuid)])
     assert.deepStrictEqual(row?.["shards"], ids.map(shardOf))
+    assert.deepStrictEqual(row?.["coarse"], ids.map((id) => coarseOf(shardOf(id))), "as nodes of earlier versions ask")
     assert.isAbove(new Set(ids.map(shardOf)).size, 80)
   }))
 
@@ -534,6 +512,35 @@ describe("the journal in PostgreSQL alone", () => {
     }
   }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 
+  /** The lock that `held` waits for, after it has written its head and before it commits. */
+  const gate = 7
+  /** Heads inserted from here on wait, uncommitted, until what runs beside them has ended. */
+  const gated = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(
+      Effect.promise(async () => {
+        await world.sql(`create or replace function held() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock_shared(${gate}); return null; end'`)
+        await world.sql("create trigger held after insert on heads for each row execute function held()")
+        await world.sql(`select pg_advisory_lock(${gate})`)
+      }),
+      () => effect,
+      () => Effect.promise(async () => {
+        await world.sql("select pg_advisory_unlock_all()")
+        await world.sql("drop trigger held on heads")
+      })
+    )
+  const waitingWriters = (count: number) => Effect.gen(function*() {
+    const waiting = () => world.sql("select pg_stat_clear_snapshot(), count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'troupe writer'")
+    while ((yield* Effect.promise(waiting))[0]?.["n"] !== count) yield* Effect.sleep("5 millis")
+  })
+  /** Appends together in one statement whose connection is lost while it runs on; then it, and the one that tries it again, wait for a lock. */
+  const doubted = <A, E>(appends: ReadonlyArray<Effect.Effect<A, E>>) => Effect.gen(function*() {
+    const sent = world.proxy.cutOnceSent("append ")
+    const appending = yield* Effect.forkChild(together(appends), { startImmediately: true })
+    yield* Effect.promise(() => sent)
+    yield* waitingWriters(2)
+    return appending
+  })
+
   it.live("a refused retry that was a success is a success", () => Effect.gen(function*() {
     const { journal } = yield* world.open("a")
     const actor = thread()
@@ -541,13 +548,113 @@ describe("the journal in PostgreSQL alone", () => {
     // The head is locked, so that the first attempt still waits when its connection is lost and the head is read.
     yield* Effect.promise(() => world.sql("begin"))
     yield* Effect.promise(() => world.sql("select from heads for update"))
-    const sent = world.proxy.cutOnceSent("append ")
-    const appending = yield* Effect.forkChild(journal.append(next(actor, { rev: 1 }, { facts: [fact({ once: body(actor.id) })] })), { startImmediately: true })
-    yield* Effect.promise(() => sent)
-    const waiting = () => world.sql("select pg_stat_clear_snapshot(), count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'troupe writer'")
-    while ((yield* Effect.promise(waiting))[0]?.["n"] !== 2) yield* Effect.sleep("5 millis")
+    const appending = yield* doubted([journal.append(next(actor, { rev: 1 }, { facts: [fact({ once: body(actor.id) })] }))])
     yield* Effect.promise(() => world.sql("commit"))
-    yield* Fiber.join(appending)
+    assert.deepStrictEqual(tags(yield* Fiber.join(appending)), ["done"])
     assert.strictEqual((yield* Effect.promise(() => world.facts(actor))).length, 1)
   }).pipe(Effect.scoped))
+
+  it.live("a birth in doubt that is born by its own first attempt is a success, and its key is its own", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    for (const keys of [[], [key()]]) {
+      const actor = thread()
+      const appending = yield* gated(doubted([journal.append(birth(actor, { keys }))]))
+      assert.deepStrictEqual(tags(yield* Fiber.join(appending)), ["done"])
+      assert.strictEqual((yield* journal.claim(actor)).head.rev, 1)
+      for (const { scope } of keys) assert.deepStrictEqual(yield* journal.key(workspace, scope), keys[0])
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("a batch in doubt stays in doubt when it is taken apart: what its first attempt did is done", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const [born, keyed, moving] = [thread(), thread(), thread()]
+    yield* journal.append(birth(moving))
+    const kept = key()
+    const appending = yield* gated(doubted([
+      journal.append(birth(born)),
+      journal.append(birth(keyed, { keys: [kept] })),
+      journal.append(next(moving, { rev: 1 }, { facts: [fact({ once: body(moving.id) })] }))
+    ]))
+    assert.deepStrictEqual(tags(yield* Fiber.join(appending)), ["done", "done", "done"])
+    assert.deepStrictEqual((yield* Effect.all([born, keyed, moving].map((actor) => journal.claim(actor)))).map(({ head }) => head.rev), [1, 1, 2])
+    assert.deepStrictEqual(yield* journal.key(workspace, kept.scope), kept)
+  }).pipe(Effect.scoped))
+
+  it.live("an append in doubt is refused when its head has not moved, and stays in doubt when another owner has moved it", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    for (const [moves, tag] of [[0, "Superseded"], [1, "JournalUnavailable"]] as const) {
+      const actor = thread()
+      yield* journal.append(birth(actor))
+      yield* Effect.promise(() => world.sql("begin"))
+      yield* Effect.promise(() => world.sql("update heads set owner = gen_random_uuid(), epoch = epoch + 1, rev = rev + $2 where id = $1", [toUuid(actor.id), moves]))
+      const appending = yield* doubted([journal.append(next(actor, { rev: 1 }, { facts: [fact()] }))])
+      yield* Effect.promise(() => world.sql("commit"))
+      assert.deepStrictEqual(tags(yield* Fiber.join(appending)), [tag])
+    }
+  }).pipe(Effect.scoped))
+
+  it.live("of a batch that waits for one actor's lock, the others pass", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actors = Array.from({ length: 6 }, thread).sort((a, b) => a.id < b.id ? -1 : 1)
+    yield* together(actors.map((actor) => journal.append(birth(actor))))
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql("select from heads where id = $1 for update", [toUuid(actors[5]!.id)]))
+    const appending = yield* Effect.forEach(actors, (actor) =>
+      Effect.forkChild(journal.append(next(actor, { rev: 1 }, { facts: [fact()] })), { startImmediately: true }))
+    yield* Effect.forEach(appending.slice(0, 5), Fiber.join)
+    yield* Effect.promise(() => world.sql("commit"))
+    yield* Fiber.join(appending[5]!)
+  }).pipe(Effect.scoped), 20_000)
+
+  it.live("of claims that share a statement, one whose head is locked keeps none of the others", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actors = Array.from({ length: 6 }, thread).sort((a, b) => a.id < b.id ? -1 : 1)
+    yield* together(actors.map((actor) => journal.append(birth(actor))))
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql("select from heads where id = $1 for update", [toUuid(actors[5]!.id)]))
+    const claiming = yield* Effect.forEach(actors, (actor) => Effect.forkChild(journal.claim(actor), { startImmediately: true }))
+    yield* Effect.forEach(claiming.slice(0, 5), Fiber.join)
+    yield* Effect.promise(() => world.sql("commit"))
+    assert.strictEqual((yield* Fiber.join(claiming[5]!)).epoch, 2)
+  }).pipe(Effect.scoped), 20_000)
+
+  it.live("says of a claim that was repeated after a lost connection that nobody knows whose the actor was", () => Effect.gen(function*() {
+    const { journal } = yield* world.open("a")
+    const actor = thread()
+    yield* journal.append(birth(actor))
+    world.proxy.cut("claim take", "after")
+    const { epoch, mine } = yield* journal.claim(actor)
+    assert.deepStrictEqual([epoch, mine], [3, false])
+  }).pipe(Effect.scoped))
+
+  it.live("books for an agent without waiting for what another node books for it, and sums what nodes of the version before book", () => Effect.gen(function*() {
+    const [a, b] = [yield* world.open("a"), yield* world.open("b")]
+    const subject = freshId("agent")
+    const spending = () => birth(thread(), { spent: { subject, amount: 0.25 } })
+    const other = appendStatement([{ ...spending(), owner: b.lease.incarnation() }])
+    yield* Effect.promise(() => world.sql("begin"))
+    yield* Effect.promise(() => world.sql(other.text, other.values))
+    const start = performance.now()
+    yield* a.journal.append(spending())
+    assert.isBelow(performance.now() - start, 1_000)
+    yield* Effect.promise(() => world.sql("commit"))
+    yield* Effect.promise(() => world.sql(`insert into spend (workspace, subject, minute, amount) select w, s, 0, 1 from unnest($1::uuid[], $2::uuid[]) as g(w, s)
+      on conflict (workspace, subject, minute) do update set amount = spend.amount + excluded.amount`, [[toUuid(workspace)], [toUuid(subject)]]))
+    assert.strictEqual(yield* Effect.promise(() => world.spent(workspace, subject)), 1.5)
+  }).pipe(Effect.scoped))
+
+  it.live("puts into one statement appends of 8 Mi characters together, and not of one more", () => Effect.gen(function*() {
+    const { lease } = yield* world.open("a")
+    const database = yield* Database
+    for (const [over, statements] of [[0, 1], [1, 2]] as const) {
+      let sent = 0
+      const append = appends({ write: (statement) => { sent++; return database.write(statement) } }, 1)
+      const entries = [0, over].map((more) => {
+        const sized = (text: string) => ({ ...birth(thread(), { facts: [fact({ event: JSON.stringify({ text }) })], head: headOf({ pos: 1, seq: 1 }) }), owner: lease.incarnation() })
+        return sized("x".repeat(4 * 1024 * 1024 - sizeOf(sized("")) + more))
+      })
+      yield* together(entries.map(append))
+      assert.strictEqual(sent, statements)
+    }
+  }).pipe(Effect.provide(Database.layer({ url: Redacted.make(world.url) })), Effect.scoped))
 })

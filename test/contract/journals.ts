@@ -88,7 +88,7 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
     lapse: async (incarnation) => { await sql("update nodes set deadline = now() - interval '1 second' where incarnation = $1", [toUuid(incarnation)]) },
     lose: (when) => proxy.cut("append ", when),
     spent: async (workspace, subject) =>
-      Number((await sql("select coalesce(sum(amount), 0) as sum from spend where workspace = $1 and subject = $2", [toUuid(workspace), toUuid(subject)]))[0]?.["sum"]),
+      Number((await sql("select coalesce(sum(amount), 0) as sum from spent where workspace = $1 and subject = $2", [toUuid(workspace), toUuid(subject)]))[0]?.["sum"]),
     waits: async ({ id, workspace }) => {
       const { rows } = await client.query<{ id: string; state: WaitRow["state"]; body: string; call: string | null; toolset: string | null }>(
         "select id, state, body, call, toolset from waits where workspace = $1 and actor = $2 order by created_at, id", [toUuid(workspace), toUuid(id)])

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { bornAt, derive, fromBytes, fromUuid, isIdOf, prefixes, toUuid, writeBytes } from "../../src/domain/ids.ts"
-import { shardOf } from "../../src/journal/shard.ts"
+import { coarseOf, shardCount, shardOf } from "../../src/journal/shard.ts"
 import { freshBody, freshId } from "../../src/seed.ts"
 
 const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => prefixes.thread + fromBytes(bytes))
@@ -19,8 +19,11 @@ describe("an id", () => {
       assert.deepStrictEqual([...bytes.subarray(0, 2), ...bytes.subarray(18)], [255, 255, 255, 255], "no byte beside")
     })))
 
-  it("is of the shard that byte 11 of its UUID says, as in SQL", () =>
-    fc.assert(fc.property(ids, (id) => assert.strictEqual(shardOf(id), Number.parseInt(toUuid(id).slice(26, 28), 16)))))
+  it("is of the shard that twelve bits of its UUID say, as in SQL; the first eight are the shard of earlier versions", () =>
+    fc.assert(fc.property(ids, (id) => {
+      assert.strictEqual(shardOf(id), Number.parseInt(toUuid(id).slice(26, 29), 16))
+      assert.strictEqual(coarseOf(shardOf(id)), Number.parseInt(toUuid(id).slice(26, 28), 16))
+    })))
 })
 
 describe("a fresh id", () => {
@@ -34,6 +37,14 @@ describe("a fresh id", () => {
       assert.match(toUuid(body), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}[08]000$/)
     }
     assert.closeTo(bornAt(before), Date.now(), 1_000)
+  })
+
+  it("is of the shard that is asked for, and random beside it", () => {
+    const bodies = Array.from({ length: shardCount }, (_, shard) => freshBody(shard))
+    assert.deepStrictEqual(bodies.map(shardOf), bodies.map((_, shard) => shard))
+    for (const body of bodies) assert.match(toUuid(body), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}[08]000$/)
+    const others = bodies.map((body) => body.slice(14, 18) + body.slice(21, 23))
+    assert.isAbove(new Set(others).size, shardCount * 0.99)
   })
 
   it("names 32,768 others, each its own", () => {

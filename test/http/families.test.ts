@@ -176,7 +176,7 @@ const asking = async (message: string, answerer: object = {}, asker: object = {}
 const threadsOf = async (agentId: string): Promise<ReadonlyArray<string>> =>
   (await server.alpha.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(({ thread }: { thread: { id: string } }) => thread.id)
 const spentBy = async (agentId: string) => {
-  const rows = await server.runtime.runPromise(server.database.run("test", (db) => db.selectFrom("spend").select("amount").where("subject", "=", toUuid(agentId)).execute()))
+  const rows = await server.runtime.runPromise(server.database.run("test", (db) => db.selectFrom("spent").select("amount").where("subject", "=", toUuid(agentId)).execute()))
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
 const costOf = (event: Event | undefined) => (event?.["usage"] as { readonly estimatedCost?: number } | undefined)?.estimatedCost ?? 0

@@ -79,7 +79,7 @@ describe("the list of nodes", () => {
     assert.strictEqual(status, 200)
     const [one, two] = body.nodes
     assert.deepStrictEqual([body.nodes.length, one.name, two.name], [2, "a", "b"])
-    assert.strictEqual(one.shards + two.shards, 256)
+    assert.strictEqual(one.shards + two.shards, 4_096)
     for (const node of body.nodes) {
       assert.deepStrictEqual(Object.keys(node).sort(), ["actors", "bus", "draining", "incarnation", "leaseAgeMs", "name", "shards", "since", "version"])
       assert.match(node.incarnation, /^node_/)

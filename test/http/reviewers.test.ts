@@ -43,7 +43,7 @@ const threadsOf = async (agentId: string): Promise<ReadonlyArray<string>> =>
   (await server.alpha.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(({ thread }: { thread: { id: string } }) => thread.id)
 const spentBy = async (agentId: string) => {
   const rows = await server.runtime.runPromise(server.database.run("test", (db) =>
-    db.selectFrom("spend").select("amount").where("subject", "=", toUuid(agentId)).execute()))
+    db.selectFrom("spent").select("amount").where("subject", "=", toUuid(agentId)).execute()))
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
 const costOf = (log: ReadonlyArray<Event>) => (log.at(-1)?.["usage"] as { readonly estimatedCost?: number }).estimatedCost ?? 0

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
+import { isAlive } from "../../src/postgres/alive.ts"
+import { halt } from "../../src/postgres/cluster.ts"
 import { Child } from "./Child.ts"
 
 const program = resolve(import.meta.dirname, "embeddedServer.ts")
@@ -30,13 +32,16 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-const spawn = () => {
-  const child = new Child(process.execPath, [program, join(home, "data")])
+const spawn = (...wrapper: ReadonlyArray<string>) => {
+  const [command = process.execPath, ...args] = [...wrapper, process.execPath, program, join(home, "data")]
+  const child = new Child(command, args)
   children.push(child)
   return child
 }
-const start = async (): Promise<Up> => {
-  const child = spawn()
+/** The parent of what it starts never asks what became of it, as the first process of a container that is no reaper. */
+const careless = ["sh", "-c", `"$@" & exec sleep 600`, "sh"]
+const start = async (...wrapper: ReadonlyArray<string>): Promise<Up> => {
+  const child = spawn(...wrapper)
   const [line] = await child.until(/^\{"url".*\}$/m)
   return { child, ...JSON.parse(line) }
 }
@@ -50,16 +55,13 @@ const query = async (url: string, sql: string) => {
     await client.end()
   }
 }
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
+/** kill -9 of a process whose parent is careless. */
+const makeZombie = async (pid: number) => {
+  process.kill(pid, "SIGKILL")
+  while (!/\) Z /.test(await readFile(`/proc/${pid}/stat`, "utf8"))) await sleep(5)
 }
 const gone = async (pid: number) => {
-  while (isAlive(pid)) await sleep(5)
+  while (await isAlive(pid)) await sleep(5)
 }
 
 describe("the embedded PostgreSQL", () => {
@@ -70,14 +72,14 @@ describe("the embedded PostgreSQL", () => {
     assert.deepStrictEqual(settings, { fsync: "on", zone: "UTC", encoding: "UTF8", address: "127.0.0.1" })
     assert.strictEqual((await stat(join(home, "data", "embedded.json"))).mode & 0o777, 0o600)
     await first.child.end("SIGTERM")
-    assert.isFalse(isAlive(first.pid))
+    assert.isFalse(await isAlive(first.pid))
 
     const second = await start()
     assert.strictEqual(second.url, first.url)
     assert.isBelow(second.ms, 4_000)
     assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 42 }])
     await second.child.end("SIGINT")
-    assert.isFalse(isAlive(second.pid))
+    assert.isFalse(await isAlive(second.pid))
     await access(join(home, "data", "server.pid")).then(() => assert.fail("the lock was left behind"), () => {})
   })
 
@@ -85,12 +87,12 @@ describe("the embedded PostgreSQL", () => {
     const first = await start()
     await query(first.url, "create table kept (n int); insert into kept values (1)")
     await first.child.end("SIGKILL")
-    assert.isTrue(isAlive(first.pid))
+    assert.isTrue(await isAlive(first.pid))
     const second = await start()
     assert.strictEqual(second.pid, first.pid)
     assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 1 }])
     await second.child.end()
-    assert.isFalse(isAlive(first.pid))
+    assert.isFalse(await isAlive(first.pid))
   })
 
   it("recovers what was committed when it was killed along with its server", async () => {
@@ -113,6 +115,34 @@ describe("the embedded PostgreSQL", () => {
     await writeFile(path, text.replace(/^\d+/, String(process.pid)))
     const second = await start()
     assert.notStrictEqual(second.pid, first.pid)
+  })
+
+  it("is taken over from a server that was killed and that nobody has reaped", async () => {
+    const first = await start(...careless)
+    await query(first.url, "create table kept (n int); insert into kept values (3)")
+    const server = Number((await readFile(join(home, "data", "server.pid"), "utf8")).split(" ")[0])
+    await makeZombie(server)
+    const second = await start()
+    assert.strictEqual(second.pid, first.pid)
+    assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 3 }])
+  })
+
+  it("starts although postmaster.pid names a process that was killed and that nobody has reaped", async () => {
+    const first = await start()
+    const path = join(first.folder, "postmaster.pid")
+    const text = await readFile(path, "utf8")
+    process.kill(first.pid, "SIGKILL")
+    await first.child.end("SIGKILL")
+    await gone(first.pid)
+    const other = new Child("sh", ["-c", "sleep 600 & echo pid $!; exec sleep 600"])
+    children.push(other)
+    const [, pid] = await other.until(/pid (\d+)/)
+    await makeZombie(Number(pid))
+    await writeFile(path, text.replace(/^\d+/, String(pid)))
+    const second = await start()
+    assert.strictEqual((await query(second.url, "select 1 as one")).length, 1)
+    // Whoever waits for such a process to end has waited long enough.
+    await halt(Number(pid))
   })
 
   it("refuses a second server on the same folder, and names the first", async () => {

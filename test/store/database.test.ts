@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { sql } from "kysely"
 import { Database } from "../../src/store/Database.ts"
 import { checkMigrated, migrate } from "../../src/store/migrate.ts"
@@ -12,7 +13,7 @@ describe("the database", () => {
   beforeAll(async () => { fresh = await freshDatabase() })
   afterAll(() => fresh.drop())
 
-  const open = (options: { readonly connections?: number } = {}) =>
+  const open = (options: { readonly connections?: number; readonly logs?: number } = {}) =>
     Effect.map(Layer.build(Database.layer({ url: Redacted.make(fresh.url), ...options })), (context) => Context.get(context, Database))
 
   it.live("answers a caller that finds no connection free after two seconds", () => Effect.gen(function*() {
@@ -23,6 +24,22 @@ describe("the database", () => {
     const refusal = yield* Effect.flip(database.run("ask", (db) => sql`select 1`.execute(db)))
     assert.strictEqual(refusal._tag, "DatabaseUnavailable")
     assert.isBelow(performance.now() - start, 2_500)
+  }).pipe(Effect.scoped))
+
+  it.effect("gives readers of whole logs turns, and answers one that has had none after twenty seconds", () => Effect.gen(function*() {
+    const database = yield* open({ logs: 1 })
+    const one = database.longRead("one", (read) => read<{ one: number }>({ name: "one", text: "select 1 as one", values: [] }))
+    const reading = yield* Effect.forkChild(database.longRead("long", () => Effect.never), { startImmediately: true })
+    const left = yield* Effect.forkChild(one, { startImmediately: true })
+    const patient = yield* Effect.forkChild(Effect.flip(one), { startImmediately: true })
+    assert.strictEqual(database.pool().waiting, 2)
+    yield* Fiber.interrupt(left)
+    assert.strictEqual(database.pool().waiting, 1)
+    yield* TestClock.adjust(20_000)
+    assert.strictEqual((yield* Fiber.join(patient))._tag, "DatabaseUnavailable")
+    assert.strictEqual(database.pool().waiting, 0)
+    yield* Fiber.interrupt(reading)
+    assert.deepStrictEqual(yield* one, [{ one: 1 }])
   }).pipe(Effect.scoped))
 
   it.live("calls a statement that takes too long unavailability, and a wrong one a defect", () => Effect.gen(function*() {

@@ -41,6 +41,8 @@ export interface Executed {
   readonly authorization: string | null
   /** The client has cancelled it while it ran, or has gone away. */
   cancelled: boolean
+  /** It has ended, whatever became of it. */
+  over: boolean
 }
 
 const object = (properties: Fields, required: ReadonlyArray<string> = Object.keys(properties)): Fields =>
@@ -124,7 +126,8 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
         toolCallId: mcpReq._meta?.["troupe/toolCallId"],
         idempotencyKey: http?.req?.headers.get("idempotency-key") ?? null,
         authorization: http?.req?.headers.get("authorization") ?? null,
-        cancelled: false
+        cancelled: false,
+        over: false
       }
       calls.push(call)
       const onAbort = () => { call.cancelled = true }
@@ -132,6 +135,7 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
       try {
         return resultOf(await tool.run(call.input, { signal: mcpReq.signal }))
       } finally {
+        call.over = true
         mcpReq.signal.removeEventListener("abort", onAbort)
       }
     })

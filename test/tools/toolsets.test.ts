@@ -66,7 +66,7 @@ describe.each(["sessions", "modern"] as const)("a call of a tool (%s)", (era) =>
   it("brings its id as idempotency key, in the message and in the header, and its input as it is", within(era, async ({ call, mcp }) => {
     const input = { text: "é\u0000\ud83d\ude00" }
     assert.deepStrictEqual(await call("echo", input, "call_7"), { output: input.text })
-    assert.deepStrictEqual(mcp.calls, [{ tool: "echo", input, toolCallId: "call_7", idempotencyKey: "call_7", authorization: null, cancelled: false }])
+    assert.deepStrictEqual(mcp.calls, [{ tool: "echo", input, toolCallId: "call_7", idempotencyKey: "call_7", authorization: null, cancelled: false, over: true }])
   }))
 
   it("fails with what the tool says went wrong", within(era, async ({ call }) => {

@@ -4,10 +4,14 @@ import * as journal from "./001_journal.ts"
 import * as configuration from "./002_configuration.ts"
 import * as tools from "./003_tools.ts"
 import * as cluster from "./004_cluster.ts"
+import * as obligations from "./005_obligations.ts"
+import * as agenda from "./006_agenda.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
   "002_configuration": configuration,
   "003_tools": tools,
-  "004_cluster": cluster
+  "004_cluster": cluster,
+  "005_obligations": obligations,
+  "006_agenda": agenda
 }

@@ -1,8 +1,10 @@
 /** What happens to PostgreSQL, and on the way to it. */
 import { mark } from "../audit.ts"
+import type { Cluster } from "../Cluster.ts"
 import type { Fault } from "../experiment.ts"
 import { databaseNow, takeoverGaps, takeoversFrom, unfinishedOf } from "../measures.ts"
 import { inFlight, some, takeover } from "./bars.ts"
+import type { WorkloadOptions } from "../workload.ts"
 
 export const restartPostgres = (signal: "SIGKILL" | "SIGQUIT", name: string): Fault => ({
   name,
@@ -66,21 +68,26 @@ export const oneWay: Fault = {
   }
 }
 
-export const stuckWriter: Fault = {
-  name: "the journal's connection of one node held for 8 s, its lease lives",
+const writerHeld = (seconds: number): Fault => ({
+  name: `the journal's connection of one node held for ${seconds} s, its lease lives`,
   bar: "no violation: what arrives late is refused",
   inject: async ({ cluster, random, sleep }) => {
     const node = some(cluster.pick(random))
     const { postgres } = node.options
     postgres.counted.held = 0
     postgres.hold(["up"], "troupe writer")
-    await sleep(8_000)
+    await sleep(seconds * 1_000)
     const held = postgres.counted.held
     postgres.heal()
     await sleep(3_000)
     return () => ({ gaps: [], figures: [], observed: held > 0 ? `${held} messages of ${node.name} arrived late` : undefined })
   }
-}
+})
+
+export const stuckWriter = writerHeld(8)
+
+/** Until its appends are given up: their actors leave, and have to come back. */
+export const lostWriter = writerHeld(13)
 
 export const lateAppend: Fault = {
   name: "what a node sends to PostgreSQL held until another has taken over, then delivered",
@@ -121,8 +128,8 @@ export const halfOpen: Fault = {
   }
 }
 
-const resetting = (about: Pick<Fault, "name" | "bar">, share: number, options: { readonly lateMs?: number; readonly only?: string }, did: string): Fault => ({
-  ...about,
+const resetting = (about: Pick<Fault, "name" | "bar">, share: number, options: { readonly lateMs?: number; readonly only?: string }, did: string, workload: Partial<WorkloadOptions> = {}): Fault => ({
+  ...about, workload,
   inject: async ({ cluster, random, sleep }) => {
     for (const { options: { postgres } } of cluster.nodes) {
       postgres.counted.resets = 0
@@ -140,10 +147,12 @@ export const resets = resetting({
   bar: "no violation: unknown outcomes are resolved"
 }, 0.02, {}, "connections reset")
 
+// By then the next appends of the actor are there, or are not: with and without facts of their own, and most of them under no key,
+// so that nothing but its rev keeps the late one out.
 export const lateAfterReset = resetting({
-  name: "one statement of the journal in ten arrives 300 ms after its connection was reset, for 10 s",
+  name: "one statement of the journal in five arrives up to 3 s after its connection was reset, for 10 s",
   bar: "no violation: by then it was sent again, and the first is refused"
-}, 0.1, { lateMs: 300, only: "troupe writer" }, "statements arrived late")
+}, 0.2, { lateMs: 3_000, only: "troupe writer" }, "statements arrived late", { keyed: 0.2, thinkMs: 700 })
 
 export const slow: Fault = {
   name: "PostgreSQL 200 ms slow for 20 s",
@@ -159,6 +168,66 @@ export const slow: Fault = {
       gaps: [], observed: took >= 200 ? `a look takes ${Math.round(took)} ms` : undefined,
       figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
     })
+  }
+}
+
+/** PostgreSQL's processes that wait for this. */
+const waitersFor = async ({ pool }: Cluster, event: string) => {
+  const { rows: [row] } = await pool.query<{ n: number }>("select count(*)::int as n from pg_stat_activity where wait_event = $1", [event])
+  return row?.n ?? 0
+}
+
+/**
+ * PostgreSQL waits for a standby that there is not: what was committed is on its disk, and nobody sees it or hears of it before the
+ * end of the wait. Beats of leases do not wait (audit.ts), so that every owner lives.
+ */
+export const commitsHang: Fault = {
+  name: "commits hang for 8 s while reads work",
+  bar: "no takeover; no violation: what was in doubt is told as it came out",
+  inject: async ({ cluster, sleep }) => {
+    await cluster.pool.query("alter system set synchronous_standby_names = 'nobody'")
+    await cluster.pool.query("select pg_reload_conf()")
+    await sleep(4_000)
+    const waiting = await waitersFor(cluster, "SyncRep")
+    await sleep(4_000)
+    await cluster.pool.query("alter system reset synchronous_standby_names")
+    await cluster.pool.query("select pg_reload_conf()")
+    await sleep(5_000)
+    return ({ verdict }) => ({
+      gaps: [], observed: waiting > 0 ? `${waiting} commits waited` : undefined,
+      figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
+    })
+  }
+}
+
+/** Every keyed command and every submit looks into `idempotency` first: soon all connections for reads wait for it. Appends of running turns do not look there. */
+export const readsHang: Fault = {
+  name: "reads hang for 14 s while commits work",
+  bar: "no takeover; no violation",
+  inject: async ({ cluster, sleep }) => {
+    const before = await databaseNow(cluster)
+    const client = await cluster.pool.connect()
+    let waiting = 0
+    try {
+      await client.query("begin")
+      await client.query("lock table idempotency in access exclusive mode")
+      for (let second = 0; second < 14; second++) {
+        await sleep(1_000)
+        waiting = Math.max(waiting, await waitersFor(cluster, "relation"))
+      }
+    } finally {
+      await client.query("rollback")
+      client.release()
+    }
+    const after = await databaseNow(cluster)
+    await sleep(4_000)
+    return ({ audit, verdict }) => {
+      const appends = audit.heads.filter(({ at, rev_after, rev_before }) => at > before + 3_000 && at < after && rev_after !== rev_before).length
+      return {
+        gaps: [], observed: waiting > 0 && appends > 0 ? `${waiting} statements waited at once, ${appends} appends meanwhile` : undefined,
+        figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
+      }
+    }
   }
 }
 

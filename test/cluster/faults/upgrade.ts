@@ -1,29 +1,12 @@
 /** Two versions side by side, as during every rolling upgrade and its rollback. */
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { resolve } from "node:path"
+import { checkOut, git } from "../../../bench/checkout.ts"
 import type { Fault } from "../experiment.ts"
 import { handOver, moment } from "./nodes.ts"
 
 const here = resolve(import.meta.dirname, "../../..")
 /** How long two versions share the work, each time. */
 const togetherMs = 6_000
-
-const git = (...args: ReadonlyArray<string>) => execFileSync("git", ["-C", here, ...args], { encoding: "utf8" }).trim()
-
-/** A commit checked out beside this one, with this one's packages. */
-const checkOut = (commit: string) => {
-  const temporary = mkdtempSync(join(tmpdir(), "troupe-version-"))
-  const folder = join(temporary, "checkout")
-  git("worktree", "add", "--detach", folder, commit)
-  symlinkSync(join(here, "node_modules"), join(folder, "node_modules"))
-  const remove = () => {
-    git("worktree", "remove", "--force", folder)
-    rmSync(temporary, { recursive: true })
-  }
-  return { folder, remove }
-}
 
 export const versionsName = "rollback of all nodes to an older version, one by one, and their upgrade again"
 

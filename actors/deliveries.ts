@@ -1,0 +1,76 @@
+/**
+ * Brings the inbox's rows to their actors, beside everything else that the sweep does.
+ *
+ * Q1. Actors are served side by side, each one its own rows in their order, by one hand at a time.
+ * Q2. An actor's rows come in portions. While portions are full and get fewer, the next one follows at once.
+ * Q3. A row that this version cannot read is told of once, and passed over from then on.
+ */
+import { Effect, Semaphore } from "effect"
+import { type ActorKind, type ActorRef, type InboxRow, Journal } from "../src/journal/Journal.ts"
+import { shardOf } from "../src/journal/shard.ts"
+import type { Wakeable } from "./Registry.ts"
+import type { View } from "./strays.ts"
+
+const actorsAtOnce = 50
+/** Actors in a look, and rows of each. */
+const portion = { actors: 100, rows: 64 }
+/** Rows that are remembered as unreadable: more than that come as if they were new. */
+const mostUnreadable = 1_000
+
+export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<Record<ActorKind, Wakeable>>, again: (shard: number) => void) {
+  const journal = yield* Journal
+  const scope = yield* Effect.scope
+  const hands = yield* Semaphore.make(actorsAtOnce)
+  const served = new Set<string>()
+  const unreadable = new Set<string>()
+  /** The first row of an actor's last portion since the last whole look, where that portion was full. */
+  const firsts = new Map<string, string>()
+
+  const passOver = (row: InboxRow) => {
+    for (const id of unreadable) {
+      if (unreadable.size < mostUnreadable) break
+      unreadable.delete(id)
+    }
+    unreadable.add(row.id)
+    return Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actor: row.actor.id, row: row.id }))
+  }
+
+  const serve = Effect.fnUntraced(function*(ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
+    const registry = registries[ref.kind]
+    const { readable = [], strange = [] } = Object.groupBy(rows, (row) => registry.reads(row) ? "readable" : "strange")
+    yield* Effect.forEach(strange, passOver, { discard: true })
+    const [first] = rows
+    const isFull = first !== undefined && rows.length === portion.rows
+    const gotFewer = isFull && firsts.get(ref.id) !== first.id
+    if (isFull) firsts.set(ref.id, first.id)
+    if (readable.length > 0) yield* registry.accept(ref, readable)
+    if (gotFewer) again(shardOf(ref.id))
+  })
+
+  return {
+    look: Effect.fnUntraced(function*({ isToTake, shards }: View, isWhole: boolean) {
+      if (isWhole) firsts.clear()
+      let after: string | undefined
+      do {
+        // Their rows are on their way: what is found of them now may be accepted by the time that it is read.
+        const busy = new Set(served)
+        const found = yield* journal.inbox({ ...portion, shards, after, except: [...unreadable] })
+        const lines = [...Map.groupBy(found, ({ actor }) => actor.id)]
+        after = lines.length === portion.actors ? lines.at(-1)?.[0] : undefined
+        for (const [id, rows] of lines) {
+          const ref = rows[0]?.actor
+          if (ref === undefined || busy.has(id) || !isToTake(ref)) continue
+          served.add(id)
+          yield* hands.take(1)
+          yield* serve(ref, rows).pipe(
+            Effect.ensuring(Effect.suspend(() => {
+              served.delete(id)
+              return hands.release(1)
+            })),
+            Effect.forkIn(scope)
+          )
+        }
+      } while (after !== undefined)
+    })
+  }
+})

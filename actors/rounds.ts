@@ -1,0 +1,58 @@
+/**
+ * Looks that are repeated: a whole one every second, and between two of them one at the shards that hints have named.
+ *
+ * O1. However many hints come, the whole look has its turn.
+ * O2. A look that fails is logged and followed by the next.
+ */
+import { Deferred, Effect } from "effect"
+import type { Lease } from "../src/journal/Lease.ts"
+
+/** Milliseconds between whole looks. */
+export const wholeEvery = 1_000
+
+/** Looks that hints bring forward are at least so many milliseconds apart. */
+const hintedEvery = 20
+
+export interface Looks {
+  readonly lease: Pick<Lease["Service"], "fenced" | "now">
+  readonly whole: Effect.Effect<void, unknown>
+  readonly hinted: (isNamed: (shard: number) => boolean) => Effect.Effect<void, unknown>
+  /** In the logs. */
+  readonly what: string
+}
+
+/** What nobody waits for. */
+export const safely = <E>(effect: Effect.Effect<void, E>, what: string) =>
+  effect.pipe(Effect.tapCause((cause) => Effect.logWarning(`${what} failed`, cause)), Effect.ignoreCause)
+
+export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
+  let named = new Set<number | "all">()
+  let bell = Deferred.makeUnsafe<void>()
+  let last = performance.now()
+  return {
+    /** Brings a look at that shard forward, or at all of them. */
+    ring: (shard: number | "all") => {
+      named.add(shard)
+      Deferred.doneUnsafe(bell, Effect.void)
+    },
+    /** When a whole look last went well, by the monotonic clock. */
+    last: () => last,
+    /** Looks for ever. A fenced node does not look. */
+    run: Effect.gen(function*() {
+      let next = lease.now()
+      for (;;) {
+        const rung = yield* Effect.timeoutOption(Deferred.await(bell), Math.max(0, next - lease.now()))
+        bell = Deferred.makeUnsafe<void>()
+        const isWhole = rung._tag === "None" || lease.now() >= next
+        if (isWhole) next = lease.now() + wholeEvery
+        const asked = named
+        named = new Set()
+        const look = isWhole
+          ? Effect.andThen(whole, Effect.sync(() => { last = performance.now() }))
+          : hinted((shard) => asked.has("all") || asked.has(shard))
+        if (!lease.fenced()) yield* safely(look, what)
+        if (!isWhole) yield* Effect.sleep(hintedEvery)
+      }
+    })
+  }
+}

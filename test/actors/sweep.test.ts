@@ -1,0 +1,96 @@
+/** The sweep where much is to be done at once: W4 of Sweep.ts, Q1 to Q3 of deliveries.ts. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import type { Request } from "../../actors/thread/requests.ts"
+import type { ActorRef } from "../../src/journal/Journal.ts"
+import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { shardCount } from "../../src/journal/shard.ts"
+import { freshId } from "../../src/seed.ts"
+import { recorded, violations } from "../invariants.ts"
+import { told } from "./Client.ts"
+import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
+
+const principal = { type: "user" as const, id: "ann" }
+const submit = (text: string): Extract<Request, { type: "submit" }> =>
+  ({ type: "submit", input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal } })
+
+const create = Effect.fnUntraced(function*(node: Node) {
+  const ref = threadOf(node.registry.freshId("thread"))
+  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: principal }) }, { request: { type: "create" } })
+  return ref
+})
+const post = (node: Node, ref: ActorRef, request: object, id = freshId("input")) => node.journal.post({ id, actor: ref, command: JSON.stringify(request) })
+const postInput = (node: Node, ref: ActorRef, text: string) => {
+  const request = submit(text)
+  return post(node, ref, { ...request, acknowledged: true }, request.input.inputId)
+}
+const rowsOf = ({ store }: World, ref: ActorRef) => store.posted(ref).length
+const logOf = ({ store }: World, ref: ActorRef) => {
+  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  assert.deepStrictEqual(violations(log), [])
+  return told(log)
+}
+
+describe("the inbox", () => {
+  it.effect("of one thread with hundreds of rows holds up no other's, nor a takeover", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const [a, b] = [yield* startNode(world, () => undefined), yield* startNode(world, () => undefined)]
+      const [busy, other, lost] = [yield* create(a), yield* create(a), yield* create(b)]
+      yield* b.deliver(lost, { request: submit("L\n/wait 3s") })
+      for (let i = 0; i < 300; i++) yield* postInput(a, busy, `m${i}`)
+      yield* postInput(a, other, "O")
+      world.slowness = Effect.sleep("300 millis")
+      yield* b.kill
+      yield* pass(4_000)
+      assert.strictEqual(rowsOf(world, other), 0)
+      assert.isAbove(rowsOf(world, busy), 200)
+      assert.notStrictEqual(world.store.actors.get(placeOf(lost))?.owner, b.incarnation)
+      assert.strictEqual(logOf(world, other), "user(O) assistant(O) turn_completed(O)")
+      // It goes on without waiting for the next second.
+      world.slowness = Effect.void
+      for (let i = 0; i < 20 && rowsOf(world, busy) > 0; i++) yield* pass(300)
+      assert.strictEqual(rowsOf(world, busy), 0)
+    }))
+
+  it.effect("passes over rows that this version cannot read, however many, and says so of each once", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void said.push(...Array.isArray(message) ? message : [message]))
+      yield* Effect.gen(function*() {
+        const a = yield* startNode(world, () => undefined)
+        const [strange, mixed, other] = [yield* create(a), yield* create(a), yield* create(a)]
+        for (let i = 0; i < 250; i++) yield* post(a, strange, { type: "of another version" })
+        for (let i = 0; i < 70; i++) yield* post(a, mixed, { type: "of another version" })
+        yield* postInput(a, mixed, "M")
+        yield* postInput(a, other, "O")
+        yield* pass(10_000)
+        assert.deepStrictEqual([rowsOf(world, strange), rowsOf(world, mixed), rowsOf(world, other)], [250, 70, 0])
+        assert.strictEqual(logOf(world, mixed), "user(M) assistant(M) turn_completed(M)")
+        assert.strictEqual(said.filter((line) => line === "a row of the inbox cannot be read").length, 320)
+      }).pipe(Effect.provide(Logger.layer([logger])))
+    }))
+})
+
+describe("what a node that lives and does nothing is to take", () => {
+  for (const others of [1, 2, 4]) {
+    it.effect(`is taken by one of ${others} others`, () =>
+      Effect.gen(function*() {
+        const world = makeWorld()
+        yield* connect(world)
+        const first = yield* startNode(world, () => undefined)
+        const refs: Array<ActorRef> = []
+        for (let i = 0; i < 24; i++) refs.push(yield* create(first))
+        for (const ref of refs) yield* first.deliver(ref, { request: submit("A\n/wait 1s") })
+        const status = { actors: 0, births: 0, shards: shardCount, draining: false, bus: "connected" }
+        world.store.nodes.set(freshId("node"), { name: "wedged", deadline: Infinity, status })
+        yield* first.kill
+        const nodes: Array<Node> = []
+        for (let i = 0; i < others; i++) nodes.push(yield* startNode(world, () => undefined))
+        yield* settle
+        yield* pass(14_000)
+        for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      }))
+  }
+})
