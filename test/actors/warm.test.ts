@@ -18,8 +18,8 @@ describe("a thread that comes back after a pause", () => {
       const ref = threadOf(freshId("thread"))
       yield* node.registry.create(ref, birth, { request: { type: "create" } })
       const asked: Array<string> = []
-      world.questionFault = (question) => {
-        asked.push(question)
+      world.store.readFault = (read) => {
+        asked.push(read)
         return undefined
       }
       for (const text of ["A", "B", "C"]) {
@@ -28,7 +28,7 @@ describe("a thread that comes back after a pause", () => {
         yield* pass(2_000)
         assert.isFalse(node.registry.wakeable.isLive(ref), "it rests, and has left")
       }
-      assert.lengthOf(asked.filter((question) => question === "claim"), 2)
+      assert.lengthOf(asked.filter((read) => read === "claim"), 2)
       assert.notInclude(asked, "log")
       assert.notInclude(asked, "input")
     }))
