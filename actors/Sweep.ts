@@ -48,7 +48,7 @@ export class Sweep extends Context.Service<Sweep, {
     let draining = false
 
     const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
-    const serve = Effect.forEach(all, (registry) => registry.serve, { discard: true })
+    const serve = Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true })
 
     // Takeovers
 
@@ -100,9 +100,7 @@ export class Sweep extends Context.Service<Sweep, {
     yield* Effect.forkScoped(takeovers.run)
     yield* Effect.forkScoped(inbox.run)
 
-    // Several times a second what this node owes, every second its part of the agenda; that of the dead once a second for all nodes together.
-    const serving = Effect.suspend(() => lease.fenced() ? Effect.void : serve)
-    yield* Effect.repeat(safely(serving, "what this node owes"), Schedule.spaced("200 millis")).pipe(Effect.forkScoped)
+    // Every second this node's part of the agenda; that of the dead once a second for all nodes together.
     const tending = Effect.suspend(() => lease.fenced() ? Effect.void : journal.tend(Math.random() * lease.nodes().length < 1))
     yield* Effect.repeat(safely(tending, "the agenda's upkeep"), Schedule.spaced("1 second")).pipe(Effect.forkScoped)
 
@@ -110,7 +108,7 @@ export class Sweep extends Context.Service<Sweep, {
       if (hasShard(placement.mine(), shard) || all.some((registry) => registry.holds(shard))) ring(shard)
     })
 
-    yield* Effect.repeat(Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true }), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
+    yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
     let nodes = placement.version()
     const tick = Effect.suspend(() => {

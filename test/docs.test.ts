@@ -100,7 +100,7 @@ describe("the architecture", () => {
 
 /** A figure as a document gives it, and where it comes from. */
 const figures: ReadonlyArray<readonly [document: string, says: string, source: string, as: string]> = [
-  ["docs/decisions.md", "up to 96 MiB a node", "actors/layer.ts", "promptBytes = 96 * 1024 * 1024"],
+  ["docs/decisions.md", "up to 48 MiB a node", "actors/layer.ts", "promptBytes = 48 * 1024 * 1024"],
   ["docs/architecture.md", "Three without a new fact", "actors/layer.ts", "fruitlessLimit = 3"],
   ["docs/architecture.md", "up to 200 actors", "actors/Sweep.ts", "claimed = 200"],
   ["docs/architecture.md", "resumes 50 at\n  once", "actors/Sweep.ts", "atOnce = 50"],

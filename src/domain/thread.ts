@@ -101,6 +101,8 @@ export const ThreadDetail = Schema.Struct({
   inFlightWaitIds: Schema.Array(Schema.String),
   pendingWaits: Schema.Array(PendingWait),
   queued: Schema.Array(QueuedMessage),
+  /** Since when it has been set aside with its turn undone, because it broke whatever was tried. Until a command wakes it. */
+  quarantinedAt: Schema.optionalKey(Timestamp),
   usage: ModelUsage
 }).annotate({ identifier: "ThreadDetail" })
 export type ThreadDetail = typeof ThreadDetail.Type

@@ -31,7 +31,7 @@ export interface MemoryActor {
 export type Fault = "crash before" | "crash after" | "lost before" | "lost after" | "unavailable" | "late" | "too late"
 
 /** What is asked of the journal beside appends. */
-export type Read = "due" | "claim" | "load" | "log" | "key" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
+export type Read = "due" | "tend" | "claim" | "load" | "log" | "key" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
 
 /** An append that nobody waits for any more. */
 /** What happens to a read. */

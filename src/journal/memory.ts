@@ -137,7 +137,7 @@ export const layerMemory = (store: MemoryStore) =>
             .filter((actor) => actor.head.runnableAt !== null && actor.head.runnableAt <= now() && free(actor, "") && hasShard(shards, shardOf(actor.ref.id)))
             .sort(byMoment).slice(0, limit).map((actor): ActorRef => actor.ref)
         )),
-      tend: () => step(() => Effect.void),
+      tend: () => ask("tend", () => Effect.void),
       log: (ref, afterPos, types) =>
         ask("log", () => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
       key: (workspace, scope) => ask("key", () => Effect.succeed(store.keyOf(workspace, scope, now()))),

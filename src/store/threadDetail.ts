@@ -127,6 +127,8 @@ export const threadDetail = (rows: ThreadRows, spend: Spend): ThreadDetail => {
     inFlightWaitIds: waits.map((wait) => wait.id),
     pendingWaits: waits,
     queued: queueOf(pending, carry.turn?.turnId),
+    // Nothing but a quarantine leaves a turn behind in a thread that failed.
+    ...(head.status === "failed" && carry.turn !== undefined ? { quarantinedAt: toTimestamp(head.updatedAt) } : {}),
     usage: carry.turn === undefined ? carry.usage : addUsage(carry.usage, carry.turn.usage)
   }
 }

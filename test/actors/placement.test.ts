@@ -27,7 +27,7 @@ describe("a placement", () => {
       const placed = place(live)
       assert.deepStrictEqual(place(live.toReversed()), placed)
       assert.strictEqual(placed.length, shardCount)
-      for (const node of placed) assert.include(live, node)
+      assert.isTrue(new Set(placed).isSubsetOf(new Set(live)))
       for (const share of sharesOf(placed)) assert.isAtMost(share, Math.ceil(shardCount * 1.1 / live.length))
     })))
 

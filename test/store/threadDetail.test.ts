@@ -99,3 +99,16 @@ describe("the birth of an id", () => {
     assert.isAtMost(born, Date.now() + 1)
   })
 })
+
+describe("a thread that was set aside", () => {
+  const turn = { turnId: "trn_1", usage: noUsage }
+  it("says since when: it failed, and its turn has not ended", () => {
+    const detail = threadDetail({ ...rows, head: { status: "failed", seq: 1, updatedAt: 5 }, carry: { usage: noUsage, turn } }, spend)
+    assert.strictEqual(detail.quarantinedAt, "1970-01-01T00:00:00.005Z")
+  })
+
+  it("is no thread whose turn failed, nor one whose turn runs", () => {
+    assert.notProperty(threadDetail({ ...rows, head: { status: "failed", seq: 1, updatedAt: 5 } }, spend), "quarantinedAt")
+    assert.notProperty(threadDetail({ ...rows, head: { status: "running", seq: 1, updatedAt: 5 }, carry: { usage: noUsage, turn } }, spend), "quarantinedAt")
+  })
+})

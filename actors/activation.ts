@@ -1,0 +1,181 @@
+/**
+ * How an actor gets into this node's memory.
+ *
+ * V1. One live actor per id: concurrent first commands share one claim.
+ * V2. A claim, a load or a fold that comes to nothing leaves the actor owed: it may be this node's by then.
+ * V3. Work that is taken up again and again without progress is given up: its actor is told so, and if it breaks over that
+ *     too, it is set aside in the journal by a statement that decides nothing, until a command wakes it. The head alone
+ *     decides, so that an actor that cannot be loaded is set aside as well.
+ */
+import { Cause, Deferred, Effect, type Fiber } from "effect"
+import type { ActorRef, Claimed, Head, Journal, Loaded, OwnedElsewhere } from "../src/journal/Journal.ts"
+import type { Lease } from "../src/journal/Lease.ts"
+import { shardOf } from "../src/journal/shard.ts"
+import { actorClaims, actorsQuarantined, record } from "../src/telemetry/metrics.ts"
+import { type ActorError, Draining, Refused, Unreachable } from "./Actor.ts"
+import { Desk } from "./Desk.ts"
+import type { Item } from "./envelope.ts"
+import type { Live } from "./Host.ts"
+import type { Kind } from "./Kind.ts"
+import type { Obligations } from "./obligations.ts"
+import type { Residents } from "./residents.ts"
+
+export interface Activation<Snapshot, Request> {
+  readonly kind: Pick<Kind<Snapshot, Request, unknown, unknown>, "name" | "load" | "poison">
+  readonly journal: Pick<Journal["Service"], "claim" | "load" | "quarantine">
+  readonly lease: Pick<Lease["Service"], "fenced">
+  readonly residents: Residents<Snapshot, Request>
+  readonly obligations: Obligations<Request>
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+  /** Performs what the state of an actor implies. `mine`: this node has owned it since it started what is on its desk. */
+  readonly resume: (live: Live<Snapshot, Request>, mine: boolean) => void
+  readonly push: (live: Live<Snapshot, Request>, item: Item<Request>) => void
+  /** The node takes nothing new. */
+  readonly closed: () => boolean
+  /** Fruitless claims after which an actor's work is given up. */
+  readonly fruitlessLimit: number
+}
+
+/** Why an actor is wanted: a command for it, or its own work. */
+type Wanted = "asked" | "due"
+
+/** How often an actor is told that its work is given up before it is set aside (V3). */
+const farewells = 2
+
+/** Owed actors that are taken up at once. */
+const servedAtOnce = 50
+
+const retryAfterSeconds = 2
+
+/** Set aside with its work undone (V3): nothing is due, but for the facts of a turn that has not ended. */
+const isAside = ({ runnableAt, since }: Head) => runnableAt === null && since !== null
+
+export const makeActivation = <Snapshot, Request>(
+  { closed, fork, fruitlessLimit, journal, kind, lease, obligations, push, residents, resume }: Activation<Snapshot, Request>
+) => {
+  type Actor = Live<Snapshot, Request>
+  const loading = new Map<string, Deferred.Deferred<Actor, ActorError | OwnedElsewhere>>()
+  const nameOf = ({ id, workspace }: ActorRef) => `${workspace}/${id}`
+  const claims = actorClaims.with({ kind: kind.name })
+
+  const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
+    const owed = obligations.get(loaded.actor.id)
+    const actor: Actor = {
+      ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
+      epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id),
+      mailbox: [], busy: false, lost: false, desk: owed?.desk ?? new Desk(), touched: performance.now(), settling: [],
+      breaks: owed?.breaks?.pos === loaded.head.pos ? owed.breaks : undefined
+    }
+    residents.enter(actor)
+    // A birth that is tried again may find that the first one has arrived: until it is committed, that one is owed.
+    if (!unborn) obligations.met(actor.ref.id)
+    return actor
+  }
+
+  /** Another node has it, or nothing is left to do: what is on its desk is nobody's. */
+  const settle = (id: string) => {
+    obligations.get(id)?.desk.endAll()
+    obligations.met(id)
+  }
+
+  const setAside = Effect.fnUntraced(function*({ actor: ref, epoch }: Claimed, times: number) {
+    yield* journal.quarantine(ref, epoch)
+    record(actorsQuarantined)
+    yield* Effect.logError("an actor breaks whatever is tried: it is set aside until a command wakes it").pipe(
+      Effect.annotateLogs({ actor: ref.id, takenUp: times })
+    )
+  })
+
+  const takeUp = Effect.fnUntraced(function*(claimed: Claimed, wanted: Wanted) {
+    const { actor: ref, head, mine } = claimed
+    const { breaks, held = false } = obligations.get(ref.id) ?? {}
+    const times = claimed.fruitless + (breaks?.pos === head.pos ? breaks.times : 0)
+    const givenUp = isAside(head) || (head.runnableAt !== null && times >= fruitlessLimit)
+    if (wanted === "due" && givenUp && (isAside(head) || times >= fruitlessLimit + farewells)) {
+      if (!isAside(head)) yield* setAside(claimed, times)
+      settle(ref.id)
+      return yield* new Unreachable({ retryAfterSeconds })
+    }
+    const loaded = yield* journal.load(claimed)
+    const actor = enlive(loaded, kind.load(loaded), false)
+    if (givenUp && kind.poison !== undefined) {
+      actor.desk.endAll()
+      push(actor, { request: kind.poison, reply: () => {} })
+    } else if (head.runnableAt !== null) resume(actor, mine && held)
+    else actor.desk.endAll()
+    return actor
+  })
+
+  const load = Effect.fnUntraced(function*(ref: ActorRef, wanted: Wanted) {
+    const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
+    const unreachable = Effect.andThen(owe("unanswered"), Effect.fail(new Unreachable({ retryAfterSeconds })))
+    const claimed = yield* journal.claim(ref).pipe(
+      Effect.tapDefect(() => owe("broken")),
+      Effect.catchTags({
+        NoSuchActor: () => {
+          if (obligations.unknown(ref)) settle(ref.id)
+          return Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
+        },
+        OwnedElsewhere: (elsewhere) => {
+          settle(ref.id)
+          return Effect.fail(elsewhere)
+        },
+        JournalUnavailable: () => unreachable
+      })
+    )
+    record(claims)
+    return yield* takeUp(claimed, wanted).pipe(
+      Effect.tapDefect(() => owe("broken", claimed.head.pos)),
+      Effect.catchTag("JournalUnavailable", () => unreachable)
+    )
+  })
+
+  /** V1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves. */
+  const find = (ref: ActorRef, owned = false, wanted: Wanted = "asked"): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
+    Effect.suspend(() => {
+      const found = residents.get(ref.id)
+      if (found !== undefined) {
+        // An id is unique, but who asks must be of its workspace.
+        return found.ref.workspace === ref.workspace
+          ? Effect.succeed(found)
+          : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
+      }
+      if (closed() && !owned) return Effect.fail(new Draining())
+      // Two nodes without a lease would take an actor from each other for ever.
+      if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds }))
+      const name = nameOf(ref)
+      const pending = loading.get(name)
+      if (pending !== undefined) return Deferred.await(pending)
+      const deferred = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
+      loading.set(name, deferred)
+      fork(Effect.flatMap(Effect.exit(load(ref, wanted)), (exit) => {
+        loading.delete(name)
+        return Deferred.done(deferred, exit)
+      }))
+      return Deferred.await(deferred)
+    })
+
+  /** What nobody waits for: one that breaks must not take those behind it along. */
+  const unasked = <A>(ref: ActorRef, effect: Effect.Effect<A, ActorError | OwnedElsewhere>) =>
+    Effect.catchCause(Effect.asVoid(effect), (cause) =>
+      Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actor: ref.id })) : Effect.void)
+
+  let serving = false
+  /** Takes up what is owed and whose pause is over. */
+  const serve = Effect.suspend(() => {
+    const ready = serving || lease.fenced() ? [] : obligations.ready()
+    if (ready.length === 0) return Effect.void
+    serving = true
+    return Effect.forEach(ready, (ref) => unasked(ref, find(ref, true, "due")), { concurrency: servedAtOnce, discard: true }).pipe(
+      Effect.ensuring(Effect.sync(() => { serving = false }))
+    )
+  })
+
+  return {
+    enlive, find, serve, unasked,
+    /** Claims and resumes an actor that is due. */
+    wake: (ref: ActorRef) => unasked(ref, find(ref, false, "due")),
+    isLoading: (ref: ActorRef) => loading.has(nameOf(ref)),
+    loading: () => loading.size
+  }
+}

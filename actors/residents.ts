@@ -1,0 +1,81 @@
+/** The actors of one kind that are in this node's memory: by id, by shard, by desk, and by when they want to be told the time. */
+import type { Desk } from "./Desk.ts"
+import type { Live } from "./Host.ts"
+import type { Kind } from "./Kind.ts"
+import { Moments } from "./moments.ts"
+
+export class Residents<Snapshot, Request> {
+  private readonly live = new Map<string, Live<Snapshot, Request>>()
+  private readonly employers = new WeakMap<Desk<Request>, Live<Snapshot, Request>>()
+  /** How many actors of a shard are here. */
+  private readonly shards = new Map<number, number>()
+  private readonly moments = new Moments<Live<Snapshot, Request>>()
+  private readonly nextDue: Kind<Snapshot, Request, unknown, unknown>["nextDue"]
+
+  constructor(nextDue: Kind<Snapshot, Request, unknown, unknown>["nextDue"]) {
+    this.nextDue = nextDue
+  }
+
+  get size() {
+    return this.live.size
+  }
+
+  get(id: string) {
+    return this.live.get(id)
+  }
+
+  has(id: string) {
+    return this.live.has(id)
+  }
+
+  /** As they are now: any of them may leave meanwhile. */
+  all(): ReadonlyArray<Live<Snapshot, Request>> {
+    return [...this.live.values()]
+  }
+
+  /** Whose desk it is, while that actor is here. */
+  employer(desk: Desk<Request>) {
+    return this.employers.get(desk)
+  }
+
+  /** Whether an actor of that shard is here. */
+  holds(shard: number) {
+    return this.shards.has(shard)
+  }
+
+  enter(actor: Live<Snapshot, Request>) {
+    this.live.set(actor.ref.id, actor)
+    this.employers.set(actor.desk, actor)
+    this.shards.set(actor.shard, (this.shards.get(actor.shard) ?? 0) + 1)
+    this.note(actor)
+  }
+
+  leave(actor: Live<Snapshot, Request>) {
+    if (this.live.get(actor.ref.id) !== actor) return
+    this.live.delete(actor.ref.id)
+    this.employers.delete(actor.desk)
+    this.moments.forget(actor)
+    const left = (this.shards.get(actor.shard) ?? 1) - 1
+    if (left === 0) this.shards.delete(actor.shard)
+    else this.shards.set(actor.shard, left)
+  }
+
+  /** The actor wants to be told the time when its moment comes. */
+  note(actor: Live<Snapshot, Request>) {
+    if (actor.head.runnableAt === null || this.live.get(actor.ref.id) !== actor) return
+    const due = this.nextDue(actor.snapshot)
+    if (due !== null) this.moments.by(actor, due)
+  }
+
+  /** Those whose moment has come; noted again, should they not take it. */
+  due(now: number): ReadonlyArray<Live<Snapshot, Request>> {
+    const due: Array<Live<Snapshot, Request>> = []
+    const told: Array<Live<Snapshot, Request>> = []
+    for (let actor = this.moments.next(now); actor !== undefined; actor = this.moments.next(now)) {
+      told.push(actor)
+      if ((this.nextDue(actor.snapshot) ?? Infinity) <= now) due.push(actor)
+    }
+    for (const actor of told) this.note(actor)
+    return due
+  }
+}

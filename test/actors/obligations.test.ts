@@ -1,0 +1,273 @@
+/**
+ * What a living node owes and must not forget: an actor that it lost, a load that broke, an outcome in hand (O1 to O3 of
+ * actors/obligations.ts, D1 to D5 of actors/Jobs.ts, R3 and R6 of actors/Registry.ts).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import type { Request } from "../../actors/thread/requests.ts"
+import type { SubmitMode } from "../../src/domain/content.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import type { ActorRef } from "../../src/journal/Journal.ts"
+import type { Read } from "../../src/journal/MemoryStore.ts"
+import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { freshId } from "../../src/seed.ts"
+import { recorded, violations } from "../invariants.ts"
+import { told } from "./Client.ts"
+import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+
+const ann: Principal = { type: "user", id: "ann" }
+const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request =>
+  ({ type: "submit", input: { inputId, mode, content: [{ type: "text", text }], principal: ann } })
+
+const create = Effect.fnUntraced(function*(node: Node) {
+  const ref = threadOf(freshId("thread"))
+  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }, { request: { type: "create" } })
+  return ref
+})
+
+const setting = Effect.fnUntraced(function*() {
+  const world = makeWorld()
+  yield* connect(world)
+  const node = yield* startNode(world, () => undefined)
+  return { world, node, ref: yield* create(node) }
+})
+
+const logOf = ({ store }: World, ref: ActorRef) => {
+  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  assert.deepStrictEqual(violations(log), [])
+  return told(log)
+}
+const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)) ?? assert.fail("no such actor")
+
+/** The next commits get no answer, and are not carried out. */
+const unavailable = ({ store }: World, commits = 1) => {
+  const from = store.commits
+  store.fault = (commit) => commit <= from + commits ? "unavailable" : undefined
+}
+
+/** Reads of these kinds get no answer until the effect is over. */
+const without = <A, E>({ store }: World, reads: ReadonlyArray<Read>, during: Effect.Effect<A, E>) =>
+  Effect.andThen(Effect.sync(() => { store.readFault = (read) => reads.includes(read) ? "unasked" : undefined }), during).pipe(
+    Effect.ensuring(Effect.sync(() => { store.readFault = () => undefined }))
+  )
+
+/** Runs of a test's tools so far. */
+const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
+
+const done = "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
+
+describe("a running turn whose actor was lost", () => {
+  it.effect("goes on though the sweep cannot read what is due", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      unavailable(world)
+      yield* without(world, ["due"], Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(node.deliver(ref, { request: submit("lost") })))._tag, "Unreachable")
+        yield* pass(30_000)
+      }))
+      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    }))
+
+  it.effect("goes on when the journal answers again, whatever it did not answer before", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      unavailable(world)
+      yield* without(world, ["due", "claim", "load", "log", "inbox", "release"], Effect.gen(function*() {
+        yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
+        yield* pass(60_000)
+      }))
+      yield* pass(5_000)
+      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    }))
+
+  it.effect("goes on with a hundred and twenty others, of which a fence closed over most while they were taken up", () =>
+    Effect.gen(function*() {
+      const { node, world } = yield* setting()
+      const refs: Array<ActorRef> = []
+      for (let i = 0; i < 120; i++) refs.push(yield* create(node))
+      for (const ref of refs) yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      world.fenced.add(node.incarnation)
+      yield* pass(1_000)
+      world.fenced.delete(node.incarnation)
+      let claims = 0
+      const { claims: before } = world
+      world.store.readFault = (read) => {
+        // After some fifty of them.
+        if (read === "claim" && ++claims === 50) world.fencedUntil.set(node.incarnation, Number.MAX_SAFE_INTEGER)
+        return undefined
+      }
+      yield* pass(1_000)
+      world.fencedUntil.clear()
+      world.store.readFault = () => undefined
+      yield* pass(60_000)
+      assert.isAbove(world.claims, before)
+      for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    }))
+
+  it.effect("keeps the model call that it had paid for", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* pass(1_000)
+      unavailable(world)
+      yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
+      // Begun anew it would take until the fourth second.
+      yield* pass(2_500)
+      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(node.registry.wakeable.jobs(), 0)
+    }))
+})
+
+describe("a load that breaks after its claim", () => {
+  it.effect("is owed, and met once it no longer breaks", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* node.kill
+      const row = rowOf(world, ref)
+      const { carry } = row.head
+      row.head = { ...row.head, carry: "{ not JSON" }
+      const other = yield* startNode(world, () => undefined)
+      yield* pass(500)
+      row.head = { ...row.head, carry }
+      yield* pass(5_000)
+      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(other.registry.wakeable.owed(), 0)
+    }))
+})
+
+describe("an outcome in hand", () => {
+  it.effect("of a tool that must not run twice is told before anybody says that the tool was lost", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/call once {}") })
+      yield* pass(1_000)
+      unavailable(world, 3)
+      yield* pass(30_000)
+      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(runsOf(world), 1)
+    }))
+
+  it.effect("of a model is not asked for a second time, and nothing runs on when the turn is over", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* pass(2_900)
+      unavailable(world, 2)
+      for (let i = 0; i < 40 && logOf(world, ref) === "user(A)"; i++) yield* pass(100)
+      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(node.registry.wakeable.jobs(), 0)
+    }))
+})
+
+describe("a node that leaves", () => {
+  it.effect("runs the tool that a response asked for while it left: nobody has to say that it may have run", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/wait 1s\n/call once {}") })
+      yield* settle
+      const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
+      const other = yield* startNode(world, () => undefined)
+      yield* pass(10_000)
+      yield* Fiber.join(leaving)
+      yield* node.kill
+      yield* toRest(world, other, ref)
+      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(runsOf(world), 1)
+    }))
+
+  it.effect("withholds the model call that its last commit asks for: who takes over makes it", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/call often {}") })
+      yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
+      yield* pass(3_000)
+      assert.strictEqual(node.registry.wakeable.size(), 0)
+      assert.isNull(rowOf(world, ref).owner)
+    }))
+
+  it.effect("serves what it owes before it goes", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      yield* node.deliver(ref, { request: submit("A\n/call once {}") })
+      yield* pass(1_000)
+      unavailable(world, 2)
+      const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
+      yield* pass(15_000)
+      yield* Fiber.join(leaving)
+      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A)")
+      assert.isNull(rowOf(world, ref).owner)
+    }))
+})
+
+describe("an actor that breaks whatever is tried", () => {
+  /** Its facts cannot be read any more. */
+  const spoil = (world: World, ref: ActorRef) => {
+    const row = rowOf(world, ref)
+    const { carry } = row.head
+    row.head = { ...row.head, carry: "{ not JSON" }
+    return () => { row.head = { ...row.head, carry } }
+  }
+  const broken = Effect.fnUntraced(function*() {
+    const { node, ref, world } = yield* setting()
+    yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+    yield* node.kill
+    const mend = spoil(world, ref)
+    const other = yield* startNode(world, () => undefined)
+    yield* pass(120_000)
+    return { world, ref, mend, node: other }
+  })
+
+  it.effect("is set aside: it failed, nothing of it is due, no fact was written, and nobody tries again", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* broken()
+      const { head } = rowOf(world, ref)
+      assert.deepInclude(head, { status: "failed", runnableAt: null })
+      assert.isNotNull(head.since)
+      assert.strictEqual(logOf(world, ref), "user(A)")
+      const { claims } = world
+      yield* pass(600_000)
+      assert.strictEqual(world.claims, claims)
+      assert.strictEqual(node.registry.wakeable.owed(), 0)
+    }))
+
+  it.effect("is tried less and less often before that", () =>
+    Effect.gen(function*() {
+      const { world } = yield* broken()
+      assert.isBelow(world.claims, 12)
+    }))
+
+  it.effect("wakes for a command: its turn is given up, and the next one runs", () =>
+    Effect.gen(function*() {
+      const { mend, node, ref, world } = yield* broken()
+      mend()
+      assert.strictEqual((yield* node.deliver(ref, { request: submit("B") })).status, 201)
+      yield* toRest(world, node, ref)
+      assert.strictEqual(logOf(world, ref), "user(A) turn_failed(A: turn_poisoned) user(B) assistant(B) turn_completed(B)")
+    }))
+
+  it.effect("does not hold up the client's next command when it is a row of the inbox that breaks it", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const bad = submit("bad")
+      const id = bad.type === "submit" ? bad.input.inputId : assert.fail("no submit")
+      const { prepare } = node.kind
+      let breaks = 0
+      Object.assign(node.kind, {
+        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) => request.type === "submit" && request.input.inputId === id
+          ? Effect.sync(() => { throw new Error(`it breaks for the ${++breaks}. time`) })
+          : prepare(being, request, at)
+      })
+      yield* node.journal.post({ id, actor: ref, command: JSON.stringify(bad) })
+      const answers = yield* Effect.forkChild(Effect.all(["A", "B"].map((text) => node.deliver(ref, { request: submit(text) })), { concurrency: 2 }), { startImmediately: true })
+      yield* settle
+      yield* pass(5_000)
+      assert.deepStrictEqual((yield* Fiber.join(answers)).map(({ status }) => status), [201, 201])
+      yield* toRest(world, node, ref)
+      assert.strictEqual(logOf(world, ref), done)
+      assert.strictEqual(breaks, 1)
+      assert.strictEqual(world.store.inbox.size, 1)
+    }))
+})
