@@ -51,7 +51,7 @@ export interface Wakeable {
   readonly serve: Effect.Effect<void>
   /** Sends `due` to live actors whose moment has come. */
   readonly tick: Effect.Effect<void>
-  /** R2. */
+  /** G1, G2 of leaving.ts. */
   readonly passivate: Effect.Effect<void>
   /** Whether an actor of that shard is here. */
   readonly holds: (shard: number) => boolean

@@ -120,7 +120,7 @@ export class Sweep extends Context.Service<Sweep, {
     })
     yield* Effect.repeat(safely(tick, "a tick"), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
-    // L1: what the old incarnation held belongs to whoever claims it now.
+    // L1 of Lease.ts: what the old incarnation held belongs to whoever claims it now.
     yield* lease.onLapse(() => { for (const registry of all) registry.dropAll() })
     lease.describe(() => ({ actors: live(), births: placement.births(), shards: shardCount, draining, bus: bus.state() }))
 

@@ -1,9 +1,9 @@
 /**
  * Brings the inbox's rows to their actors, beside everything else that the sweep does.
  *
- * Q1. Actors are served side by side, each one its own rows in their order, by one hand at a time.
- * Q2. An actor's rows come in portions. While portions are full and get fewer, the next one follows at once.
- * Q3. A row that this version cannot read is told of once, and passed over from then on.
+ * I1. Actors are served side by side, each one its own rows in their order, by one hand at a time.
+ * I2. An actor's rows come in portions. While portions are full and get fewer, the next one follows at once.
+ * I3. A row that this version cannot read is told of once, and passed over from then on.
  */
 import { Effect, Semaphore } from "effect"
 import { type ActorKind, type ActorRef, type InboxRow, Journal } from "../src/journal/Journal.ts"

@@ -1,5 +1,5 @@
 /**
- * Ids that are hashes of what they stand for (design, architecture), so that what is repeated after a crash has
+ * Ids that are hashes of what they stand for, so that what is repeated after a crash has
  * the id that it had, and finds what it started: the same webhook-id, the same reviewer thread, the same question.
  */
 import { hash } from "node:crypto"

@@ -1,12 +1,12 @@
 /**
  * The conversation of a thread as a model reads it, from the facts.
  *
- * P1. A prompt is a pure fold of a thread's facts, so a kept one is always a true beginning: after a
+ * M1. A prompt is a pure fold of a thread's facts, so a kept one is always a true beginning: after a
  *     commit it grows by the facts, after a reload by those it has not seen.
- * P2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
+ * M2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
  *     whoever thinks for an hour finds their thread's prompt still warm.
- * P3. A retried turn is left out.
- * P4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing meanwhile.
+ * M3. A retried turn is left out.
+ * M4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing meanwhile.
  */
 import { Effect } from "effect"
 import type { MessageContent } from "../../src/domain/content.ts"
@@ -167,7 +167,7 @@ export class Prompts {
   }
 
   /**
-   * Runs a model call with the conversation up to `pos`, once there is room for it (P4). `reading` says what becomes of a
+   * Runs a model call with the conversation up to `pos`, once there is room for it (M4). `reading` says what becomes of a
    * read that fails.
    */
   lend<A, E>(

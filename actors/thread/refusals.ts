@@ -1,4 +1,4 @@
-/** A thread's refusals in words for people, with the contract's error words (design, section 15). */
+/** A thread's refusals in words for people, with the contract's error words. */
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Refusal } from "../../machines/thread/refuse.ts"
 import { Refused } from "../Actor.ts"

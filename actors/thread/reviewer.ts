@@ -1,9 +1,9 @@
 /**
- * Reviews for agent hooks (design, section 6): each in a thread of the reviewing agent, which judges nothing but this
+ * Reviews for agent hooks: each in a thread of the reviewing agent, which judges nothing but this
  * one message, runs no agent hooks itself (tools.ts) and asks no other agents.
  *
- * V1. The thread has the body of the delivery's id: a question that is asked again finds it.
- * V2. What it costs is booked on the agent that is reviewed (kind.ts).
+ * Y1. The thread has the body of the delivery's id: a question that is asked again finds it.
+ * Y2. What it costs is booked on the agent that is reviewed (kind.ts).
  */
 import { Effect } from "effect"
 import { sibling } from "../../src/domain/ids.ts"

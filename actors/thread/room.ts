@@ -1,8 +1,8 @@
 /**
  * Room that many share: what they hold together stays below a cap, and who finds none waits.
  *
- * O1. Who waits is let in by order of coming, however small those behind are; one that is larger than the cap goes in alone.
- * O2. Whoever is interrupted, waiting or inside, leaves no trace.
+ * C1. Who waits is let in by order of coming, however small those behind are; one that is larger than the cap goes in alone.
+ * C2. Whoever is interrupted, waiting or inside, leaves no trace.
  */
 import { Effect } from "effect"
 

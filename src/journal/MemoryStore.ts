@@ -33,10 +33,10 @@ export type Fault = "crash before" | "crash after" | "lost before" | "lost after
 /** What is asked of the journal beside appends. */
 export type Read = "due" | "tend" | "claim" | "load" | "log" | "key" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
 
-/** An append that nobody waits for any more. */
 /** What happens to a read. */
 export type ReadFault = "unasked" | "unanswered"
 
+/** An append that nobody waits for any more. */
 interface Underway {
   readonly append: Append
   readonly owner: string

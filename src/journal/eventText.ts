@@ -1,5 +1,5 @@
 /**
- * Stored facts as public ThreadEvents (specification, ThreadEvent): the fields that all have in common,
+ * Stored facts as public ThreadEvents: the fields that all have in common,
  * and behind them the event's own text as it was stored. Nothing is parsed.
  */
 import { derive } from "../domain/ids.ts"

@@ -170,7 +170,7 @@ const complaintsAbout = ({ messages, turnId }: Prompt): ReadonlyArray<string> =>
   return messages.some((message) => message.role === "user" && message.turnId === turnId) ? [] : ["a prompt without a message of its turn"]
 }
 
-/** Real models, whose prompts are held against a cold fold of the journal (P1). */
+/** Real models, whose prompts are held against a cold fold of the journal (M1). */
 const watchedModels = (world: World, models: Models["Service"], ref: () => ActorRef | undefined): Models["Service"] => ({
   ...models,
   sample: (request) =>

@@ -1,4 +1,4 @@
-/** What the host and its registry promise of any actor (H1 to H4, R1 to R3), shown on threads. */
+/** What the host and its registry promise of any actor (H1 to H4, R1, R2, G1), shown on threads. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result } from "effect"
 import type { Answer } from "../../actors/Actor.ts"

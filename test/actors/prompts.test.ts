@@ -1,4 +1,4 @@
-/** The conversation that a model reads (P1 to P3), from threads that the machine has walked. */
+/** The conversation that a model reads (M1 to M3), from threads that the machine has walked. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Prompts } from "../../actors/thread/prompts.ts"

@@ -1,4 +1,4 @@
-/** The sweep where much is to be done at once: W4 of Sweep.ts, Q1 to Q3 of deliveries.ts. */
+/** The sweep where much is to be done at once: W4 of Sweep.ts, I1 to I3 of deliveries.ts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import type { Request } from "../../actors/thread/requests.ts"

@@ -1,8 +1,8 @@
 /**
  * The family `agents`: the workspace's other agents, and questions to them.
  *
- * G1. A question is asked once, however often the call runs: its thread and its message have ids that derive from the call.
- * G2. Questions lead from thread to thread at most `askDepth` times, so that agents who ask each other come to an end. A thread
+ * A1. A question is asked once, however often the call runs: its thread and its message have ids that derive from the call.
+ * A2. Questions lead from thread to thread at most `askDepth` times, so that agents who ask each other come to an end. A thread
  *     that reviews asks nobody: its word would hang on what others say, at the cost of the agent that it judges.
  */
 import { Effect, Schema } from "effect"

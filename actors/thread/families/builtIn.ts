@@ -1,8 +1,8 @@
 /**
- * Tools of the runtime itself: the API seen from inside, in families, under the same roles as all tools (design, section 8).
+ * Tools of the runtime itself: the API seen from inside, in families, under the same roles as all tools.
  *
- * F1. A tool of a family is called `family.tool`, and hidden until `tool_search` has revealed its family.
- * F2. Its marks are true: what is marked read-only changes nothing, what is marked idempotent may run again after a crash.
+ * U1. A tool of a family is called `family.tool`, and hidden until `tool_search` has revealed its family.
+ * U2. Its marks are true: what is marked read-only changes nothing, what is marked idempotent may run again after a crash.
  */
 import { Effect, Schema } from "effect"
 import type { ToolReveal } from "../../../src/domain/event.ts"

@@ -2,9 +2,9 @@
  * `tool_search`: finds what is hidden, the families of built-in tools and the toolsets that are exposed to searches only, and
  * reveals it: for the rest of the thread what was found may be called, as far as roles allow it.
  *
- * S1. What roles could never allow is not found.
- * S2. It needs no grant of its own: it is there wherever it could find something. A denial that selects it takes it away.
- * S3. It names all that it has found, and reveals what was hidden until then: at most 16 families and 10 tools at once. What a
+ * K1. What roles could never allow is not found.
+ * K2. It needs no grant of its own: it is there wherever it could find something. A denial that selects it takes it away.
+ * K3. It names all that it has found, and reveals what was hidden until then: at most 16 families and 10 tools at once. What a
  *     thread may have revealed in all is the machine's to hold (machines/thread/calls.ts).
  */
 import { Effect, Schema } from "effect"
@@ -29,13 +29,13 @@ export const searchName = "tool_search"
 const usual = 5
 const descriptionChars = 300
 
-/** S2. Beside a turn's own roles: theirs deny it still, or want it approved. */
+/** K2. Beside a turn's own roles: theirs deny it still, or want it approved. */
 const searching = compileRole({ id: searchName, allow: [{ tools: searchName }], deny: [] })
 
 const ever = (roles: ReadonlyArray<CompiledRole>) => ({ annotations, name }: Pick<Tool, "annotations" | "name">) =>
   mayEver(roles, { name, readOnly: annotations?.readOnlyHint === true })
 
-/** What a turn's roles are for a search (S1, S2). */
+/** What a turn's roles are for a search (K1, K2). */
 export const rolesOfSearch = ({ families, tools }: Hidden, roles: ReadonlyArray<CompiledRole>): ReadonlyArray<CompiledRole> =>
   families.some(({ tools }) => tools.some(ever(roles))) || tools.some(ever(roles)) ? [...roles, searching] : roles
 

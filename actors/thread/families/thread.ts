@@ -1,7 +1,7 @@
 /**
  * The family `thread`: the thread that the agent acts in, and no other.
  *
- * H1. The log shows what happened, not what hooks have kept from the model: neither the words of messages, which a hook may have
+ * Z1. The log shows what happened, not what hooks have kept from the model: neither the words of messages, which a hook may have
  *     put others in the place of, nor what a client answered before it was judged, nor what a hook said to people.
  */
 import { Effect, Schema } from "effect"
@@ -34,7 +34,7 @@ const readEvent = Schema.decodeUnknownSync(ThreadEvent)
 
 const readResult = Schema.decodeUnknownSync(Schema.Struct({ outcome: Schema.String, by: Schema.optionalKey(Principal) }))
 
-/** H1, and without what is the same in all of them. */
+/** Z1, and without what is the same in all of them. */
 const shown = (text: string) => {
   const { content, eventId, hook, providerToolCallId, threadId, waitResult, ...event } = readEvent(JSON.parse(text))
   const { reason, ...decision } = hook ?? {}
