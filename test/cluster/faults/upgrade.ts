@@ -1,6 +1,8 @@
 /** Two versions side by side, as during every rolling upgrade and its rollback. */
-import { resolve } from "node:path"
+import { readdir } from "node:fs/promises"
+import { join, resolve } from "node:path"
 import { checkOut, git } from "../../../bench/checkout.ts"
+import type { Cluster } from "../Cluster.ts"
 import type { Fault } from "../experiment.ts"
 import { handOver, moment } from "./nodes.ts"
 
@@ -9,6 +11,20 @@ const here = resolve(import.meta.dirname, "../../..")
 const togetherMs = 6_000
 
 export const versionsName = "rollback of all nodes to an older version, one by one, and their upgrade again"
+
+const migrationsOf = async (folder: string) =>
+  (await readdir(join(folder, "src/store/migrations"))).flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? [])
+
+/** What docs/operations.md has an operator do before a rollback: the older version is not refused for tables that it does not know. */
+const admit = async (cluster: Cluster, folder: string) => {
+  const known = new Set(await migrationsOf(folder))
+  const newer = (await migrationsOf(here)).filter((name) => !known.has(name))
+  await cluster.pool.query("delete from kysely_migration where name = any($1::text[])", [newer])
+}
+
+/** And once the last node of this version has gone: moments that only this version looks at. */
+const handBackMoments = (cluster: Cluster) =>
+  cluster.pool.query("with later as (delete from agenda_later returning at, actors) insert into agenda (at, actors) select at, actors from later")
 
 /** All nodes go back to `commit` one by one under load, and then forth again. */
 export const versions = (commit: string): Fault => ({
@@ -19,6 +35,7 @@ export const versions = (commit: string): Fault => ({
     try {
       const from = await moment(cluster)
       const codes: Array<unknown> = []
+      await admit(cluster, folder)
       for (const checkout of [folder, here]) {
         for (const node of cluster.nodes) {
           codes.push(await node.leave())
@@ -26,6 +43,7 @@ export const versions = (commit: string): Fault => ({
           await node.start()
           await sleep(togetherMs)
         }
+        if (checkout === folder) await handBackMoments(cluster)
       }
       const to = await moment(cluster)
       return (run) => handOver(run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes left and came, with ${git("rev-parse", "--short", commit)}` : undefined)
