@@ -305,7 +305,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       let why: Loss = "broken"
       if (failure === undefined) {
-        yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actor: live.ref.id }))
+        yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actorId: live.ref.id }))
         if (item.posted !== undefined) for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
         for (const { reply } of taken) reply(Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {

@@ -39,23 +39,27 @@ export interface JobsOptions<Live, Snapshot, Request, Command, Job, W extends Wr
 /** How long an outcome waits for those of other jobs. */
 const othersMs = 2
 
+/** Pauses before an outcome that was not taken is told again, as long as its actor is in memory. */
+const againMs = { first: 100, most: 5_000 }
+
 export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Request, Command, Job, W extends Written>(
   { employer, fork, kind, lease, leaving, lose, push }: JobsOptions<Live, Snapshot, Request, Command, Job, W>
 ) => {
-  const itemOf = (desk: Desk<Request>, name: string, request: Request): Item<Request> => ({
+  const itemOf = (desk: Desk<Request>, name: string, request: Request, pauseMs: number): Item<Request> => ({
     request, task: name,
     reply: (exit: Exit.Exit<Answer, ActorError>) => {
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      // Neither taken nor refused: the journal did not answer, or the actor broke over it.
-      if (Exit.isFailure(exit) && (failure === undefined || failure._tag === "Unreachable" || failure._tag === "Draining")) desk.takeBack(name)
-      else desk.taken(name)
+      if (Exit.isSuccess(exit) || failure?._tag === "Refused" || failure?._tag === "KeyReused") return desk.taken(name)
+      // Neither taken nor refused: what the actor needs could not be read, the journal did not answer, or the actor broke over it.
+      desk.takeBack(name)
+      fork(Effect.delay(Effect.sync(() => tellAll(desk, Math.min(pauseMs * 2, againMs.most))), pauseMs))
     }
   })
 
-  const tellAll = (desk: Desk<Request>) => {
+  const tellAll = (desk: Desk<Request>, pauseMs: number = againMs.first) => {
     desk.gathering = false
     const live = employer(desk)
-    if (live !== undefined && desk.hasOutcomes) push(live, desk.handOver().map(([name, outcome]) => itemOf(desk, name, outcome)))
+    if (live !== undefined && desk.hasOutcomes) push(live, desk.handOver().map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs)))
   }
 
   /** Nothing goes on without the others' outcomes: they are one commit if they come at once. */

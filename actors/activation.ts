@@ -82,7 +82,7 @@ export const makeActivation = <Snapshot, Request>(
     yield* journal.quarantine(ref, epoch)
     record(actorsQuarantined)
     yield* Effect.logError("an actor breaks whatever is tried: it is set aside until a command wakes it").pipe(
-      Effect.annotateLogs({ actor: ref.id, takenUp: times })
+      Effect.annotateLogs({ actorId: ref.id, count: times })
     )
   })
 
@@ -158,7 +158,7 @@ export const makeActivation = <Snapshot, Request>(
   /** What nobody waits for: one that breaks must not take those behind it along. */
   const unasked = <A>(ref: ActorRef, effect: Effect.Effect<A, ActorError | OwnedElsewhere>) =>
     Effect.catchCause(Effect.asVoid(effect), (cause) =>
-      Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actor: ref.id })) : Effect.void)
+      Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actorId: ref.id })) : Effect.void)
 
   let serving = false
   /** Takes up what is owed and whose pause is over. */

@@ -32,7 +32,7 @@ export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<R
       unreadable.delete(id)
     }
     unreadable.add(row.id)
-    return Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actor: row.actor.id, row: row.id }))
+    return Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actorId: row.actor.id, inputId: row.id }))
   }
 
   const serve = Effect.fnUntraced(function*(ref: ActorRef, rows: ReadonlyArray<InboxRow>) {

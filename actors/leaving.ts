@@ -6,7 +6,7 @@
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. What could not be released is owed.
  */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
 import type { Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
@@ -59,9 +59,10 @@ export const makeLeaving = <Snapshot, Request>({ bus, idleMs, journal, lease, lo
       if (away || actor.head.runnableAt !== null) given.push(actor)
     }
     return giveBack(given).pipe(
-      Effect.catch(() => Effect.sync(() => {
+      Effect.catchCause((cause) => {
         for (const actor of given) if (actor.head.runnableAt !== null) obligations.lost(actor, "unanswered")
-      }))
+        return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
+      })
     )
   })
 
@@ -72,7 +73,8 @@ export const makeLeaving = <Snapshot, Request>({ bus, idleMs, journal, lease, lo
       const over = performance.now() >= until
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
       for (const actor of given) lose(actor, "drained")
-      yield* Effect.ignore(giveBack(given))
+      // Those that are not given back are taken over when the lease is gone.
+      yield* Effect.catchCause(giveBack(given), (cause) => Effect.logWarning("actors could not be given back", cause))
       if (over) return obligations.cutOff()
       // What the node owes comes back first: an outcome in hand is told.
       if (residents.size === 0 && loading() === 0 && obligations.size === 0) return

@@ -4,10 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { Unreachable } from "../../actors/Actor.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
-import type { ActorRef } from "../../src/journal/Journal.ts"
+import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import type { Read } from "../../src/journal/MemoryStore.ts"
 import { placeOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
@@ -160,6 +161,42 @@ describe("an outcome in hand", () => {
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
     }))
+})
+
+describe("an outcome that could not be taken because the node could not read what it needs", () => {
+  it.effect("is told again though its actor never left memory", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting()
+      const { prepare } = node.kind
+      let failed = 0
+      Object.assign(node.kind, {
+        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) => request.type === "model.replied" && failed++ < 3
+          ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
+          : prepare(being, request, at)
+      })
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* pass(5_000)
+      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    }))
+})
+
+describe("an actor that waits and could not be given back", () => {
+  for (const [how, failing] of [["got no answer", Effect.fail(new JournalUnavailable({ cause: "no answer" }))], ["broke", Effect.die(new Error("corrupt"))]] as const) {
+    it.effect(`is owed when the release ${how}`, () =>
+      Effect.gen(function*() {
+        const world = makeWorld()
+        const node = yield* startNode(world, () => undefined, 0)
+        let releases = 0
+        const { release } = node.journal
+        Object.assign(node.journal, { release: (given: Parameters<typeof release>[0]) => releases++ === 0 ? failing : release(given) })
+        const ref = yield* create(node)
+        yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
+        yield* settle
+        yield* pass(20_000)
+        assert.isAbove(releases, 0)
+        assert.strictEqual(logOf(world, ref), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
+      }))
+  }
 })
 
 describe("a node that leaves", () => {

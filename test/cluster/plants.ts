@@ -42,7 +42,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "publish-only wake-up: no sweep",
-    edits: [{ file: "actors/Sweep.ts", find: "if (!lease.fenced()) yield* safely(", put: "if (!whole) yield* safely(" }],
+    edits: [{ file: "actors/rounds.ts", find: "if (!lease.fenced()) yield* safely(", put: "if (!isWhole) yield* safely(" }],
     fault: "NATS killed", caughtAs: /^L1/
   },
   {
@@ -54,7 +54,9 @@ export const plants: ReadonlyArray<Plant> = [
   {
     name: "a timer is acted on by two nodes",
     edits: [claims(""), {
-      file: "src/journal/postgres.ts", find: "where runnable_at <= clock_timestamp() and (owner is null or owner not in (${alive}))", put: "where runnable_at <= clock_timestamp()"
+      file: "src/journal/agenda.ts", find: "select a.actors from agenda a where a.owner is null and a.at <= now()", put: "select a.actors from agenda a where a.at <= now()"
+    }, {
+      file: "src/journal/agenda.ts", find: "and (h.owner is null or h.owner not in (select incarnation from living)) offset 0) h", put: "offset 0) h"
     }],
     fault: "kill -9", caughtAs: /^(A1|J10|J12)/
   },
@@ -91,7 +93,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "an inbox that only hints deliver",
-    edits: [{ file: "src/journal/postgres.ts", find: "where h.owner = $1 or (get_bit(", put: "where false and (get_bit(" }],
+    edits: [{ file: "src/journal/inbox.ts", find: "where (h.owner = $1 or (get_bit(", put: "where false and (h.owner = $1 or (get_bit(" }],
     fault: "NATS killed", caughtAs: /^(L1|J2)/
   },
   {
@@ -103,12 +105,12 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "doubt is forgotten",
-    edits: [{ file: "src/journal/appends.ts", find: "doubtful ||= !isRepeatable(cause)", put: "doubtful = false" }],
+    edits: [{ file: "src/journal/appends.ts", find: "const fates = doubtful ? await", put: "const fates = false ? await" }],
     fault: "connections to PostgreSQL reset", caughtAs: /^(J[1-6]|I\d|5xx|L\d)/
   },
   {
     name: "orphans are forgotten",
-    edits: [{ file: "actors/obligations.ts", find: "this.owed.set(ref.id, { ref, desk, breaks, attempts, at: this.now() + wait })", put: "void wait" }],
+    edits: [{ file: "actors/obligations.ts", find: "this.owed.set(ref.id, this.paused({ ref, desk, breaks, held: true", put: "void (ref.id, this.paused({ ref, desk, breaks, held: true" }],
     fault: "the journal's connection of one node held for 13 s", caughtAs: /^L1/
   },
   {
