@@ -30,8 +30,9 @@ export class Desk<Request> {
     return running
   }
 
+  /** Outcomes are in hand, or told and not taken yet. */
   get hasOutcomes() {
-    for (const { state } of this.tasks.values()) if (state === "done") return true
+    for (const { state } of this.tasks.values()) if (state === "done" || state === "told") return true
     return false
   }
 

@@ -112,7 +112,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
     // Also of one that was lost before: a command whose append was refused only then is back in its mailbox.
     for (const { reply, task, ...envelope } of live.mailbox.splice(0)) {
-      if (task !== undefined) live.desk.takeBack(task)
+      if (task !== undefined) jobs.takeBack(live.desk, task)
       // Its row is in the inbox still: whoever has the actor finds it there.
       else if (envelope.posted !== undefined) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
       else fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))

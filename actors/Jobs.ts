@@ -51,15 +51,24 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       if (Exit.isSuccess(exit) || failure?._tag === "Refused" || failure?._tag === "KeyReused") return desk.taken(name)
       // Neither taken nor refused: what the actor needs could not be read, the journal did not answer, or the actor broke over it.
-      desk.takeBack(name)
-      fork(Effect.delay(Effect.sync(() => tellAll(desk, Math.min(pauseMs * 2, againMs.most))), pauseMs))
+      takeBack(desk, name, pauseMs)
     }
   })
+
+  /**
+   * An outcome that was told was not taken: it is in hand again. Told again after a pause to the actor that is in memory by
+   * then: that may be here already, and have found the outcome told.
+   */
+  const takeBack = (desk: Desk<Request>, name: string, pauseMs: number = againMs.first) => {
+    desk.takeBack(name)
+    fork(Effect.delay(Effect.sync(() => tellAll(desk, Math.min(pauseMs * 2, againMs.most))), pauseMs))
+  }
 
   const tellAll = (desk: Desk<Request>, pauseMs: number = againMs.first) => {
     desk.gathering = false
     const live = employer(desk)
-    if (live !== undefined && desk.hasOutcomes) push(live, desk.handOver().map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs)))
+    const told = live === undefined ? [] : desk.handOver()
+    if (live !== undefined && told.length > 0) push(live, told.map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs)))
   }
 
   /** Nothing goes on without the others' outcomes: they are one commit if they come at once. */
@@ -136,5 +145,5 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     perform(live, fresh)
   }
 
-  return { perform, resume }
+  return { perform, resume, takeBack }
 }

@@ -7,6 +7,7 @@ import { Effect, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
+import type { Hook } from "../../src/domain/hook.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import type { Read } from "../../src/journal/MemoryStore.ts"
@@ -14,6 +15,7 @@ import { placeOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
+import { hook } from "./Toolbox.ts"
 import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
@@ -26,8 +28,9 @@ const create = Effect.fnUntraced(function*(node: Node) {
   return ref
 })
 
-const setting = Effect.fnUntraced(function*() {
+const setting = Effect.fnUntraced(function*(hooks: ReadonlyArray<Hook> = []) {
   const world = makeWorld()
+  world.hooks = hooks
   yield* connect(world)
   const node = yield* startNode(world, () => undefined)
   return { world, node, ref: yield* create(node) }
@@ -177,6 +180,24 @@ describe("an outcome that could not be taken because the node could not read wha
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(5_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    }))
+})
+
+describe("an outcome that is being appended while its actor is lost and taken up again", () => {
+  it.effect("is told again, since that append is refused", () =>
+    Effect.gen(function*() {
+      const { node, ref, world } = yield* setting([hook("allow", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })])
+      yield* node.deliver(ref, { request: submit("A\n/call once {\"n\":1}\n/call often {}") })
+      yield* pass(900)
+      // The hook's answer is on its way for three seconds.
+      world.slowness = Effect.sleep("3 seconds")
+      yield* pass(300)
+      world.slowness = Effect.void
+      world.fenced.add(node.incarnation)
+      yield* pass(1_000)
+      world.fenced.delete(node.incarnation)
+      yield* pass(20_000)
+      assert.strictEqual(logOf(world, ref), "user(A) intent(A) intent(A) hook(A: 0 allow) result(A) result(A) assistant(A) turn_completed(A)")
     }))
 })
 
