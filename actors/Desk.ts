@@ -7,11 +7,11 @@
 import type { Fiber } from "effect"
 
 /**
- * `running`; `done`, its outcome in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the
+ * `running`, and perhaps not begun, since something that it needs cannot be read yet; `done`, its outcome in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the
  * midst: it may have taken effect.
  */
 export type Task<Request> =
-  | { readonly state: "running"; readonly fiber: Fiber.Fiber<void> }
+  | { readonly state: "running"; readonly fiber: Fiber.Fiber<void>; readonly hasBegun: () => boolean }
   | { readonly state: "done" | "told"; readonly outcome: Request }
   | { readonly state: "cut" }
 
@@ -48,11 +48,12 @@ export class Desk<Request> {
     for (const name of this.tasks.keys()) if (name.startsWith(prefix)) this.end(name)
   }
 
-  /** Aborts what runs; outcomes in hand stay. */
+  /** Aborts what runs, and forgets what has not begun; outcomes in hand stay. */
   cutOff() {
     for (const [name, task] of this.tasks) {
       if (task.state !== "running") continue
-      this.tasks.set(name, { state: "cut" })
+      if (task.hasBegun()) this.tasks.set(name, { state: "cut" })
+      else this.tasks.delete(name)
       task.fiber.interruptUnsafe()
     }
   }

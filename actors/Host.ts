@@ -79,6 +79,9 @@ const retryAfterSeconds = 2
 /** Commands of one append. */
 const mostTogether = 64
 
+/** How often a command follows its actor that is lost before it was taken: an actor that breaks again and again ends that. */
+const mostRedeliveries = 3
+
 /** Looks into the journal for what may have been taken before. */
 const readsAtOnce = 8
 
@@ -105,6 +108,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
   const readable = (row: InboxRow) => broken.has(row.id) ? undefined : readPosted(kind, row)
 
+  /** Its actor was lost before it was taken: it goes where the actor is now. */
+  const redeliver = (live: Actor, envelope: Envelope<Request>) => {
+    const { redelivered = 0 } = envelope
+    return redelivered < mostRedeliveries ? deliver(live, { ...envelope, redelivered: redelivered + 1 }) : Effect.fail(new Unreachable({ retryAfterSeconds }))
+  }
+
   const lose = (live: Actor, why: Loss) => {
     if (!live.lost) {
       live.lost = true
@@ -115,7 +124,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       if (task !== undefined) jobs.takeBack(live.desk, task)
       // Its row is in the inbox still: whoever has the actor finds it there.
       else if (envelope.posted !== undefined) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
-      else fork(Effect.onExit(deliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
+      else fork(Effect.onExit(redeliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
   }
 
@@ -270,6 +279,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
       behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
     }
+    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of it.
+    if (live.unborn && live.lost) return yield* new Unreachable({ retryAfterSeconds })
     // A birth is refused when its idempotency key exists: the first request with it has won.
     const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
       live.unborn ? Effect.succeed("refused" as const)
@@ -377,7 +388,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() =>
       live.lost
-        ? deliver(live, envelope)
+        ? redeliver(live, envelope)
         : Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume })))
 
   return { tell, tellAll, push, lose, readable, resume: jobs.resume }

@@ -81,8 +81,9 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
 
   const start = (live: Live, name: string, job: Job) => {
     const { desk } = live
+    let begun = false
     let end: { readonly outcome: Request | undefined } | undefined
-    const fiber = fork(kind.perform(live, job).pipe(
+    const fiber = fork(kind.perform(live, job, () => { begun = true }).pipe(
       Effect.map((outcome) => { end = { outcome } }),
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.void
@@ -92,13 +93,13 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
         return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
       })
     ))
-    const task: Task<Request> = { state: "running", fiber }
+    const task: Task<Request> = { state: "running", fiber, hasBegun: () => begun }
     desk.tasks.set(name, task)
     fiber.addObserver(() => {
       // It was stopped or cut off meanwhile.
       if (desk.tasks.get(name) !== task) return
-      if (end === undefined) desk.tasks.set(name, { state: "cut" })
-      else if (end.outcome === undefined) desk.tasks.delete(name)
+      if (end === undefined && begun) desk.tasks.set(name, { state: "cut" })
+      else if (end?.outcome === undefined) desk.tasks.delete(name)
       else {
         desk.tasks.set(name, { state: "done", outcome: end.outcome })
         tellSoon(desk)

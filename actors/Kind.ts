@@ -70,8 +70,11 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly run: (job: Job) => Run
   /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
   readonly lost: (job: Job) => Request
-  /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
-  readonly perform: (being: Being<Snapshot>, job: Job) => Effect.Effect<Request | undefined>
+  /**
+   * Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. `begun` is called
+   * before one that must not be repeated may take effect.
+   */
+  readonly perform: (being: Being<Snapshot>, job: Job, begun: () => void) => Effect.Effect<Request | undefined>
   /** When the live actor wants `due`, in milliseconds; null: never. */
   readonly nextDue: (snapshot: Snapshot) => number | null
   /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */

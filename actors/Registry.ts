@@ -100,12 +100,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go on.
     if (why === "unavailable") return obligations.lost(actor, "unanswered")
     if (why === "drained") return desk.endAll()
-    desk.cutOff()
+    // Another owner may perform them, or nobody may; what only broke goes on.
+    if (why !== "broken") desk.cutOff()
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     if (!owes) return desk.endAll()
     if (why === "broken") obligations.lost({ ...actor, breaks: brokenAt(breaks, head.pos) }, "broken")
-    else obligations.lost(actor, "unanswered")
+    else obligations.lost(actor, "unanswered", why === "fenced")
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
@@ -210,6 +211,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     holds: (shard) => residents.holds(shard),
     dropAll: () => {
       for (const actor of residents.all()) host.lose(actor, "lapsed")
+      obligations.released()
       obligations.cutOff()
     },
     close: () => { closed = true },

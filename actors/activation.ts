@@ -3,11 +3,12 @@
  *
  * V1. One live actor per id: concurrent first commands share one claim.
  * V2. A claim, a load or a fold that comes to nothing leaves the actor owed: it may be this node's by then.
+ *     One that breaks is left alone until its pause is over: whoever asks for it is told how long.
  * V3. Work that is taken up again and again without progress is given up: its actor is told so, and if it breaks over that
  *     too, it is set aside in the journal by a statement that decides nothing, until a command wakes it. The head alone
  *     decides, so that an actor that cannot be loaded is set aside as well.
  */
-import { Cause, Deferred, Effect, type Fiber } from "effect"
+import { Cause, Deferred, Effect, type Fiber, Semaphore } from "effect"
 import type { ActorRef, Claimed, Head, Journal, Loaded, OwnedElsewhere } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
@@ -42,7 +43,7 @@ type Wanted = "asked" | "due"
 /** How often an actor is told that its work is given up before it is set aside (V3). */
 const farewells = 2
 
-/** Owed actors that are taken up at once. */
+/** Owed actors that are being taken up at once. */
 const servedAtOnce = 50
 
 const retryAfterSeconds = 2
@@ -73,8 +74,11 @@ export const makeActivation = <Snapshot, Request>(
   }
 
   /** Another node has it, or nothing is left to do: what is on its desk is nobody's. */
-  const settle = (id: string) => {
-    obligations.get(id)?.desk.endAll()
+  const settle = ({ id, workspace }: ActorRef) => {
+    const owed = obligations.get(id)
+    // An id is unique, but who asked may be of another workspace.
+    if (owed?.ref.workspace !== workspace) return
+    owed.desk.endAll()
     obligations.met(id)
   }
 
@@ -93,7 +97,7 @@ export const makeActivation = <Snapshot, Request>(
     const givenUp = isAside(head) || (head.runnableAt !== null && times >= fruitlessLimit)
     if (wanted === "due" && givenUp && (isAside(head) || times >= fruitlessLimit + farewells)) {
       if (!isAside(head)) yield* setAside(claimed, times)
-      settle(ref.id)
+      settle(ref)
       return yield* new Unreachable({ retryAfterSeconds })
     }
     const loaded = yield* journal.load(claimed)
@@ -113,11 +117,11 @@ export const makeActivation = <Snapshot, Request>(
       Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
         NoSuchActor: () => {
-          if (obligations.unknown(ref)) settle(ref.id)
+          if (obligations.unknown(ref)) settle(ref)
           return Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
         },
         OwnedElsewhere: (elsewhere) => {
-          settle(ref.id)
+          settle(ref)
           return Effect.fail(elsewhere)
         },
         JournalUnavailable: () => unreachable
@@ -141,6 +145,8 @@ export const makeActivation = <Snapshot, Request>(
           : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
       }
       if (closed() && !owned) return Effect.fail(new Draining())
+      const pauseMs = wanted === "asked" ? obligations.brokenFor(ref.id) : 0
+      if (pauseMs > 0) return Effect.fail(new Unreachable({ retryAfterSeconds: Math.ceil(pauseMs / 1_000) }))
       // Two nodes without a lease would take an actor from each other for ever.
       if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds }))
       const name = nameOf(ref)
@@ -160,15 +166,16 @@ export const makeActivation = <Snapshot, Request>(
     Effect.catchCause(Effect.asVoid(effect), (cause) =>
       Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actorId: ref.id })) : Effect.void)
 
-  let serving = false
-  /** Takes up what is owed and whose pause is over. */
-  const serve = Effect.suspend(() => {
-    const ready = serving || lease.fenced() ? [] : obligations.ready()
-    if (ready.length === 0) return Effect.void
-    serving = true
-    return Effect.forEach(ready, (ref) => unasked(ref, find(ref, true, "due")), { concurrency: servedAtOnce, discard: true }).pipe(
-      Effect.ensuring(Effect.sync(() => { serving = false }))
-    )
+  const hands = Semaphore.makeUnsafe(servedAtOnce)
+  const served = new Set<string>()
+  /** Begins to take up what is owed and whose pause is over: one that takes long holds up no other. */
+  const serve = Effect.sync(() => {
+    if (lease.fenced()) return
+    for (const ref of obligations.ready()) {
+      if (served.has(ref.id)) continue
+      served.add(ref.id)
+      fork(hands.withPermits(1)(unasked(ref, find(ref, true, "due"))).pipe(Effect.ensuring(Effect.sync(() => served.delete(ref.id)))))
+    }
   })
 
   return {

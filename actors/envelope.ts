@@ -24,6 +24,8 @@ export interface Envelope<Request> {
   /** The inbox row that holds this command. */
   readonly posted?: string
   readonly sent?: Sent
+  /** How often its actor was lost before it was taken. */
+  readonly redelivered?: number
 }
 
 export interface Item<Request> extends Envelope<Request> {

@@ -60,7 +60,7 @@ export const makeLeaving = <Snapshot, Request>({ bus, idleMs, journal, lease, lo
     }
     return giveBack(given).pipe(
       Effect.catchCause((cause) => {
-        for (const actor of given) if (actor.head.runnableAt !== null) obligations.lost(actor, "unanswered")
+        for (const actor of given) if (actor.head.runnableAt !== null && !residents.has(actor.ref.id)) obligations.lost(actor, "unanswered", false)
         return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
       })
     )

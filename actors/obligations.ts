@@ -24,7 +24,8 @@ export interface Owed<Request> {
   readonly breaks: Breaks | undefined
   /**
    * It has been in memory here since this node took it over or bore it: what is on its desk is all that was started for it.
-   * One whose claim got no answer may have been taken from a dead node.
+   * One whose claim got no answer may have been taken from a dead node; so may one that others could take meanwhile, since
+   * its owner's lease has lapsed, or it was given back.
    */
   readonly held: boolean
   /** Milliseconds: a birth without an answer may still be on its way until then. */
@@ -66,8 +67,8 @@ export class Obligations<Request> {
   }
 
   /** An actor has left memory with something to do: it is to be taken up again. `breaks` of one that broke, `unborn` one whose birth has no answer. */
-  lost({ breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean }, why: Why) {
-    this.owed.set(ref.id, this.paused({ ref, desk, breaks, held: true, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 }, why))
+  lost({ breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean }, why: Why, held = true) {
+    this.owed.set(ref.id, this.paused({ ref, desk, breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 }, why))
   }
 
   /** An attempt to take it up came to nothing: it may be this node's by now. `pos`: where it broke. */
@@ -93,6 +94,17 @@ export class Obligations<Request> {
   /** It is back in memory, another node has it, or nothing is left to do. */
   met(id: string) {
     this.owed.delete(id)
+  }
+
+  /** Others may take them from now on. */
+  released() {
+    for (const [id, owed] of this.owed) this.owed.set(id, { ...owed, held: false })
+  }
+
+  /** Milliseconds until one that broke is tried again; 0 for any other. */
+  brokenFor(id: string) {
+    const owed = this.owed.get(id)
+    return owed?.breaks === undefined ? 0 : Math.max(0, owed.at - this.now())
   }
 
   /** Aborts what runs for them. */

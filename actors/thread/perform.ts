@@ -111,11 +111,11 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   }
 
-  const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun) {
+  const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun, begun: () => void) {
     const { toolCallId, turnId } = run
     const { turn } = being.snapshot.context
     const kit = turn === null ? Effect.succeed(emptyKit) : kitOf(being, turn)
-    const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => needed(Effect.timed(kit.run(callBy(being), run)))).pipe(
+    const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => needed(Effect.timed(kit.run(callBy(being), run, begun)))).pipe(
       Effect.catchDefect((defect) =>
         Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, ToolOutcome] =>
           [Duration.zero, { failure: { code: "internal", text: "The tool call broke. The server's log says why." } }]))
@@ -147,12 +147,12 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   })
 
-  return (being: Being<Snapshot>, job: Job): Effect.Effect<Outcome | undefined> => {
+  return (being: Being<Snapshot>, job: Job, begun: () => void): Effect.Effect<Outcome | undefined> => {
     switch (job.type) {
       case "sample":
         return sample(being, job.params)
       case "runTool":
-        return runTool(being, job.params)
+        return runTool(being, job.params, begun)
       case "askHook":
         return askHook(being, job.params)
       case "abandon":

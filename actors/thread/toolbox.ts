@@ -91,10 +91,11 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
       return problem === undefined ? { tool } : { failure: { code: "tool_input_invalid" as const, text: problem } }
     })
 
-    const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun) {
+    const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun, begun: () => void) {
       const { failure, tool } = yield* ready(by, asked)
       if (tool === undefined) return { failure }
       const { input, toolCallId } = asked
+      begun()
       return yield* tool.kind === "built-in" ? tool.run(by, input, toolCallId) : toolsets.call(workspace, tool, input, toolCallId)
     })
 

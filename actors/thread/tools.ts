@@ -48,8 +48,8 @@ export interface Kit {
   readonly problem: (name: string, what: "input" | "output", value: unknown) => string | undefined
   /** Why a call may not go ahead, as it is by now: asked of one that a client executes, which nothing else would ask about. */
   readonly refusal: (by: CallBy, call: Pick<ToolRun, "name" | "input" | "approved">) => Effect.Effect<Failure | undefined, Unreachable>
-  /** Runs a call, if it still may go ahead. Fails only before it has begun: what fails after that is an outcome. */
-  readonly run: (by: CallBy, run: ToolRun) => Effect.Effect<ToolOutcome, Unreachable>
+  /** Runs a call, if it still may go ahead; `begun` says that it does. Fails only before: what fails after that is an outcome. */
+  readonly run: (by: CallBy, run: ToolRun, begun: () => void) => Effect.Effect<ToolOutcome, Unreachable>
 }
 
 export interface Tools {

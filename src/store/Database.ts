@@ -66,7 +66,8 @@ export class Database extends Context.Service<Database, {
   static readonly layer = (options: DatabaseOptions) => Layer.effect(Database, make(options))
 }
 
-const gone = /^(57P0|08|53|58)|^(57014|55P03|25P03|40001|40P01)$/
+// 25006: it is read-only, as a standby is until it takes over.
+const gone = /^(57P0|08|53|58)|^(57014|55P03|25P03|25006|40001|40P01)$/
 const goneMessage = /^(Connection terminated|timeout exceeded when trying|Client has encountered|Client was closed|Query read timeout|Cannot use a pool|The server does not support|Connection ended)/
 
 /** SQLSTATE of an error, or the system's code such as ECONNRESET. */

@@ -37,10 +37,11 @@ export const toolsOf = (world: World): Tools => {
     hooks: world.hooks,
     verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => verdicts[name] ?? { refused: unknownTool(name) })),
     refusal: () => Effect.succeed(undefined),
-    run: (by, asked) => {
+    run: (by, asked, begun) => {
+      begun()
       if (["once", "often", "risky"].includes(asked.name)) return ran(world, asked)
       world.complaints.push(`${asked.name} ran`)
-      return emptyKit.run(by, asked)
+      return emptyKit.run(by, asked, begun)
     }
   }
   return { kit: () => Effect.succeed(kit) }

@@ -187,7 +187,7 @@ describe("an outcome that is being appended while its actor is lost and taken up
   it.effect("is told again, since that append is refused", () =>
     Effect.gen(function*() {
       const { node, ref, world } = yield* setting([hook("allow", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })])
-      yield* node.deliver(ref, { request: submit("A\n/call once {\"n\":1}\n/call often {}") })
+      yield* node.deliver(ref, { request: submit("A\n/call once {\"n\":1}\n/call often {\"n\":2}") })
       yield* pass(900)
       // The hook's answer is on its way for three seconds.
       world.slowness = Effect.sleep("3 seconds")

@@ -16,6 +16,9 @@ import { ModelFailure, type ModelReply, type SampleRequest } from "../../src/mod
 import { freshId } from "../../src/seed.ts"
 import { call, usage, Walk } from "../machines/Walk.ts"
 
+/** Nobody minds whether the job has begun. */
+const begun = () => {}
+
 const ref = { workspace: freshId("workspace"), kind: "thread" as const, id: freshId("thread") }
 const agentId = freshId("agent")
 
@@ -58,7 +61,7 @@ describe("a model call that breaks in mid-stream", () => {
       if (watch !== undefined) yield* bus.subscribe(watch, (hint) => { hints.push(hint) })
       const walk = new Walk().queue("A")
       for (const attempt of [1, 2]) {
-        const outcome = yield* perform(being(walk), jobOf(walk))
+        const outcome = yield* perform(being(walk), jobOf(walk), begun)
         assert(outcome?.type === "model.failed")
         walk.do({ ...outcome, at: walk.at, admissions: walk.admissions() })
         assert.deepInclude(walk.turn, { attempt: attempt + 1 })
@@ -117,7 +120,7 @@ describe("a job that cannot begin for this node's own reasons", () => {
       const { more, tries } = make(8)
       const { perform } = yield* performing(more)
       const walk = walked()
-      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk)))
+      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk), begun))
       const moments: Array<number> = []
       for (let ms = 0; job.pollUnsafe() === undefined && ms < 60_000; ms += 50) {
         const before = tries()
@@ -140,7 +143,7 @@ describe("a job that cannot begin for this node's own reasons", () => {
       const read = failing(Infinity, new JournalUnavailable({ cause: "no answer" }), Effect.succeed(emptyLog))
       const { perform } = yield* performing({ prompts: new Prompts(limits, () => read.effect) })
       const walk = sampling()
-      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk)))
+      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk), begun))
       yield* TestClock.adjust(30_000)
       assert.isUndefined(job.pollUnsafe())
       yield* Fiber.interrupt(job)
@@ -159,7 +162,7 @@ describe("model calls under way", () => {
         sample: ({ prompt }) => Effect.andThen(Effect.sync(() => { under.push(prompt.turnId) }), Effect.as(Effect.sleep(1_000), { text: "x", calls: [], usage, durationMs: 1 }))
       })
       const walks = ["A", "B", "C", "D", "E"].map((name) => new Walk().queue(name))
-      const jobs = yield* Effect.forEach(walks, (walk) => Effect.forkChild(perform(being(walk), jobOf(walk))))
+      const jobs = yield* Effect.forEach(walks, (walk) => Effect.forkChild(perform(being(walk), jobOf(walk), begun)))
       const turns = walks.map(({ turn }) => turn.turnId)
       yield* TestClock.adjust(500)
       assert.deepStrictEqual(under, turns.slice(0, 2), "an empty prompt counts 250")
