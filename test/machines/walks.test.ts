@@ -206,6 +206,33 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
   }, 120_000)
 })
 
+describe("a call that people and hooks rewrite again and again", () => {
+  const rewritten = fc.record({ decision: fc.constantFrom("allow", "ask", "defer"), rewrites: fc.boolean(), hooks: fc.subarray([0, 1, 2]) })
+
+  it("keeps the invariants: no question and no wait comes twice, and a cold fold asks what the live thread asks", () => {
+    let most = 0
+    fc.assert(
+      fc.property(fc.array(rewritten, { minLength: 4, maxLength: 60, size: "max" }), (way) => {
+        const walk = new Walk({ ...plan, hooked: true }).queue("A").reply("", call("a", { approval: "role_1/0", hooks: [0, 1, 2] }))
+        for (const [n, { decision, hooks, rewrites }] of way.entries()) {
+          const [asked] = walk.asked
+          const wait = openWaits(walk.turn)[0]?.wait
+          // The hooks that a rewrite concerns: all where a role's approval brings it, else those behind the one that asks.
+          const judges = hooks.filter((index) => index > (asked?.index ?? wait?.hook?.index ?? -1))
+          const rewrite = { toolInput: n }
+          most = Math.max(most, asked?.round ?? 0)
+          if (asked !== undefined) walk.decides(decision, rewrites && decision !== "defer" ? { rewrite, hooks: judges } : {})
+          else if (wait === undefined) return
+          else if (rewrites) walk.answer(0, { type: "decision", decision: "allow", rewrite }, judges)
+          else walk.answer()
+        }
+      }),
+      { numRuns: many }
+    )
+    assert.isAbove(most, 1, "hooks were asked a third time")
+  }, 120_000)
+})
+
 describe("every short walk", () => {
   // States of one shape offer the same commands at the same places. The ids in them differ by the way
   // that led there, so a path is walked by places.
