@@ -19,10 +19,12 @@ export interface Delivered {
   readonly index: number
   readonly toolCallId?: string
   readonly message?: number
+  readonly round?: number
 }
 
-export const deliveryIdOf = ({ index, message, point, step, toolCallId, turnId }: Delivered) =>
-  hashed("delivery", turnId, [turnId, step, point, index, toolCallId, message])
+/** A first question has the id that it has on nodes that know no rounds. */
+export const deliveryIdOf = ({ index, message, point, round, step, toolCallId, turnId }: Delivered) =>
+  hashed("delivery", turnId, [turnId, step, point, index, toolCallId, message, ...(round === undefined ? [] : [round])])
 
 /** What a delivery or a call begins elsewhere, and can begin only once. */
 export const begunBy = (noun: "thread" | "input", id: string) => hashed(noun, id, [noun, id])

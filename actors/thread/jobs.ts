@@ -12,8 +12,9 @@ export const run = (job: Job): Run => {
       return { start: `${turnId}/sample/${step}/${target}/${attempt}`, repeatable: true }
     }
     case "askHook": {
-      const { data, index, message, step } = job.params
-      return { start: `${turnId}/${data.point}/${step}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${index}`, repeatable: true }
+      const { data, index, message, round, step } = job.params
+      const question = round === undefined ? index : `${index}/${round}`
+      return { start: `${turnId}/${data.point}/${step}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${question}`, repeatable: true }
     }
     case "runTool":
       return { start: `${turnId}/tool/${job.params.toolCallId}`, repeatable: job.params.rerunnable }

@@ -124,12 +124,13 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     return returned
   })
 
-  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, index, message, step, turnId }: HookAsked) {
+  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, ...asking }: HookAsked) {
     const { parent, ref, snapshot: { context: { turn } } } = being
     if (turn === null) return undefined
-    const toolCallId = "toolCallId" in data ? { toolCallId: data.toolCallId } : {}
-    const deliveryId = deliveryIdOf({ turnId, step, point: data.point, index, ...toolCallId, ...(message === undefined ? {} : { message }) })
-    const asked = { type: "hook.decided" as const, turnId, step, index, point: data.point, ...toolCallId, ...(message === undefined ? {} : { message }), deliveryId }
+    const { index, turnId } = asking
+    const about = { ...asking, point: data.point, ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}) }
+    const deliveryId = deliveryIdOf(about)
+    const asked = { type: "hook.decided" as const, ...about, deliveryId }
     // Where the profile has no such hook, nobody knows what it is: it fails closed.
     const unknown: Outcome = {
       ...asked, hookId: "", processor: "client", decision: "deny", latencyMs: 0, failed: true, reason: "The turn's profile has no such hook."

@@ -62,7 +62,8 @@ const judged = (turn: Turn, { detail, event: { hook, toolCallId } }: HookDecisio
   if (toolCallId === undefined) {
     return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
   }
-  return changeCall(turn, toolCallId, (call) => passedCall(call, rewrite, hooks(call.hooks)))
+  return changeCall(turn, toolCallId, ({ decided = {}, ...call }) =>
+    passedCall({ ...call, decided: { ...decided, [hook.index]: (decided[hook.index] ?? 0) + 1 } }, rewrite, hooks(call.hooks)))
 }
 
 const parkedOn = (turn: Turn, wait: OpenWait, toolCallId: string | undefined): Turn => {

@@ -9,7 +9,7 @@ import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Answer, Due, HookDecided, RepliedCall } from "./commands.ts"
 import { revealed } from "./advance.ts"
-import { type Call, isApproved, type OpenWait, type Returned, type Turn, wordOf } from "./context.ts"
+import { type Call, isApproved, type OpenWait, type Returned, roundOf, type Turn, wordOf } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { ResponseDetail } from "./facts.ts"
 import { askOf, deniedBy, park, resolve, sayDecision } from "./judging.ts"
@@ -40,7 +40,7 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
   return {
     type: "askHook",
     params: {
-      turnId, step, index,
+      turnId, step, index, ...roundOf(call),
       data: returned === undefined
         ? { point: "before_tool_call", ...about }
         : {

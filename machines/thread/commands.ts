@@ -197,6 +197,8 @@ interface Ruled extends Outcome, Asked, Releasing {
   readonly toolCallId?: string
   /** Of before_turn_start: the number of the message's event. */
   readonly message?: number
+  /** Of a call that was rewritten after the hook had decided: which of its questions this answers. */
+  readonly round?: number
   readonly latencyMs: number
   readonly reason?: string
   readonly rewrite?: Rewrite

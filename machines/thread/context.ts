@@ -63,8 +63,20 @@ export interface Call {
   readonly client?: { readonly timeoutMs: number }
   /** Indices of the hooks that have still to answer: before it runs or, with `returned`, after. */
   readonly hooks: ReadonlyArray<number>
+  /** How often each hook has decided about it, by index. */
+  readonly decided?: Readonly<Record<number, number>>
   readonly returned?: Returned
   readonly wait?: OpenWait
+}
+
+/**
+ * Which of its questions about the call the hook is asked that is asked now: how often it has decided before. A person who
+ * rewrites what was approved has the hooks begin anew, and each question about another input is another one. The first one
+ * has no round. Messages, responses and results are judged once through: a rewrite goes on behind the hook that was asked.
+ */
+export const roundOf = ({ decided, hooks: [index] }: Call): { readonly round?: number } => {
+  const round = index === undefined ? undefined : decided?.[index]
+  return round === undefined ? {} : { round }
 }
 
 /** An input of the running turn: where and when it was admitted. */

@@ -33,6 +33,8 @@ export type Job =
       readonly turnId: string; readonly step: number; readonly index: number; readonly data: HookData
       /** Of before_turn_start: the number of the message's event. */
       readonly message?: number
+      /** Of a call that was rewritten after the hook had decided: which of its questions this is. */
+      readonly round?: number
     }
   }
   | { readonly type: "abandon"; readonly params: { readonly turnId: string } }

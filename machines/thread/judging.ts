@@ -6,7 +6,7 @@ import { sibling } from "../../src/domain/ids.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { Answer, Command, HookDecided, Rewrite } from "./commands.ts"
-import { type Call, isApproved, openWaits, type OpenWait, type Turn } from "./context.ts"
+import { type Call, isApproved, openWaits, type OpenWait, roundOf, type Turn } from "./context.ts"
 import { Draft } from "./draft.ts"
 import type { WaitResolved } from "./facts.ts"
 
@@ -164,7 +164,8 @@ export const isAsked = ({ calls, opening, reviewing, step, turnId }: Turn, event
       return reviewing !== undefined && reviewing.wait === undefined && step === event.step && reviewing.hooks[0] === event.index
     default: {
       const call = calls.find((other) => other.toolCallId === event.toolCallId)
-      return call?.phase === "running" && call.hooks[0] === event.index && (call.returned === undefined) === (event.point === "before_tool_call")
+      return call?.phase === "running" && call.hooks[0] === event.index && roundOf(call).round === event.round &&
+        (call.returned === undefined) === (event.point === "before_tool_call")
     }
   }
 }

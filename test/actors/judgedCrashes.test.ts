@@ -35,6 +35,11 @@ const answered = (script: string, ...answers: ReadonlyArray<WaitAnswer>) => Effe
 
 const quick = { asyncTimeoutMs: 5_000 }
 
+/** A role's approval, the answer to the hook's ask, and the approval that this makes necessary again: the two last ones rewrite. */
+const rewrittenTwice = [allow, rewrite("before_tool_call"), { ...allow, rewrite: { toolInput: { rewritten: "twice" } } }] satisfies ReadonlyArray<WaitAnswer>
+const askedTwice = "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
+  "wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A)"
+
 const asks: ReadonlyArray<Scenario> = [
   {
     name: "a message whose hook asks, allowed",
@@ -249,6 +254,14 @@ const tools: ReadonlyArray<Scenario> = [
     or: ["user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"]
   },
   {
+    name: "an approval that is asked anew and brings another input: the hook that asked asks again, about that one, under another id",
+    given: judgedBy(hook("ask", "before_tool_call")),
+    does: answered("/call risky {}", ...rewrittenTwice, allow),
+    log: `${askedTwice} wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)`,
+    or: [`${askedTwice} wait_resolved(A: allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)`],
+    then: (_, { questions }) => assert.deepStrictEqual([...questions.values()].map((data) => "toolInput" in data ? data.toolInput : undefined), [{}, { rewritten: "twice" }])
+  },
+  {
     name: "a call that may run again",
     does: answered("/call often {}"),
     log: "user(A) intent(A) result(A) assistant(A) turn_completed(A)",
@@ -330,6 +343,17 @@ const endings: ReadonlyArray<Scenario> = [
       yield* client.cancel()
     }),
     log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: cancelled) turn_cancelled(A)"
+  },
+  {
+    name: "cancel while the ask waits that a hook has asked anew",
+    given: judgedBy(hook("ask", "before_tool_call")),
+    does: Effect.fnUntraced(function*(client) {
+      yield* answered("/call risky {}", ...rewrittenTwice)(client)
+      yield* client.untilWaiting()
+      yield* client.cancel()
+    }),
+    log: `${askedTwice} wait_resolved(A: cancelled) result(A: turn_interrupted) turn_cancelled(A)`,
+    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
   },
   {
     name: "interrupt while a hook is asked",

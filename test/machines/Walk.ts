@@ -5,6 +5,7 @@
  */
 import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
+import { deliveryIdOf } from "../../actors/thread/deliveries.ts"
 import { lost, run } from "../../actors/thread/jobs.ts"
 import { runnableAt } from "../../actors/thread/rows.ts"
 import { derive } from "../../src/domain/ids.ts"
@@ -68,8 +69,12 @@ const hooks = Array.from({ length: 16 }, (_, index) => ({
 /** What a hook says beside its decision. */
 type Decides = Partial<Omit<Extract<HookDecided, { readonly decision: "ask" }>, "decision">>
 
-let deliveries = 0
-const delivery = () => `dlv_01${String(++deliveries).padStart(21, "0")}000`
+type Asking = Extract<Job, { readonly type: "askHook" }>["params"]
+/** What a decision has in common with its question, the id among it: two questions of one id would be told apart by nobody. */
+const askedOf = ({ data, ...asked }: Asking) => {
+  const about = { ...asked, point: data.point, ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}) }
+  return { ...about, deliveryId: deliveryIdOf(about) }
+}
 
 /** The command is this job's outcome, whatever it says. */
 const answers = (command: Command, job: Job, { context: { turn } }: Snapshot) => {
@@ -287,14 +292,8 @@ export class Walk {
         const { attempt, modelId, step, turnId } = job.params
         return this.failure({ turnId, step, attempt, modelId })
       }
-      case "askHook": {
-        const { data, index, message, step, turnId } = job.params
-        return {
-          type: "hook.decided", at, admissions, turnId, step, index, point: data.point, hookId: "hook_x", processor: "url", deliveryId: "dlv_x",
-          latencyMs: 1, decision: "allow",
-          ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}), ...(message === undefined ? {} : { message })
-        }
-      }
+      case "askHook":
+        return { type: "hook.decided", at, admissions, ...askedOf(job.params), hookId: "hook_x", processor: "url", latencyMs: 1, decision: "allow" }
       case "runTool":
         return job.params.rerunnable
           ? { type: "tool.returned", at, admissions, turnId: job.params.turnId, toolCallId: job.params.toolCallId, durationMs: 1, output: 1 }
@@ -417,22 +416,21 @@ export class Walk {
     return this.do(this.returned(this.call(place).toolCallId, failure, hooks))
   }
   /** The hooks that are being asked now. */
-  get asked(): ReadonlyArray<Extract<Job, { type: "askHook" }>["params"]> {
+  get asked(): ReadonlyArray<Asking> {
     const { turn } = this.context
     if (turn === null) return []
     return [judgingJob(turn), ...turn.calls.filter(({ phase }) => phase === "running").map((call) => jobOf(turn, call))]
       .flatMap((job) => job?.type === "askHook" ? [job.params] : [])
   }
   decision(decision: HookDecided["decision"], { ask = { target: "person", timeoutMs: 1_000, onTimeout: "deny" }, ...more }: Decides = {}, place = 0): HookDecided {
-    const { data, index, message, step, turnId } = this.asked[place] ?? {
-      turnId: this.addressed.turnId, step: this.addressed.step, index: 0, message: undefined,
-      data: { point: "before_tool_call" as const, toolCallId: "call_never", toolName: "none", toolInput: null }
+    const asked: Asking = this.asked[place] ?? {
+      turnId: this.addressed.turnId, step: this.addressed.step, index: 0,
+      data: { point: "before_tool_call", toolCallId: "call_never", toolName: "none", toolInput: null }
     }
     return {
-      type: "hook.decided", at: this.at, admissions: this.admissions(), turnId, step, index, point: data.point,
-      ...(hooks[index] ?? { hookId: "hook_none", processor: "url" }), deliveryId: delivery(), latencyMs: 7,
+      type: "hook.decided", at: this.at, admissions: this.admissions(), ...askedOf(asked),
+      ...(hooks[asked.index] ?? { hookId: "hook_none", processor: "url" }), latencyMs: 7,
       ...(decision === "ask" ? { decision, ask } : { decision }),
-      ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}), ...(message === undefined ? {} : { message }),
       ...more
     }
   }

@@ -108,6 +108,36 @@ describe("a role's approval", () => {
     assert.match(walk.text, /wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 0 allow\) wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 1 allow\)$/)
   })
 
+  it("that is asked for again and brings another input has the hooks begin anew: each is asked under another name, and parks anew", () => {
+    const walk = running(call("a", { approval: "role_1/0", hooks: [0, 1] })).answer()
+    const [first] = walk.asked
+    walk.decides("ask").answer(0, { ...allow, rewrite: { toolInput: "by one" } }, [1])
+    walk.answer(0, { ...allow, rewrite: { toolInput: "by another" } }, [0, 1])
+    const [second] = walk.asked
+    assert.deepStrictEqual([walk.jobs, prompted(walk)], [["askHook 0 before_tool_call"], ["by another"]])
+    assert.deepStrictEqual([first?.round, second?.round], [undefined, 1])
+    walk.decides("ask").answer()
+    // Nobody has asked this one yet: whoever knows no rounds calls it the same.
+    assert.deepStrictEqual([walk.jobs, walk.asked[0]?.round], [["askHook 1 before_tool_call"], undefined])
+    assert.deepStrictEqual(ran(walk.decides("allow")), ["by another"])
+    const waits = walk.log.flatMap((fact) => fact.type === "wait_created" ? [fact.event.waitId] : [])
+    assert.strictEqual(new Set(waits).size, 4)
+  })
+
+  it("that has the hooks begin anew leaves decisions about the input before without effect", () => {
+    const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer()
+    const before = walk.decision("allow")
+    walk.decides("allow", { rewrite: { toolInput: "by the hook" }, hooks: [] }).answer(0, { ...allow, rewrite: { toolInput: "by a person" } }, [0])
+    const { snapshot } = walk
+    assert.strictEqual(walk.do(before).snapshot, snapshot)
+    assert.deepStrictEqual(ran(walk.decides("allow")), ["by a person"])
+  })
+
+  it("that brings another input before any hook was asked has them asked as if it had been there from the start", () => {
+    const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer(0, { ...allow, rewrite: { toolInput: "other" } }, [0])
+    assert.notProperty(walk.asked[0], "round")
+  })
+
   it("comes before the hooks: they are asked when it is given", () => {
     const walk = running(call("a", { approval: "role_1/0", hooks: [0] }))
     assert.deepStrictEqual([walk.text, walk.jobs, walk.status], ["user(A) intent(A) wait_created(A)", [], "awaiting"])

@@ -43,6 +43,8 @@ const decisions = ["allow", "deny", "ask", "defer"] as const
 const rewrites: ReadonlyArray<Rewrite | undefined> = [undefined, undefined, { toolInput: { of: "rewritten" } }, { toolOutput: "redacted" }, { content: [{ type: "text", text: "rewritten" }] }, { content: [{ type: "text", text: " " }] }]
 const fits = (rewrite: Rewrite | undefined, point: HookDecided["point"]) =>
   rewrite !== undefined && ("toolInput" in rewrite ? point === "before_tool_call" : "toolOutput" in rewrite ? point === "after_tool_result" : point === "before_turn_start" || point === "after_model_response")
+/** A rewrite is judged by hooks behind the one that was asked; where a role's approval brings it, by all. */
+const behind = (hook: number, asked: number) => asked < hook ? [hook] : []
 const after = (n: number) => [undefined, undefined, undefined, [3], [4, 5]][n % 5]
 
 /** A turn of this thread, or of none: mostly stale. */
@@ -97,7 +99,7 @@ const moves = {
     const asked = walk.decision(pick(decisions, a) ?? "allow", { ask: { target: "person", timeoutMs: 1_000, onTimeout: pick(onTimeouts, b) ?? "deny" } }, a % 3)
     return {
       ...asked,
-      ...(fits(rewrite, asked.point) && rewrite !== undefined ? { rewrite, ...(b % 2 === 0 ? { hooks: [6] } : {}) } : {}),
+      ...(fits(rewrite, asked.point) && rewrite !== undefined ? { rewrite, ...(b % 2 === 0 ? { hooks: behind(6, asked.index) } : {}) } : {}),
       ...(b % 11 === 0 ? { failed: true, reason: "It broke." } : {}),
       ...(b % 13 === 0 ? { turnId: someTurn(walk, b), index: b % 5 } : {})
     }
@@ -118,7 +120,7 @@ const moves = {
     return walk.answering(found.wait.waitId, {
       type: "decision", decision: b % 3 === 0 ? "deny" : "allow", scope: b % 5 === 0 ? "thread" : "once", ...(b % 2 === 0 ? { reason: "so" } : {}),
       ...(rewrite !== undefined && fits(rewrite, hook?.point ?? "before_tool_call") ? { rewrite } : {})
-    }, fits(rewrite, hook?.point ?? "before_tool_call") && b % 2 === 0 ? [7] : undefined)
+    }, fits(rewrite, hook?.point ?? "before_tool_call") && b % 2 === 0 ? hook === undefined ? [0, 7] : behind(7, hook.index) : undefined)
   },
   due: (walk: Walk): Command => ({ type: "due", at: walk.at, admissions: walk.admissions() }),
   poison: (walk: Walk): Command => ({ type: "poison", at: walk.at })
@@ -201,6 +203,33 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
       }),
       { numRuns: Math.ceil(many / 4) }
     )
+  }, 120_000)
+})
+
+describe("a call that people and hooks rewrite again and again", () => {
+  const rewritten = fc.record({ decision: fc.constantFrom("allow", "ask", "defer"), rewrites: fc.boolean(), hooks: fc.subarray([0, 1, 2]) })
+
+  it("keeps the invariants: no question and no wait comes twice, and a cold fold asks what the live thread asks", () => {
+    let most = 0
+    fc.assert(
+      fc.property(fc.array(rewritten, { minLength: 4, maxLength: 60, size: "max" }), (way) => {
+        const walk = new Walk({ ...plan, hooked: true }).queue("A").reply("", call("a", { approval: "role_1/0", hooks: [0, 1, 2] }))
+        for (const [n, { decision, hooks, rewrites }] of way.entries()) {
+          const [asked] = walk.asked
+          const wait = openWaits(walk.turn)[0]?.wait
+          // The hooks that a rewrite concerns: all where a role's approval brings it, else those behind the one that asks.
+          const judges = hooks.filter((index) => index > (asked?.index ?? wait?.hook?.index ?? -1))
+          const rewrite = { toolInput: n }
+          most = Math.max(most, asked?.round ?? 0)
+          if (asked !== undefined) walk.decides(decision, rewrites && decision !== "defer" ? { rewrite, hooks: judges } : {})
+          else if (wait === undefined) return
+          else if (rewrites) walk.answer(0, { type: "decision", decision: "allow", rewrite }, judges)
+          else walk.answer()
+        }
+      }),
+      { numRuns: many }
+    )
+    assert.isAbove(most, 1, "hooks were asked a third time")
   }, 120_000)
 })
 
