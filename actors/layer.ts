@@ -9,8 +9,13 @@ import * as Thread from "./thread/layer.ts"
 export interface ActorsOptions {
   /** Milliseconds at rest after which an actor leaves memory; 5 s unless told. */
   readonly idleMs?: number
-  /** Bytes of kept prompts on this node, and as many of those under way; 48 MiB unless told. */
+  /** Bytes of kept prompts on this node; 48 MiB unless told. */
   readonly promptBytes?: number
+  /**
+   * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its turn: a
+   * node that takes over the long turns of a dead one must not come to that.
+   */
+  readonly underWayBytes?: number
   /** Characters of kept events on this node; 8 million unless told. */
   readonly tailCharacters?: number
 }
@@ -18,8 +23,8 @@ export interface ActorsOptions {
 /** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
 const fruitlessLimit = 3
 
-export const layer = ({ idleMs = 5_000, promptBytes = 48 * 1024 * 1024, tailCharacters = 8_000_000 }: ActorsOptions = {}) =>
+export const layer = ({ idleMs = 5_000, promptBytes = 48 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000 }: ActorsOptions = {}) =>
   Sweep.layer.pipe(
-    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, prompts: { keptBytes: promptBytes, underWayBytes: promptBytes }, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })]),
+    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })]),
     Layer.provideMerge([Placement.layer, Router.layer])
   )

@@ -137,6 +137,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/decisions.md", "wait 20 s at most", "src/store/Database.ts", "longPatienceMs = 20_000"],
   ["docs/decisions.md", "more than 512 MiB", "src/journal/loads.ts", "most: 512 * MiB"],
   ["docs/operations.md", "conversations of threads, 48 MiB", "actors/layer.ts", "promptBytes = 48 * 1024 * 1024"],
+  ["docs/operations.md", "hold 512 MiB of conversations", "actors/layer.ts", "underWayBytes = 512 * 1024 * 1024"],
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
   ["docs/operations.md", "two for whole logs, three for all else", "src/store/Database.ts", "options.logs ?? 2"],
   ["docs/architecture.md", "at most 16 KiB", "src/outbound/Outbound.ts", "maxHeaderSize: 16 * 1024"],
