@@ -1,7 +1,9 @@
 /**
  * `npm run bench -- --against C`: this checkout beside commit C, both servers up at once on the same PostgreSQL, with a
  * second server of C as control. Each round measures all three one after the other, each round in another order; what is
- * compared are the ratios within rounds. What the control is off 1 is the machine's doing: a bar is missed by more than that.
+ * compared are the ratios within rounds. After every three rounds all three are started anew: two processes of one program
+ * differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is the
+ * machine's doing: a bar is missed by more than that.
  */
 import { checkOut, git } from "./checkout.ts"
 import { openMeter } from "./database.ts"
@@ -26,6 +28,9 @@ const orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]
 
 /** A control that is farther off 1 says nothing of the rest. */
 const noisy = 0.1
+
+/** Rounds between two starts of the servers. */
+const roundsOfAStart = 3
 
 interface Bar {
   readonly limit: number
@@ -72,24 +77,29 @@ export const against = async ({ clients, commit, flags, rounds, seconds, warmupS
       stops.push(system.stop)
       return system
     }
-    const systems = [await start("bench_this", { flags }), await start("bench_that", { checkout: folder }), await start("bench_control", { checkout: folder })] as const
     const run = (system: System, level: number, warmup: number, length: number) =>
       measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
 
-    // Code is compiled and caches are full by the first round.
-    for (const system of systems) await run(system, Math.max(...clients), 8, 2)
-    await meter.checkpoint()
+    const levels = clients.map((level): { readonly level: number; readonly measured: ReadonlyArray<Array<Measured>> } => ({ level, measured: [[], [], []] }))
+    for (let first = 0; first < rounds; first += roundsOfAStart) {
+      const systems = [await start("bench_this", { flags }), await start("bench_that", { checkout: folder }), await start("bench_control", { checkout: folder })] as const
+      // Code is compiled and caches are full by the first round.
+      for (const system of systems) await run(system, Math.max(...clients), 8, 2)
+      await meter.checkpoint()
+      for (const { level, measured } of levels) {
+        for (let round = first; round < Math.min(rounds, first + roundsOfAStart); round++) {
+          for (const place of orders[round % orders.length] ?? orders[0]) {
+            measured[place]?.push(await run(systems[place], level, warmupSeconds, seconds))
+          }
+          const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
+          console.log(`${String(level).padStart(3)} clients, round ${round + 1}: ${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`)
+        }
+      }
+      for (const stop of stops.splice(-systems.length)) await stop()
+    }
 
     const rows: Array<ReadonlyArray<string>> = []
-    for (const level of clients) {
-      const measured: ReadonlyArray<Array<Measured>> = systems.map(() => [])
-      for (let round = 0; round < rounds; round++) {
-        for (const place of orders[round % orders.length] ?? orders[0]) {
-          measured[place]?.push(await run(systems[place], level, warmupSeconds, seconds))
-        }
-        const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
-        console.log(`${String(level).padStart(3)} clients, round ${round + 1}: ${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`)
-      }
+    for (const { level, measured } of levels) {
       const [ours = [], theirs = [], control = []] = measured
       const errors = measured.flat().reduce((sum, each) => sum + each.errors, 0)
       if (errors > 0) console.log(`${errors} ERRORS`)
