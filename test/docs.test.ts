@@ -140,8 +140,9 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/operations.md", "hold 512 MiB of conversations", "actors/layer.ts", "underWayBytes = 512 * 1024 * 1024"],
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
   ["docs/operations.md", "two for whole logs, three for all else", "src/store/Database.ts", "options.logs ?? 2"],
-  ["docs/architecture.md", "at most 16 KiB", "src/outbound/Outbound.ts", "maxHeaderSize: 16 * 1024"],
-  ["docs/architecture.md", "At most 256 connections a host, kept 10 s", "src/outbound/Outbound.ts", "connections: 256"],
+  ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
+  ["docs/architecture.md", "at most 512 hosts and 1,024 connections, 512 with one host", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512"],
+  ["docs/architecture.md", "nobody uses are closed after 10 s", "src/outbound/pools.ts", "keepAliveMs: 10_000"],
   ["README.md", "PostgreSQL 15 or later", "src/cli/doctor.ts", ">= 15"],
   ["README.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"]
 ]

@@ -82,6 +82,10 @@ export const Exposure = Schema.Literals(["always", "search"])
 
 const Transport = Schema.Literal("streamable_http")
 
+const Trusted = Schema.Boolean.annotate({
+  description: "Whether what the server says of its own tools counts: `readOnlyHint` for the role read_only, that and `idempotentHint` for repeating a call after a crash. False unless it is said."
+})
+
 const common = {
   namespace: Namespace,
   description: Schema.optionalKey(Description),
@@ -95,7 +99,8 @@ export const McpToolsetInput = Schema.Struct({
   ...common,
   url: OutboundUrl,
   transport: Schema.optionalKey(Transport),
-  connectionId: Schema.optionalKey(idOf("connection"))
+  connectionId: Schema.optionalKey(idOf("connection")),
+  trusted: Schema.optionalKey(Trusted)
 }).annotate({ identifier: "McpToolsetInput" })
 export type McpToolsetInput = typeof McpToolsetInput.Type
 
@@ -120,6 +125,7 @@ export const ToolsetPatch = Schema.Struct({
   url: Schema.optionalKey(OutboundUrl),
   transport: Schema.optionalKey(Schema.NullOr(Transport)),
   connectionId: Schema.optionalKey(Schema.NullOr(idOf("connection"))),
+  trusted: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   tools: Schema.optionalKey(ClientTools)
 }).annotate({ identifier: "ToolsetPatch" })
 export type ToolsetPatch = typeof ToolsetPatch.Type
@@ -160,7 +166,7 @@ const probed = {
   lastCheckedAt: Schema.optionalKey(Timestamp)
 }
 
-/** `catalogVersion` is 0 until there is a catalogue. */
+/** `catalogVersion` is 0 until there is a catalogue. `url`, `transport` and `trusted` are of kind mcp. */
 const shown = {
   id: Schema.String,
   namespace: Schema.String,
@@ -169,6 +175,7 @@ const shown = {
   url: Schema.optionalKey(Schema.String),
   transport: Schema.optionalKey(Transport),
   connectionId: Schema.optionalKey(Schema.String),
+  trusted: Schema.optionalKey(Schema.Boolean),
   include: Schema.optionalKey(Schema.Array(Schema.String)),
   exclude: Schema.optionalKey(Schema.Array(Schema.String)),
   exposure: Exposure,

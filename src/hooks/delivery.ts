@@ -104,7 +104,7 @@ export const makeDeliver = (outbound: Outbound["Service"], connections: Connecti
       }
       const request: Sent = { url, headers, body }
       const result = yield* Effect.result(outbound.request({
-        method: "POST", url, headers, body, timeoutMs: left, maxBytes: limits.hookAnswerBytes, allowedHosts: secret?.allowedHosts
+        workspace: question.workspace, method: "POST", url, headers, body, timeoutMs: left, maxBytes: limits.hookAnswerBytes, reach: secret?.reach
       }))
       let pause = pauseMs(attempt)
       if (result._tag === "Failure") {

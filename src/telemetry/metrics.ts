@@ -70,6 +70,11 @@ export const turnsPoisoned = total("turns_poisoned", "turns given up after claim
 export const samples = labelled((attributes) => total("model_samples", "model calls ended", attributes), "provider", "outcome")
 export const sampleDuration = labelled((attributes) => seconds("model_sample_duration", "one model call", attributes), "provider")
 
+// Servers of others
+export const outboundConnections = gauge("outbound_connections", "connections to tool servers, hooks and whatever else workspaces name, open or being opened")
+export const outboundRefused = labelled((attributes) => total("outbound_refused", "requests of workspaces that had no room for another: of their origins, or of their connections", attributes), "why")
+export const sessionsGivenUp = total("mcp_sessions_given_up", "sessions with tool servers given up for another of the same workspace")
+
 // The journal and the database
 export const appendsPerStatement = counts("journal_batch_appends", "appends a statement")
 export const claimsPerStatement = counts("journal_batch_claims", "claims a statement")

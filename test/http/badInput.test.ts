@@ -85,7 +85,7 @@ const furnish = async (client: TestServer["alpha"], pool: Map<string, Array<stri
   await inhabit(client, pool, ["troupe/scripted-paid"])
   for (const profile of (await client.get("/v1/profiles")).body.profiles) remember(pool, profile.id)
   remember(pool, (await client.post("/v1/identities/disable", { identity: "nobody" })).body.operation.id)
-  remember(pool, (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id)
+  remember(pool, (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).body.connection.id)
   remember(pool, (await client.post("/v1/auth/keys", { name: "lost", scopes: ["read"] })).body.key.id)
 }
 beforeAll(async () => {

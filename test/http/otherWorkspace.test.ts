@@ -42,7 +42,7 @@ const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
   const deliveryId = sibling("delivery", waitId)
   const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const operationId = (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id
-  const connectionId = (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id
+  const connectionId = (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).body.connection.id
   const keyId = (await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })).body.key.id
   const roleId = (await client.post("/v1/roles", { name: "R" })).body.role.id
   return { waitId, toolCallId, deliveryId, agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, toolsetId, version: "1" }

@@ -75,7 +75,7 @@ describe("the secrets of connections", () => {
       for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) heard.push(Buffer.from(piece.value).toString())
     })()
 
-    const token = { provider: "p", name: "C", secret: { token: canary } }
+    const token = { provider: "p", name: "C", secret: { token: canary }, allowedHosts: ["tools.example.com"] }
     const answers = [
       await send("POST", "/v1/connections", token, { "idempotency-key": "once" }),
       await send("POST", "/v1/connections", token, { "idempotency-key": "once" }),
@@ -124,7 +124,7 @@ describe("the secrets of connections", () => {
   it("are missed by the doctor when a key of theirs is gone, and open again when it is back", async () => {
     const [one, two] = [newKey("one"), newKey("two")]
     const { send, server } = await start(one)
-    assert.strictEqual((await send("POST", "/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).status, 201)
+    assert.strictEqual((await send("POST", "/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).status, 201)
     await server.end("SIGTERM")
     const doctor = async (keys: string) => {
       const asked = child(["doctor"], serving(keys))
