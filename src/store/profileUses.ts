@@ -6,13 +6,15 @@ import type { Connection } from "./Connection.ts"
 /** Whether one of them names it: one row, `found`. The index of migration 7 holds what each version names. */
 export const naming = (workspace: string, id: string) => {
   const of = toUuid(workspace)
-  const names = sql`v.workspace = ${of}::uuid and profile_references(v.body) @> ${[id]}::text[]`
+  // All that name it come first, out of the index: asked for one only, PostgreSQL hopes to meet it soon by reading every body.
   return sql<{ readonly found: boolean }>`
+    with naming as materialized (
+      select profile, version from profile_versions where workspace = ${of}::uuid and profile_references(body) @> ${[id]}::text[]
+    )
     select exists (
-      select from profile_versions v join profiles p on p.workspace = v.workspace and p.id = v.profile and p.version = v.version where ${names}
+      select from naming v join profiles p on p.workspace = ${of}::uuid and p.id = v.profile and p.version = v.version
     ) or exists (
-      select from profile_versions v join agents a on a.workspace = v.workspace and a.profile = v.profile and a.profile_version = v.version
-       where ${names} and a.archived_at is null
+      select from naming v join agents a on a.workspace = ${of}::uuid and a.profile = v.profile and a.profile_version = v.version and a.archived_at is null
     ) as found`
 }
 

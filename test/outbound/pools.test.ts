@@ -41,7 +41,8 @@ const asking = async (options?: Partial<OutboundOptions>) => {
   return { ask, hang }
 }
 
-const until = async (holds: () => boolean) => { while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5)) }
+/** What was interrupted gives its room back a moment later. */
+const eventually = async (holds: () => boolean | Promise<boolean>) => { while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 5)) }
 
 const tooManyHosts = "connect: the workspace is asking too many hosts at once"
 const tooManyConnections = "connect: the workspace has too many connections open"
@@ -67,13 +68,13 @@ describe("a workspace's connections", () => {
     const url = (host: string, path = "") => `http://${host}.example:${server.port}/${path}`
     const { ask, hang } = await asking({ pools: { origins: 2 } })
     const ends = [hang("wsp_a", url("one", "hang"))]
-    await until(() => heard.length === 1)
+    await eventually(() => heard.length === 1)
     assert.deepStrictEqual([await ask("wsp_a", url("two")), await ask("wsp_a", url("three")), await ask("wsp_a", url("one"))], ["x", "x", "x"])
     ends.push(hang("wsp_a", url("three", "hang")))
-    await until(() => heard.filter((host) => host === "three").length === 2)
+    await eventually(() => heard.filter((host) => host === "three").length === 2)
     assert.deepStrictEqual([await ask("wsp_a", url("four")), await ask("wsp_b", url("four")), await ask("wsp_a", url("three"))], [tooManyHosts, "x", "x"])
     await ends.pop()?.()
-    assert.strictEqual(await ask("wsp_a", url("four")), "x")
+    await eventually(async () => await ask("wsp_a", url("four")) === "x")
     for (const end of ends) await end()
   })
 
@@ -91,12 +92,11 @@ describe("a workspace's connections", () => {
     assert.strictEqual(count.connections(), 5)
     assert.isAtMost(most, 4, "one may still be closing while the next opens")
     const ends = [1, 2, 3].map((i) => hang("wsp_a", `http://h${i}.example:${server.port}/hang`))
-    await until(() => server.connections() === 3)
+    await eventually(() => server.connections() === 3)
     assert.strictEqual(await ask("wsp_a", `http://h4.example:${server.port}/`), tooManyConnections)
     assert.strictEqual(await ask("wsp_b", `http://h4.example:${server.port}/`), "x")
     await ends.pop()?.()
-    await until(() => server.heard.length === 4)
-    assert.strictEqual(await ask("wsp_a", `http://h4.example:${server.port}/`), "x")
+    await eventually(async () => await ask("wsp_a", `http://h4.example:${server.port}/`) === "x")
     for (const end of ends) await end()
   })
 
@@ -111,7 +111,7 @@ describe("a workspace's connections", () => {
     const server = await serve((socket, head) => { if (!head.includes("/hang")) answers(socket) })
     const { ask, hang } = await asking({ pools: { workspaces: 2 } })
     const end = hang("wsp_a", `${server.url}/hang`)
-    await until(() => server.connections() === 1)
+    await eventually(() => server.connections() === 1)
     for (const workspace of ["wsp_b", "wsp_c", "wsp_d"]) assert.strictEqual(await ask(workspace, server.url), "x")
     assert.strictEqual(await ask("wsp_b", server.url), "x", "a new connection, since its own was closed")
     assert.strictEqual(server.connections(), 5)

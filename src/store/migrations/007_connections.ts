@@ -17,13 +17,13 @@ const trust = [
 const uses = [
   // What a version of a profile names. Its body may hold \\u0000 and lone surrogates, which PostgreSQL stores as json
   // and refuses to read.
-  sql`create or replace function profile_references(json) returns text[] language sql immutable strict parallel safe as $$
+  sql`create or replace function profile_references(json) returns text[] language sql immutable strict parallel safe cost 1000 as $$
     with read as (select regexp_replace($1::text, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::jsonb as body)
     select array(
       select distinct named #>> '{}' from read, lateral (
-        select jsonb_path_query(body, '$.roleIds[*]')
-        union all select jsonb_path_query(body, '$.toolsetIds[*]')
-        union all select jsonb_path_query(body, '$.hooks[*].processor.connectionId')
+        select jsonb_path_query(body, '$.roleIds[*] ? (@.type() == "string")')
+        union all select jsonb_path_query(body, '$.toolsetIds[*] ? (@.type() == "string")')
+        union all select jsonb_path_query(body, '$.hooks[*].processor.connectionId ? (@.type() == "string")')
       ) as found (named)
     )
   $$`,
