@@ -37,7 +37,7 @@ const agent = async (client = server.alpha): Promise<string> => {
   return (await client.post("/v1/agents", { name: "Reviewer", profileId: profile.body.profile.id })).body.agent.id
 }
 const connection = async (secret: object = { signingSecret: newSecret() }, client = server.alpha): Promise<string> => {
-  const made = await client.post("/v1/connections", { provider: "hooks", name: "c", secret })
+  const made = await client.post("/v1/connections", { allowedHosts: ["tools.example.com"], provider: "hooks", name: "c", secret })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection.id
 }

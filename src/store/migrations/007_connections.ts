@@ -68,6 +68,8 @@ const giveHosts = async (db: Kysely<unknown>) => {
 }
 
 export const up = async (db: Kysely<unknown>) => {
-  for (const statement of [...trust, ...uses]) await statement.execute(db)
+  for (const statement of uses) await statement.execute(db)
   await giveHosts(db)
+  // Last: from here on toolsets are locked, until all is done.
+  for (const statement of trust) await statement.execute(db)
 }
