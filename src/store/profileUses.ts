@@ -21,7 +21,7 @@ export const naming = (workspace: string, id: string) => {
 
 /** Whether one of them lists a role or a toolset, or has a hook that names a connection. */
 export const isNamed = async (tx: Connection, workspace: string, id: string): Promise<boolean> => {
-  // What most versions name it would look for in every body: 40,000 take a second, the index a twentieth of it.
+  // It would look for what most versions name by reading every body: three times as long as by the index.
   await sql`set local enable_seqscan = off`.execute(tx)
   return (await naming(workspace, id).execute(tx)).rows[0]?.found === true
 }

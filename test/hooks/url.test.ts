@@ -28,7 +28,7 @@ afterAll(async () => {
 beforeEach(() => hooks.forget())
 
 const connection = async (secret: object) => {
-  const made = await server.alpha.post("/v1/connections", { provider: "hooks", name: "Hooks", secret })
+  const made = await server.alpha.post("/v1/connections", { provider: "hooks", name: "Hooks", secret, allowedHosts: ["127.0.0.1"] })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection.id
 }

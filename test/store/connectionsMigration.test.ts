@@ -131,7 +131,6 @@ describe("what profiles name", () => {
       const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
       assert.include(plan, "profile_versions_references")
       assert.notInclude(plan, "Seq Scan on profile_versions")
-      console.log(plan.split("\n").at(-1))
       return used
     })
     assert.deepStrictEqual([await found(role), await found("role_common")], [false, true])
