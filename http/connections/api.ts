@@ -20,7 +20,8 @@ export const ConnectionPage = Schema.Struct({
 export const ConnectionsApi = HttpApiGroup.make("connections").add(
   HttpApiEndpoint.post("create", "/connections", {
     payload: ConnectionInput,
-    success: ConnectionAnswer.pipe(HttpApiSchema.status(201))
+    success: ConnectionAnswer.pipe(HttpApiSchema.status(201)),
+    error: refuses("quota_exceeded")
   }).annotateMerge(access("admin", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create a connection",
     description: "The secret is encrypted and never shown again. It is sent only to `allowedHosts`; without them to the host of `baseUrl`; without either to any host that a toolset or hook names."

@@ -189,11 +189,11 @@ describe("the agenda in PostgreSQL", () => {
     const far = yield* born(a, 2, Date.now() + 2 * nearMs)
     yield* sql(`with later as (delete from agenda_later returning at, actors),
       noted as (insert into agenda (at, actors) select at, actors from later)
-      delete from kysely_migration where name in ('005_obligations', '006_agenda')`)
+      delete from kysely_migration where name in ('005_obligations', '006_agenda', '009_quotas')`)
     const notes = yield* agenda(far)
     assert.deepStrictEqual(notes.map(({ owner }) => owner), notes.map(() => null))
     assert.strictEqual(notes.reduce((sum, { size }) => sum + size, 0), 2)
-    assert.deepStrictEqual(yield* migrate(Redacted.make(world.url)), ["005_obligations", "006_agenda"])
+    assert.deepStrictEqual(yield* migrate(Redacted.make(world.url)), ["005_obligations", "006_agenda", "009_quotas"])
     yield* sql("update heads set runnable_at = now() - interval '1 second' where id = any($1::uuid[])", [uuids(far)])
     yield* sql("update agenda set at = now() - interval '1 second' where actors && $1::uuid[]", [uuids(far)])
     yield* a.journal.release(far.slice(0, 1).map((actor) => ({ actor, epoch: 1 })))
