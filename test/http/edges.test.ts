@@ -187,7 +187,7 @@ describe("the field's path in the request's body stands in message (on thread cr
     const create = (message: object) => server.alpha.post("/v1/threads", { agentId, message })
     assertRefused(await create({ content: [image] }), 422, "image_not_found", "message.content[0].imageId")
     assertRefused(await create({ content: [...text("a"), image] }), 422, "image_not_found", "message.content[1].imageId")
-    assertRefused(await create({ content: text("a"), origin: { provider: "slack" } }), 403, "origin_not_allowed", "message.origin")
+    assertRefused(await create({ content: text("a"), origin: { provider: "slack", tenantId: "T", senderId: "U" } }), 403, "origin_not_allowed", "message.origin")
     const threadId = await makeThread(server.alpha, agentId)
     assertRefused(await server.alpha.post(`/v1/threads/${threadId}/messages`, { content: [image] }), 422, "image_not_found", "content[0].imageId")
   })
@@ -232,15 +232,15 @@ describe("a PATCH of a thread that keeps losing against others is 503 with retry
 })
 
 describe("budgetSpend.spent is rounded to a billionth of a dollar, in every answer", () => {
-  it("of a read, a cancel, an edit", async () => {
+  it("of a create, a read, an edit, a cancel", async () => {
     const id = await makeAgent(server.alpha)
-    const threadId = await makeThread(server.alpha, id)
     await server.runtime.runPromise(server.database.run("test.spend", (db) => sql`insert into spend_by_node (workspace, subject, minute, node, amount)
       select ${toUuid(server.workspaces.alpha)}, ${toUuid(id)}, floor(extract(epoch from now()) / 60)::int, n::uuid, a from (values
         ('00000000-0000-0000-0000-000000000001', 0.1::float8), ('00000000-0000-0000-0000-000000000002', 0.2::float8)) as given (n, a)`.execute(db)))
-    const path = `/v1/threads/${threadId}`
-    const answers = [await get(path), await server.alpha.patch(path, { title: "t" }), await server.alpha.post("/v1/threads", { agentId: id })]
-    assert.deepStrictEqual(answers.map(({ body }) => body.budgetSpend.spent), [0.3, 0.3, 0.3])
+    const made = await server.alpha.post("/v1/threads", { agentId: id })
+    const path = `/v1/threads/${made.body.thread.id}`
+    const answers = [made, await get(path), await server.alpha.patch(path, { title: "t" }), await server.alpha.post(`${path}/cancel`)]
+    assert.deepStrictEqual(answers.map(({ body }) => body.budgetSpend.spent), [0.3, 0.3, 0.3, 0.3])
   })
 })
 
