@@ -14,7 +14,7 @@
  * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
  */
 import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
-import type { Append, FactRow, Head, InboxRow, Journal } from "../src/journal/Journal.ts"
+import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { goOn } from "../src/now.ts"
 import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
@@ -70,6 +70,10 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
   /** Its head has changed. */
   readonly onMoved: (live: Live<Snapshot, Request>) => void
+  /** It is committed. */
+  readonly onAppended: (append: Append) => void
+  /** So is the answer to a command that changes nothing. */
+  readonly onKept: (workspace: string, row: IdempotencyRow) => void
   /** Delivers to the actor, wherever it lives by now. */
   readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
 }
@@ -96,7 +100,7 @@ const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: 
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
-  const { deliver, employer, fork, journal, kind, lease, leaving, onLost, onMoved } = options
+  const { deliver, employer, fork, journal, kind, lease, leaving, onAppended, onKept, onLost, onMoved } = options
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
 
@@ -136,6 +140,19 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return answer
   })
 
+  /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
+  const keep = Effect.fnUntraced(function*(live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
+    if (Exit.isFailure(exit)) return exit
+    const { body, status } = exit.value
+    const row = { ...key, status, body }
+    const isKept = yield* Effect.mapError(journal.keep(live.ref.workspace, row), () => new Unreachable({ retryAfterSeconds }))
+    if (isKept) {
+      onKept(live.ref.workspace, row)
+      return exit
+    }
+    return Exit.succeed((yield* stored(live, key)) ?? (yield* new Unreachable({ retryAfterSeconds })))
+  })
+
   /** What a command came to, before anything of it is written. */
   interface Step {
     readonly item: Item<Request>
@@ -147,7 +164,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   }
 
   const decide = (live: Actor, before: Snapshot, item: Item<Request>, at: number): Effect.Effect<Step, Refused | Unreachable> => {
-    const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before }
+    const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
     return goOn(kind.prepare(being, item.request, at), (command) => {
       const decision = kind.decide(being, command)
       record(decided)
@@ -188,7 +205,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       live.heard = (live.heard ?? new Set()).add(sent.id)
     }
     const first = yield* decide(live, live.snapshot, item, at)
-    if (first.written === undefined && isPlain(item) && !live.unborn) return item.reply(first.exit)
+    if (first.written === undefined && !live.unborn) return item.reply(item.key === undefined ? first.exit : yield* keep(live, item.key, first.exit))
     const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
     for (const { item } of steps.slice(1)) taken.push(item)
     yield* commit(live, steps, item, at)
@@ -291,6 +308,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     live.snapshot = steps.at(-1)?.next ?? live.snapshot
     live.head = after
     live.unborn = false
+    onAppended(append)
     onMoved(live)
     return undefined
   })

@@ -3,7 +3,7 @@
  * kind and knows none.
  */
 import type { Effect } from "effect"
-import type { ActorKind, ActorRef, FactRow, InputRow, Loaded, Spent, WaitRow } from "../src/journal/Journal.ts"
+import type { ActorKind, ActorRef, FactRow, Head, InputRow, Loaded, Spent, WaitRow } from "../src/journal/Journal.ts"
 import type { Answer, Refused, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
@@ -13,6 +13,8 @@ export interface Being<Snapshot> {
   /** JSON text, as it was when the actor was born or loaded: it is edited past the actor. */
   readonly attributes: string
   readonly createdAt: number
+  /** Before the command. */
+  readonly head: Pick<Head, "updatedAt">
   readonly snapshot: Snapshot
 }
 

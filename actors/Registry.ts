@@ -11,6 +11,7 @@ import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, type Head, type InboxRow, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
+import { Quotas } from "../src/quotas/Quotas.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import { makeActivation } from "./activation.ts"
 import { type ActorError, type Answer, Draining, Unreachable } from "./Actor.ts"
@@ -82,6 +83,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const journal = yield* Journal
   const lease = yield* Lease
   const placement = yield* Placement
+  const quotas = yield* Quotas
   const router = yield* Router
   const services = yield* Effect.context()
   const run = Effect.runForkWith(services)
@@ -117,6 +119,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       obligations.met(actor.ref.id)
       residents.note(actor)
     },
+    onAppended: quotas.appended,
+    onKept: (workspace, { body }) => quotas.add(workspace, "stored_bytes", Buffer.byteLength(body)),
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
   const { resume, push } = host

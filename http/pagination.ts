@@ -3,7 +3,7 @@
  *
  * P1. A cursor is opaque and signed: it holds where the page ended and which rows it was asked for,
  *     and only for the list, the path and the workspace that it was made for.
- * P2. Filters come from the cursor. One that is sent as well must agree.
+ * P2. Filters come from the cursor. One that is sent as well must agree; one that is absent in either place stands for its default.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
@@ -62,8 +62,8 @@ const invalid = (message: string) => new Refused({ error: "invalid_request", cod
 export class Cursors extends Context.Service<Cursors, {
   /** `place` says what is paged, with its path ids and the workspace, such as `events thr_… wsp_…`. */
   readonly seal: (place: string, filter: Filter, after: ReadonlyArray<string | number>) => string
-  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent. */
-  readonly open: (place: string, cursor: string | undefined, sent: Filter) => Effect.Effect<Page, Refused<"invalid_request">>
+  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent (P2). */
+  readonly open: (place: string, cursor: string | undefined, sent: Filter, defaults?: Filter) => Effect.Effect<Page, Refused<"invalid_request">>
 }>()("troupe/http/Cursors") {
   /** `secret` is the same on every node, so that any node reads any cursor. */
   static readonly layer = (secret: Uint8Array) => Layer.sync(Cursors, () => makeCursors(secret))
@@ -86,7 +86,7 @@ const makeCursors = (secret: Uint8Array): Cursors["Service"] => {
       const body = Buffer.from(JSON.stringify([present(filter), after])).toString("base64url")
       return `${body}.${sign(place, body).toString("base64url")}`
     },
-    open: Effect.fnUntraced(function*(place, cursor, sent) {
+    open: Effect.fnUntraced(function*(place, cursor, sent, defaults = {}) {
       if (cursor === undefined) return { filter: sent, after: undefined }
       const [body, signature, ...more] = cursor.split(".")
       if (body === undefined || signature === undefined || more.length > 0) return yield* invalid("not a cursor of this interface")
@@ -99,7 +99,7 @@ const makeCursors = (secret: Uint8Array): Cursors["Service"] => {
       if (held._tag === "None") return yield* invalid("not a cursor of this list")
       const [filter, after] = held.value
       for (const name in sent) {
-        if (sent[name] !== undefined && sent[name] !== filter[name]) return yield* invalid(`made for another ${name}`)
+        if (sent[name] !== undefined && sent[name] !== (filter[name] ?? defaults[name])) return yield* invalid(`made for another ${name}`)
       }
       return { filter, after }
     })

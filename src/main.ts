@@ -31,6 +31,7 @@ import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
 import * as Models from "./models/layer.ts"
 import { Outbound } from "./outbound/Outbound.ts"
+import { Quotas } from "./quotas/Quotas.ts"
 import { Roles } from "./roles/Roles.ts"
 import { Database } from "./store/Database.ts"
 import { Directory } from "./store/Directory.ts"
@@ -113,7 +114,7 @@ export const serve = (settings: NodeSettings) =>
       Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
     )
     const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer, toolsets)
+    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Quotas.layer(settings.quotasFile), Roles.layer, Spending.layer, ThreadReads.layer, toolsets)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,

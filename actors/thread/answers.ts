@@ -9,6 +9,7 @@ import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { statusOf } from "../../machines/thread/decide.ts"
 import type { Answer } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
+import type { Attributes } from "../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
 export const nothing: Answer = { status: 204, body: "" }
@@ -21,7 +22,7 @@ export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts:
   if (waiting !== undefined) return { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }
   const joined = before.context.turn?.inputs.find((other) => other.inputId === inputId)
   if (before.context.turn !== null && joined !== undefined) {
-    return { ...queuedMessage({ ...input, queuedAt: joined.at }, undefined), turnId: before.context.turn.turnId, state: "admitted", seq: joined.seq }
+    return { ...queuedMessage({ ...input, queuedAt: joined.queuedAt }, undefined), turnId: before.context.turn.turnId, state: "admitted", seq: joined.seq }
   }
   const at = facts.findIndex((fact) => fact.type === "user_message" && fact.event.inputId === inputId)
   const fact = facts[at]
@@ -51,3 +52,9 @@ export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend
     waits: pendingWaits(turn)
   }, spend)
 }
+
+/** The thread after a cancel, with its attributes as they are now where the journal has told. */
+export const cancelled = (being: Being<Snapshot>, next: Snapshot, updatedAt: number, spend: Spend, attributes: Attributes | undefined): Answer =>
+  attributes === undefined
+    ? { status: 200, body: JSON.stringify(detail(being, next, updatedAt, spend)) }
+    : { status: 200, body: JSON.stringify(detail({ ...being, attributes: attributes.text }, next, updatedAt, spend)), version: attributes.version }

@@ -90,7 +90,7 @@ export const makeRecall = ({ journal, spendOf }: Recalling) => {
     }
     const spend = yield* spendOf(ref.workspace, being.parent ?? "")
     const attributes = yield* Effect.mapError(journal.attributes(ref), unreachable)
-    return answer(200, answers.detail({ ...being, ...(attributes === undefined ? {} : { attributes }) }, snapshot, spend.at, spend))
+    return answers.cancelled(being, snapshot, being.head.updatedAt, spend, attributes)
   })
 
   return (being: Being<Snapshot>, request: Request): Earlier => {

@@ -7,6 +7,7 @@ import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
+import { dollars } from "../../src/domain/usage.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import { ranFor, type Turn } from "../../machines/thread/context.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
@@ -48,13 +49,14 @@ interface ThreadWritten extends Written {
 export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWritten>
 
 export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
-  const answer = (being: Being<Snapshot>, { at, attributes = being.attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+  const answer = (being: Being<Snapshot>, { at, attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
       const detail = answers.detail(being, next, at, spend)
       return {
         status: 201,
+        version: 1,
         body: JSON.stringify(command?.type === "submit" ? { ...detail, input: answers.submitted(fresh(command.input, at), before, next, facts) } : detail)
       }
     }
@@ -72,7 +74,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail({ ...being, attributes }, next, at, spend)) }
+        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes)
       default:
         return answers.nothing
     }
@@ -80,7 +82,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
 
   const writtenBy = (being: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>, command?: Command): ThreadWritten => {
     const { parent, snapshot: before } = being
-    const inputs = inputChanges(before.context, next.context, facts)
+    const inputs = inputChanges(before.context, next.context, facts, command?.type === "remove" ? command.inputId : undefined)
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
     const amount = spentBy(before.context.turn, facts)
     return {
@@ -177,8 +179,8 @@ const spentBy = (turn: Turn | null, facts: ReadonlyArray<Fact>) => {
     inside = 0
   }
   // To a billionth: what was added and taken away again leaves nothing.
-  return Math.round(spent * 1e9) / 1e9
+  return dollars(spent)
 }
 
 /** The input as it was accepted. */
-const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({ ...input, ord: 0, queuedAt: at })
+const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({ queuedAt: at, ...input, ord: 0 })

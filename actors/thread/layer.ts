@@ -10,6 +10,7 @@ import { Models } from "../../src/models/Model.ts"
 import { failing, goOn } from "../../src/now.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -17,7 +18,7 @@ import { Spending } from "../../src/store/Spending.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
-import { forwarded, record } from "../../src/telemetry/metrics.ts"
+import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
@@ -54,13 +55,22 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const journal = yield* Journal
   const lease = yield* Lease
   const models = yield* Models
+  const quotas = yield* Quotas
   const spending = yield* Spending
   const random = yield* Random.Random
   const hooks = yield* Hooks
   const toolsets = yield* Toolsets
   const endings = new Endings()
+
+  const refuseBirth = (workspace: string) => {
+    const exceeded = quotas.exceeded(workspace, "threads")
+    if (exceeded === undefined) return undefined
+    record(quotaRefusals.with({ resource: "threads" }))
+    return Effect.fail(new Refused({ reason: "quota_exceeded", code: "threads", message: `The workspace has ${exceeded.limit} threads, as many as it may.` }))
+  }
+
   const births: Births = {
-    ensure: (ref, birth, request) => Effect.suspend(() => registry.ensure(ref, birth, { request })),
+    ensure: (ref, birth, request) => Effect.suspend(() => (registry.peek(ref.id) === undefined ? refuseBirth(ref.workspace) : undefined) ?? registry.ensure(ref, birth, { request })),
     deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
     isHere: (ref) => registry.current(ref) !== undefined
   }
@@ -92,6 +102,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
 
   const create = Effect.fnUntraced(function*(asked: Asked, { agentId, message, ...thread }: NewThread) {
     const { principal, workspace } = asked
+    yield* refuseBirth(workspace) ?? Effect.void
     const agent = yield* agentOf(workspace, agentId)
     if (agent === undefined) return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
     if (agent.archived) return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
@@ -125,18 +136,20 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const post = Effect.fnUntraced(function*({ key, workspace }: Asked, threadId: string, request: Extract<Request, { type: "submit" }>) {
     const actor = refOf(workspace, threadId)
     const { content, inputId: id, mode: submitMode, model, principal } = request.input
+    const queuedAt = Math.floor(lease.now())
     const answer: Answer = {
       status: 201,
       body: JSON.stringify({
-        id, content, queuedAt: toTimestamp(Math.floor(lease.now())), submitMode, turnId: sibling("turn", id), principal,
+        id, content, queuedAt: toTimestamp(queuedAt), submitMode, turnId: sibling("turn", id), principal,
         ...(model === undefined ? {} : { model }), state: "queued"
       })
     }
     // Whoever finds the row asks the journal whether the input has been taken.
     const { fresh: _, ...again } = request
-    const row = { id, actor, command: JSON.stringify({ ...again, acknowledged: true }) }
+    const row = { id, actor, command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true }) }
     const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
     if (posted) {
+      quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
       record(forwarded.with({ outcome: "posted" }))
       bus.wake(shardOf(threadId))
       return answer

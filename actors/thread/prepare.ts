@@ -8,7 +8,7 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { HookData } from "../../src/domain/hook.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { Journal } from "../../src/journal/Journal.ts"
+import type { Attributes, Journal } from "../../src/journal/Journal.ts"
 import { goOn } from "../../src/now.ts"
 import type { Spend } from "../../src/store/threadDetail.ts"
 import { rewriteProblem } from "../../src/hooks/answer.ts"
@@ -38,7 +38,7 @@ export interface Prepared {
   readonly creating?: true
   /** For answers that are a Thread detail. */
   readonly spend?: Spend
-  readonly attributes?: string
+  readonly attributes?: Attributes
 }
 
 export interface Preparing {

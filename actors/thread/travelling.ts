@@ -20,7 +20,8 @@ const Submit = Schema.Struct({
     mode: SubmitMode,
     content: MessageContent,
     principal: Principal,
-    model: Schema.optionalKey(Schema.String)
+    model: Schema.optionalKey(Schema.String),
+    queuedAt: Schema.optionalKey(Schema.Int)
   }),
   expectedTurnId: Schema.optionalKey(turnId),
   acknowledged: Schema.optionalKey(Schema.Literal(true)),

@@ -39,8 +39,8 @@ export const AuthApi = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("createKey", "/auth/keys", {
     payload: ApiKeyInput,
     success: KeyCreated.pipe(HttpApiSchema.status(201)),
-    error: refuses("permission_denied", "identity_disabled")
-  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    error: refuses("permission_denied", "identity_disabled", "quota_exceeded")
+  }).annotateMerge(access("admin", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create an API key",
     description: "The token is shown in this answer only. Its scopes are at most those of the caller."
   })),

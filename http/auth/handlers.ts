@@ -14,6 +14,7 @@ import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
 import { header } from "../headers.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
+import { makeRoom } from "../quotas.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 import { seal, unseal } from "./sealedToken.ts"
 
@@ -29,6 +30,7 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
   const credentials = yield* Credentials
   const lease = yield* Lease
   const pages = yield* makePages
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   return handlers.handleAll({
@@ -48,6 +50,8 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
       const answer = yield* writes.post("auth.createKey", async (tx) => {
         if (until !== undefined && until <= lease.now()) return past
         if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true) return disabled
+        const full = await roomFor(tx, workspace, "keys")
+        if (full !== undefined) return full
         const { hash, key: token, publicPart } = generateKey()
         const key = await createKey(tx, workspace, {
           public: publicPart, hash, name, scopes, by: principal,

@@ -15,6 +15,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
+import { makeRoom } from "../quotas.ts"
 import { refuseUrl } from "../Validate.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
@@ -39,6 +40,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effe
   const lease = yield* Lease
   const outbound = yield* Outbound
   const pages = yield* makePages
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   const sealFor = (workspace: string) => (id: string, plain: string) => envelope.seal(sealedAt(workspace, id), plain)
@@ -54,6 +56,8 @@ export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effe
       const { principal, workspace } = yield* Caller
       yield* reachable(payload.baseUrl)
       return yield* writes.post("connections.create", async (tx) => {
+        const full = await roomFor(tx, workspace, "connections")
+        if (full !== undefined) return full
         const made = await createConnection(tx, workspace, payload, principal, sealFor(workspace), lease.now())
         if ("refused" in made) return noHosts
         return answerOf({ connection: made.connection }, 201, { location: `/v1/connections/${made.connection.id}`, etag: etag(made.rev) })

@@ -40,9 +40,11 @@ const summary = (workspace: string, stored: StoredThread): ThreadSummary => {
   }
 }
 
-const refuseCreate = refuseWith("agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
+const refuseCreate = refuseWith("quota_exceeded", "agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
 const refuseCancel = refuseWith("turn_conflict")
 const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
+
+const contended = () => new Refused({ error: "runtime_unavailable", message: "the thread is being edited by others at this moment; try again", retryAfterSeconds: 1 })
 
 /** How often an edit is tried against others of the same moment. */
 const attempts = 5
@@ -68,11 +70,12 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
     for (let attempt = 1;; attempt++) {
       const rows = yield* find(workspace, threadId)
       if (!agrees(rows.version)) return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
-      const attributes = JSON.stringify(
-        yield* Effect.mapError(edited(readAttributes(rows.attributes), patch, principal, Math.floor(lease.now())), refuseBody)
-      )
+      const before = readAttributes(rows.attributes)
+      const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
+      if (after === before) return answer(workspace, rows)
+      const attributes = JSON.stringify(after)
       const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version).pipe(
-        Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
+        Effect.catchTag("VersionConflict", () => attempt < attempts ? Effect.succeed(undefined) : Effect.fail(contended()))
       )
       if (written === undefined) continue
       return answer(workspace, { ...rows, ...written })
@@ -81,7 +84,7 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
 
   return lean(HttpApiBuilder.group(Api, "threads", (handlers) => handlers
     .handleRaw("create", ({ request }) => goOn(decodeInput(request), (input) => {
-      const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin) ?? refuseImages(input.message.content)
+      const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin, "message.") ?? refuseImages(input.message.content, "message.")
       if (refused !== undefined) return Effect.fail(refused)
       return idempotent((key, caller) => threads.create(askedBy(caller, key), input).pipe(Effect.map(ofThread), Effect.catch(refuseCreate)))
     }))

@@ -16,6 +16,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
+import { makeRoom } from "../quotas.ts"
 import { refuseBody, refuseUrl } from "../Validate.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
@@ -38,6 +39,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
   const outbound = yield* Outbound
   const pages = yield* makePages
   const toolsets = yield* Toolsets
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   /** What the operator does not allow to be asked, such as http where private networks are closed. */
@@ -63,6 +65,8 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
         return yield* toolsets.probe(workspace, payload.namespace, payload)
       })
       return yield* writes.postAfter("toolsets.create", ask, async (tx, probed) => {
+        const full = await roomFor(tx, workspace, "toolsets")
+        if (full !== undefined) return full
         const made = await createToolset(tx, workspace, payload, probed, lease.now())
         if ("refused" in made) return notAllowed(made)
         return answerOf({ toolset: made.toolset }, 201, { location: `/v1/toolsets/${made.toolset.id}`, etag: etag(made.rev) })

@@ -3,6 +3,7 @@
  * lines (F1), so that a fact that does not say enough shows at once.
  */
 import type { ToolReveal } from "../../src/domain/event.ts"
+import { queuedBefore } from "../../src/domain/input.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, ranFor, type Revealed, type Turn, withWord } from "./context.ts"
@@ -99,7 +100,8 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
   switch (fact.type) {
     case "user_message": {
       const hooks = fact.detail?.hooks
-      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId: fact.event.inputId, seq, at: fact.at }] }
+      const { inputId } = fact.event
+      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }] }
       if (hooks === undefined) return spoken
       const { content, submitMode } = fact.event
       return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }

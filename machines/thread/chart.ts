@@ -116,7 +116,7 @@ const kit = base.extend({
       const { turn } = d.context
       d.set({
         pending: [...d.context.pending, {
-          ...input, ord: nextOrd(d.context), queuedAt: at,
+          queuedAt: at, ...input, ord: nextOrd(d.context),
           ...(input.mode === "steer" && turn !== null ? { forTurnId: turn.turnId } : {})
         }]
       })

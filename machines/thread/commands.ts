@@ -100,7 +100,8 @@ interface Admitting extends Timed {
 
 export interface Submit extends Admitting {
   readonly type: "submit"
-  readonly input: Omit<Input, "ord" | "queuedAt" | "forTurnId">
+  /** queuedAt: of one that was accepted before it reached the thread. */
+  readonly input: Omit<Input, "ord" | "queuedAt" | "forTurnId"> & Partial<Pick<Input, "queuedAt">>
   readonly expectedTurnId?: string
   /** Its sender has been told that it waits: it is not refused any more. */
   readonly acknowledged?: true

@@ -79,11 +79,11 @@ export const roundOf = ({ decided, hooks: [index] }: Call): { readonly round?: n
   return round === undefined ? {} : { round }
 }
 
-/** An input of the running turn: where and when it was admitted. */
+/** An input of the running turn: where it was admitted, and since when it had waited. */
 export interface Admitted {
   readonly inputId: string
   readonly seq: number
-  readonly at: number
+  readonly queuedAt: number
 }
 
 /** A user's message that hooks of before_turn_start have still to judge. */

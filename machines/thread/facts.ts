@@ -39,6 +39,8 @@ export interface UserMessage extends Common {
     /** The selector that came with the input. */
     readonly model?: string
     readonly retryOf?: string
+    /** Where it is not the moment that the admission lets one tell (src/domain/input.ts). */
+    readonly queuedAt?: number
     /** Hooks that have to judge it first. */
     readonly hooks?: ReadonlyArray<number>
   }

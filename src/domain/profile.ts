@@ -123,7 +123,9 @@ export const Profile = Schema.Struct({
   version: Schema.Int,
   ...ProfileContent.fields,
   createdAt: Timestamp,
-  updatedAt: Timestamp
+  updatedAt: Timestamp,
+  /** Since when no agent may follow it any more, and nothing changes it. */
+  archivedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "Profile" })
 export type Profile = typeof Profile.Type
 

@@ -17,7 +17,7 @@ export const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalToken
 const optional = ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const
 
 /** USD to a billionth: sums of prices per token stay printable. */
-const cents = (amount: number) => Math.round(amount * 1e9) / 1e9
+export const dollars = (amount: number) => Math.round(amount * 1e9) / 1e9
 
 export const addUsage = (a: ModelUsage, b: ModelUsage): ModelUsage => {
   const sum: { -readonly [K in keyof ModelUsage]: ModelUsage[K] } = {
@@ -29,6 +29,6 @@ export const addUsage = (a: ModelUsage, b: ModelUsage): ModelUsage => {
     const total = (a[field] ?? 0) + (b[field] ?? 0)
     if (a[field] !== undefined || b[field] !== undefined) sum[field] = total
   }
-  if (a.estimatedCost !== undefined || b.estimatedCost !== undefined) sum.estimatedCost = cents((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
+  if (a.estimatedCost !== undefined || b.estimatedCost !== undefined) sum.estimatedCost = dollars((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
   return sum
 }

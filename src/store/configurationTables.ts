@@ -5,7 +5,7 @@ type Json = ColumnType<unknown, string, string>
 type NullableJson = ColumnType<unknown, string | null, string | null>
 
 export interface ConfigurationTables {
-  profiles: { workspace: string; id: string; version: number; created_at: Date }
+  profiles: { workspace: string; id: string; version: number; created_at: Date; archived_at: Date | null }
   profile_versions: { workspace: string; profile: string; version: number; body: Json; created_at: Date }
   agents: {
     workspace: string

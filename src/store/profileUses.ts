@@ -1,4 +1,4 @@
-/** Uses by versions of profiles by which a turn could begin now: the latest of each, and those that an agent is pinned to, unless it is archived. */
+/** Uses by versions of profiles by which a turn could begin now: the latest of each, and those that an agent is pinned to; archived profiles and agents aside. */
 import { sql } from "kysely"
 import { toUuid } from "../domain/ids.ts"
 import type { Connection } from "./Connection.ts"
@@ -13,7 +13,7 @@ export const naming = (workspace: string, id: string) => {
       select profile, version from profile_versions where workspace = ${of}::uuid and profile_references(body) @> ${[id]}::text[]
     )
     select exists (
-      select from naming v join profiles p on p.workspace = ${of}::uuid and p.id = v.profile and p.version = v.version
+      select from naming v join profiles p on p.workspace = ${of}::uuid and p.id = v.profile and p.version = v.version and p.archived_at is null
     ) or exists (
       select from naming v join agents a on a.workspace = ${of}::uuid and a.profile = v.profile and a.profile_version = v.version and a.archived_at is null
     ) as found`

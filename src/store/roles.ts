@@ -1,7 +1,7 @@
 /**
  * Roles as rows. The built-in ones have none: they are found here beside those of the workspace.
  *
- * O1. At most 64 a workspace: whoever creates one holds the workspace's row, so that no two count at once.
+ * O1. At most 64 a workspace (`counts.ts`).
  * O2. `rev` rises by one with every change; it is the ETag. A patch that changes nothing changes no `rev`.
  * O3. Every change and delete raises the auth revision in the same transaction: no node goes on with the
  *     role as it was for longer than a beat.
@@ -19,6 +19,7 @@ import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import { raiseAuthRevision } from "./apiKeys.ts"
 import type { Connection } from "./Connection.ts"
+import { isFull } from "./counts.ts"
 import { behind, type Position } from "./newestFirst.ts"
 import { isNamed } from "./profileUses.ts"
 
@@ -78,11 +79,7 @@ const among = (ids: ReadonlyArray<string>) => sql<boolean>`id = any(${ids.map(to
 export const createRole = async (
   tx: Connection, workspace: string, input: RoleInput, by: Principal, at: number
 ): Promise<StoredRole | undefined> => {
-  // Not `for update`: that would wait for every row being written that refers to the workspace.
-  await tx.selectFrom("workspaces").select("id").where("id", "=", toUuid(workspace)).forNoKeyUpdate().executeTakeFirstOrThrow()
-  const { count } = await tx.selectFrom("roles").select((eb) => eb.fn.countAll<string>().as("count"))
-    .where("workspace", "=", toUuid(workspace)).executeTakeFirstOrThrow()
-  if (Number(count) >= limits.rolesPerWorkspace) return undefined
+  if (await isFull(tx, workspace, "roles", limits.rolesPerWorkspace)) return undefined
   const body = bodyOf(input)
   const when = new Date(at)
   const row = { id: toUuid(freshId("role")), rev: 1, created_at: when, updated_at: when }

@@ -89,14 +89,14 @@ export const queueOf = (pending: ReadonlyArray<Input>, activeTurnId: string | un
   executionOrder(pending).map((input) => queuedMessage(input, activeTurnId))
 
 /** The thread itself: what was said of it, and when. */
-export const threadOf = ({ agentId, attributes, createdAt, head, threadId, workspaceId }: Omit<ThreadRows, "pending" | "waits" | "carry">): Thread => {
-  const { createdBy, editedAt = 0, identity, maxCost, metadata, model, profileVersion, title, updatedBy = createdBy } = attributes
+export const threadOf = ({ agentId, attributes, createdAt, threadId, workspaceId }: Omit<ThreadRows, "head" | "pending" | "waits" | "carry">): Thread => {
+  const { createdBy, editedAt = createdAt, identity, maxCost, metadata, model, profileVersion, title, updatedBy = createdBy } = attributes
   return {
     id: threadId,
     agentId,
     workspaceId,
     createdAt: toTimestamp(createdAt),
-    updatedAt: toTimestamp(Math.max(head.updatedAt, editedAt)),
+    updatedAt: toTimestamp(editedAt),
     createdBy,
     updatedBy,
     ...(identity === undefined ? {} : { identity }),

@@ -47,6 +47,7 @@ const counts = (name: string, description: string) =>
 // The interface
 export const httpRequests = labelled((attributes) => total("http_requests", "requests answered", attributes), "method", "route", "status")
 export const httpDuration = labelled((attributes) => seconds("http_request_duration", "from request to end of answer, streams left out", attributes), "method", "route")
+export const quotaRefusals = labelled((attributes) => total("quota_refusals", "requests refused because the workspace has used up a quota", attributes), "resource")
 export const streamsOpen = gauge("streams_open", "event streams connected to this node")
 export const streamGaps = total("stream_gaps", "times that a slow reader was told of a gap")
 export const streamsDropped = total("streams_dropped", "streams closed because their reader had stalled")

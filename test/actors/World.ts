@@ -31,6 +31,7 @@ import { type Fault, MemoryStore, placeOf, type Read, type ReadFault } from "../
 import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
 import { freshId } from "../../src/seed.ts"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
@@ -226,7 +227,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
   const told = yield* Deferred.make<void>()
   world.leaves.set(incarnation, () => Deferred.doneUnsafe(told, Exit.void))
-  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), layerScripted)
+  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), Quotas.layerMemory(), layerScripted)
   const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
   const options = { idleMs, fruitlessLimit: 3 }
 

@@ -22,7 +22,7 @@ const begun = () => {}
 const ref = { workspace: freshId("workspace"), kind: "thread" as const, id: freshId("thread") }
 const agentId = freshId("agent")
 
-const being = ({ snapshot }: Walk) => ({ ref, parent: agentId, attributes: JSON.stringify({ createdBy: { type: "user", id: "ann" } }), createdAt: 0, snapshot })
+const being = ({ snapshot }: Walk) => ({ ref, parent: agentId, attributes: JSON.stringify({ createdBy: { type: "user", id: "ann" } }), createdAt: 0, head: { updatedAt: 0 }, snapshot })
 
 const jobOf = (walk: Walk): Job => resume(walk.snapshot)[0] ?? assert.fail("nothing is under way")
 

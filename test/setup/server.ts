@@ -32,6 +32,8 @@ import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
 import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
+import type { QuotasFile } from "../../src/quotas/quotasFile.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { createKey } from "../../src/store/apiKeys.ts"
 import { Database } from "../../src/store/Database.ts"
@@ -105,6 +107,8 @@ export interface ServerOptions {
   /** Real models beside the scripted ones; without it there are none. */
   readonly models?: ModelsSettings
   readonly streams?: Partial<StreamOptions>
+  /** What TROUPE_QUOTAS would hold. */
+  readonly quotas?: QuotasFile
   /** Private networks are allowed unless told otherwise: tools and hooks of tests listen on this machine. */
   readonly outbound?: Partial<OutboundOptions>
   /** Takes what the server logs, all of it. */
@@ -130,7 +134,7 @@ const services = (url: string, options: ServerOptions) => {
     Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))
   )
   const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Roles.layer, Spending.layer, toolsets).pipe(Layer.provideMerge(ground))
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Quotas.layer(options.quotas), Roles.layer, Spending.layer, toolsets).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,

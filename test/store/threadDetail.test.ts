@@ -64,7 +64,7 @@ describe("thread detail", () => {
     assert.deepStrictEqual(threadDetail(rows, spend), {
       lastSeq: 0, status: "idle", updatedAt: "1970-01-01T00:00:00.005Z",
       thread: {
-        id: "thr_1", agentId: "agt_1", workspaceId: "wsp_1", createdAt: "1970-01-01T00:00:00.000Z", updatedAt: "1970-01-01T00:00:00.005Z",
+        id: "thr_1", agentId: "agt_1", workspaceId: "wsp_1", createdAt: "1970-01-01T00:00:00.000Z", updatedAt: "1970-01-01T00:00:00.000Z",
         createdBy: by, updatedBy: by
       },
       budgetSpend: { generatedAt: "1970-01-01T00:00:01.000Z", spent: 0.5, window: "7d" },
@@ -85,9 +85,10 @@ describe("thread detail", () => {
     assert.deepStrictEqual(detail.pendingWaits.map(({ id }) => id), ["wait_2", "wait_1"])
   })
 
-  it("was updated when it changed or was edited, whichever is later", () => {
-    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 9 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.009Z")
-    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 3 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.005Z")
+  it("tells its last edit apart from its last fact", () => {
+    const detail = threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 9 } }, spend)
+    assert.deepStrictEqual([detail.thread.updatedAt, detail.updatedAt], ["1970-01-01T00:00:00.009Z", "1970-01-01T00:00:00.005Z"])
+    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 3 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.003Z")
   })
 })
 
