@@ -6,6 +6,7 @@ import * as tools from "./003_tools.ts"
 import * as cluster from "./004_cluster.ts"
 import * as obligations from "./005_obligations.ts"
 import * as agenda from "./006_agenda.ts"
+import * as lineage from "./008_lineage.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -13,5 +14,6 @@ export const migrations: Record<string, Migration> = {
   "003_tools": tools,
   "004_cluster": cluster,
   "005_obligations": obligations,
-  "006_agenda": agenda
+  "006_agenda": agenda,
+  "008_lineage": lineage
 }
