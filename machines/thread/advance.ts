@@ -101,8 +101,8 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const hooks = fact.detail?.hooks
       const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId: fact.event.inputId, seq, at: fact.at }] }
       if (hooks === undefined) return spoken
-      const { content, submitMode } = fact.event
-      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
+      const { content, principal, submitMode } = fact.event
+      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, principal, submitMode, hooks }] } }
     }
     case "assistant_message":
     case "response_emptied":
