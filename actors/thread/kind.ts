@@ -52,7 +52,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
-      const detail = answers.detail(being, next, at, spend)
+      const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
         status: 201,
         body: JSON.stringify(command?.type === "submit" ? { ...detail, input: answers.submitted(fresh(command.input, at), before, next, facts) } : detail)
@@ -72,7 +72,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail({ ...being, attributes }, next, at, spend)) }
+        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail({ ...being, attributes }, next, at, spend, command.admissions)) }
       default:
         return answers.nothing
     }
@@ -155,6 +155,8 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     poison: { type: "poison" }
   }
 }
+
+const admissionsOf = (command: Command | undefined) => command !== undefined && "admissions" in command ? command.admissions : {}
 
 const outcomes: Partial<Record<Fact["type"], string>> = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" }
 

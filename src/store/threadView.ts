@@ -36,6 +36,7 @@ export const threadRows = (workspaceId: string, stored: StoredThread, inputs: Re
 interface Admission {
   readonly content: InputRecord["content"]
   readonly principal: InputRecord["principal"]
+  readonly submittedBy?: InputRecord["submittedBy"]
   readonly submitMode: InputRecord["submitMode"]
 }
 
@@ -48,7 +49,7 @@ const atOnceMs = 1000
  */
 export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: StoredFact & { readonly seq: number }): InputRecord => {
   if (turn === null) throw new Error(`a message without a turn: ${inputId}`)
-  const { content, principal, submitMode }: Admission = JSON.parse(event)
+  const { content, principal, submitMode, submittedBy }: Admission = JSON.parse(event)
   const { model }: { readonly model?: string } = detail === null ? {} : JSON.parse(detail)
   const born = bornAt(inputId)
   return {
@@ -58,6 +59,7 @@ export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: 
     submitMode,
     turnId: turn,
     principal,
+    ...(submittedBy === undefined ? {} : { submittedBy }),
     ...(model === undefined ? {} : { model }),
     state: "admitted",
     seq
