@@ -105,7 +105,7 @@ export const serve = (settings: NodeSettings) =>
       busOf(settings),
       Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
-      Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
+      Models.layer({ env: process.env, scripted: settings.scriptedModels, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
     const hooks = Hooks.layer.pipe(

@@ -53,7 +53,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
-      const detail = answers.detail(being, next, at, spend)
+      const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
         status: 201,
         version: 1,
@@ -74,7 +74,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes)
+        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes, command.admissions)
       default:
         return answers.nothing
     }
@@ -157,6 +157,8 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     poison: { type: "poison" }
   }
 }
+
+const admissionsOf = (command: Command | undefined) => command !== undefined && "admissions" in command ? command.admissions : {}
 
 const outcomes: Partial<Record<Fact["type"], string>> = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" }
 

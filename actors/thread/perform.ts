@@ -126,7 +126,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     return returned
   })
 
-  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, ...asking }: HookAsked) {
+  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, principal, ...asking }: HookAsked) {
     const { parent, ref, snapshot: { context: { turn } } } = being
     if (turn === null) return undefined
     const { index, turnId } = asking
@@ -141,7 +141,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     if (hook === undefined) return unknown
     const known = { hookId: hook.id, processor: hook.processor.type }
     return yield* hooks.evaluate({
-      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: turn.principal,
+      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: principal ?? turn.principal, turnPrincipal: turn.principal,
       hook, index, deliveryId, data, reviewer: settingsOf(being).reviews !== undefined
     }).pipe(
       Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),

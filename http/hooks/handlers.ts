@@ -32,7 +32,7 @@ const positionOf = (after: ReadonlyArray<string | number> | undefined): Decision
 const questionOf = (workspace: string, principal: Principal, input: HookInput, data: HookData): HookQuestion => {
   const hook = hookOf(input, input.id ?? freshId("hook"))
   return {
-    workspace, principal, hook, data, index: 0, reviewer: false,
+    workspace, principal, turnPrincipal: principal, hook, data, index: 0, reviewer: false,
     agentId: hook.processor.type === "agent" ? hook.processor.agentId : freshId("agent"),
     threadId: freshId("thread"), turnId: freshId("turn"), deliveryId: freshId("delivery")
   }

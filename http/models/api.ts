@@ -44,6 +44,6 @@ export const ModelsApi = HttpApiGroup.make("models").add(
     success: ModelPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "List models",
-    description: "The scripted models, and those of every provider that this server has a key for."
+    description: "Those of every provider that this server has a key for, those of the operator's file, and the scripted ones where the server has them: they are for development."
   }))
 ).annotateMerge(OpenApi.annotations({ description: "Public model catalog." }))

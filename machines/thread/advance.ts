@@ -103,8 +103,8 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const { inputId } = fact.event
       const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }] }
       if (hooks === undefined) return spoken
-      const { content, submitMode } = fact.event
-      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
+      const { content, principal, submitMode } = fact.event
+      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, principal, submitMode, hooks }] } }
     }
     case "assistant_message":
     case "response_emptied":

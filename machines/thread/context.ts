@@ -91,6 +91,7 @@ export interface Judged {
   /** Number of its event. */
   readonly n: number
   readonly content: MessageContent
+  readonly principal: Principal
   readonly submitMode: SubmitMode
   readonly hooks: ReadonlyArray<number>
 }

@@ -81,6 +81,8 @@ export const ThreadEvent = Schema.Struct({
   occurredAt: Timestamp,
   content: Schema.optionalKey(MessageContent),
   principal: Schema.optionalKey(Principal),
+  /** Of a message that somebody else has edited: who sent it first. */
+  submittedBy: Schema.optionalKey(Principal),
   submitMode: Schema.optionalKey(SubmitMode),
   inputId: Schema.optionalKey(Schema.String),
   truncated: Schema.optionalKey(Schema.Boolean),

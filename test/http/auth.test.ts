@@ -47,7 +47,7 @@ describe("creating a key", () => {
     assert.match(id, /^key_/)
     assert.isString(createdAt)
     assert.strictEqual(createdBy.type, "api_key")
-    assert.deepStrictEqual(rest, { name: "ci", scopes: ["read", "run"], identity: "ann" })
+    assert.deepStrictEqual(rest, { name: "ci", kind: "api_key", scopes: ["read", "run"], identity: "ann" })
     assert.strictEqual((await new Client(server.base, token).get("/v1/agents")).status, 200)
     const listed = await server.alpha.get("/v1/auth/keys")
     assert.notInclude(listed.text, token)

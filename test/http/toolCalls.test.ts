@@ -95,10 +95,13 @@ describe("the calls that clients owe", () => {
     }
   })
 
-  it("are none of those that somebody has still to decide about", async () => {
+  it("are none of those that somebody has still to decide about: a result for one of these is told what the wait is for", async () => {
     const { threadId, wait } = await parked(server.alpha, desk.asked, [desk.tool("sign")])
     assert.notInclude(ids(await calls("?limit=200")), wait.toolCallId)
-    assertRefused(await give(wait.toolCallId, { output: 1 }), 404, "not_found")
+    for (const body of [{ output: 1 }, { error: { code: "jam", message: "Paper jam" } }]) {
+      assertRefused(await give(wait.toolCallId, body), 400, "wait_type_mismatch")
+      assertRefused(await server.beta.post(`/v1/tools/calls/${wait.toolCallId}/result`, body), 404, "not_found")
+    }
     await resolved(server.alpha, threadId, wait, decision("allow"))
     await waitsOf(server.alpha, threadId)
     assert.include(ids(await calls("?limit=200")), wait.toolCallId)

@@ -380,8 +380,9 @@ export class Walk {
   remove(name: string) {
     return this.do({ type: "remove", at: this.at, inputId: inputOf(name) })
   }
-  edit(name: string, text: string) {
-    return this.do({ type: "edit", at: this.at, inputId: inputOf(name), content: [{ type: "text", text }] })
+  /** `by` is absent of an edit that a node of an earlier version sends. */
+  edit(name: string, text: string, by?: Principal) {
+    return this.do({ type: "edit", at: this.at, inputId: inputOf(name), content: [{ type: "text", text }], ...(by === undefined ? {} : { principal: by }) })
   }
 
   /** A response to what is being sampled now, or to what `stale` says. */
