@@ -150,7 +150,7 @@ describe("the encryption key of a development server", () => {
   const path = () => join(folder, "encryption-key")
   const started = async () => {
     const server = child(["dev"], env())
-    await server.until(/Key\s+trp_/)
+    await server.until(/Key\s+\S+dev-key/)
     assert.strictEqual(await server.end("SIGTERM"), 0)
     return server.output
   }
