@@ -54,7 +54,7 @@ export interface LeaseBook {
 
 const byName = (a: LiveNode, b: LiveNode) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
-export const keepLease = Effect.fnUntraced(function*({ name, signs = [], ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
+export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
   const beatEvery = Math.min(1_000, ttl / 5)
   const authChanges = yield* PubSub.unbounded<number>()
   const rejoined = yield* PubSub.unbounded<string>()
@@ -64,7 +64,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs = [], ttl = 5
 
   let incarnation = freshId("node")
   let described: () => NodeStatus = () => ({ actors: 0, births: 0, draining: false, bus: "" })
-  const status = (): RowStatus => ({ ...described(), signs })
+  const status = (): RowStatus => ({ ...described(), ...signs === undefined ? {} : { signs } })
   let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
   /** When the first of the others lapses, should it not beat again. */
