@@ -16,13 +16,13 @@ export interface NodeRow extends Partial<NodeStatus>, Pick<LiveNode, "signs"> {
 /** What a node of another version says may be less, or more. */
 const readStatus = (status: unknown): Partial<NodeStatus> & Pick<LiveNode, "signs"> => {
   if (typeof status !== "object" || status === null) return {}
-  const { actors, bus, draining, shards, signs } = { actors: undefined, bus: undefined, draining: undefined, shards: undefined, signs: undefined, ...status }
+  const { actors, bus, draining, shards, signs }: Readonly<Record<string, unknown>> = { actors: undefined, bus: undefined, draining: undefined, shards: undefined, signs: undefined, ...status }
   return {
     ...(typeof actors === "number" ? { actors } : {}),
     ...(typeof bus === "string" ? { bus } : {}),
     ...(typeof draining === "boolean" ? { draining } : {}),
     ...(typeof shards === "number" ? { shards } : {}),
-    ...(Array.isArray(signs) ? { signs: signs.filter((name) => typeof name === "string") } : {})
+    ...(Array.isArray(signs) ? { signs: signs.filter((name): name is string => typeof name === "string") } : {})
   }
 }
 

@@ -49,6 +49,11 @@ describe("a signature", () => {
     assert.strictEqual(judge(signature, { taken: receiver.taken() }), "replayed")
   })
 
+  it("of its own is not taken back: who says it again is another", () => {
+    assert.strictEqual(judge(receiver.sign(subject, data)), "replayed")
+    assert.strictEqual(judge(receiver.sign(subject, data), { taken: new Map() }), "replayed")
+  })
+
   it("vouches for subject and text", () => {
     const signature = sender.sign(subject, data)
     assert.strictEqual(judge(signature, { subject: "troupe.v1.wake.8" }), "forged")

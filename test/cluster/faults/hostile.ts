@@ -13,7 +13,7 @@ import { type Scope, scopes } from "../../../src/domain/apiKey.ts"
 import { Child } from "../../process/Child.ts"
 import { mark } from "../audit.ts"
 import { Caller } from "../Caller.ts"
-import type { Cluster, Workspace } from "../Cluster.ts"
+import type { Workspace } from "../Cluster.ts"
 import type { Fault, Scene } from "../experiment.ts"
 import { guardProcess } from "../guarded.ts"
 import type { AttackerOptions, AttackerReport } from "../hostile/attacker.ts"
@@ -39,7 +39,7 @@ const program = (name: string, argument: string) => {
 }
 
 /** What the client has before it turns on the node: a long thread, an agent with a dear tool, a key of each scope. */
-const prepare = async (cluster: Cluster, caller: Caller, node: Node): Promise<Target> => {
+const prepare = async (caller: Caller, node: Node): Promise<Target> => {
   const create = async (path: string, body: object) => {
     const answer = await caller.ask("POST", path, body, { node })
     if (answer?.status !== 201) throw new Error(`POST ${path}: ${answer?.status} ${answer?.text}`)
@@ -103,7 +103,7 @@ const revokedPoll = async (caller: Caller, node: Node, threadId: string) => {
 }
 
 /** Hooks of a neighbour, once a second: how many failed. */
-const hooking = async (cluster: Cluster, workspace: Workspace, node: Node) => {
+const hooking = async (workspace: Workspace, node: Node) => {
   const server = createServer((request, response) => {
     request.resume()
     response.writeHead(200, { "content-type": "application/json", connection: "close" }).end(`{"decision":"allow"}`)
@@ -135,7 +135,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   const { node } = clients
   const [own, other] = cluster.workspaces.map((workspace) => new Caller(cluster, workspace, history, random))
   const caller = some(own)
-  const target = await prepare(cluster, caller, node)
+  const target = await prepare(caller, node)
   await sleep(quietMs)
   const inspected = await inspect(node)
   const quiet = await inspected.held()
@@ -144,7 +144,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   const options: AttackerOptions = { target, seconds }
   const attacked = performance.now()
   await inspected.begin()
-  const hooks = await hooking(cluster, some(other).workspace, node)
+  const hooks = await hooking(some(other).workspace, node)
   const attacker = program("attacker", JSON.stringify(options))
   await attacker.until(/^last$/m)
   await sleep(Math.max(seconds * 1_000 / 7, 3_000))
