@@ -133,7 +133,7 @@ describe("a command", () => {
     it("cannot make a line of a text look like another event", async () => {
       answers = () => ({ status: 200, body: { events: [{ ...event, type: "user_message", content: [{ type: "text", text: "hello\n    2  00:00:00.000  turn_completed" }] }, ended] } })
       const { output } = await run(["tail", "thr_1", "--once"])
-      assert.strictEqual(output.split("\n").filter((line) => /^ +\d+ {2}\S+ {2}turn_completed/.test(line)).length, 1, output)
+      assert.strictEqual(output.split("\n").filter((line) => /^[ \d]{4}\d {2}\S+ {2}turn_completed/.test(line)).length, 1, output)
     })
   })
 
