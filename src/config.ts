@@ -11,6 +11,7 @@ import { hostname } from "node:os"
 import { resolve } from "node:path"
 import { BadNatsUrl, type NatsServers, readNatsUrls } from "./bus/natsUrls.ts"
 import { parseKey } from "./crypto/apiKey.ts"
+import { isLoopback } from "./domain/loopback.ts"
 
 /** `dev` is one process with everything embedded; `serve` is a production node. */
 export type Mode = "dev" | "serve"
@@ -131,8 +132,7 @@ const devKey: Read<Redacted.Redacted<string> | undefined> = (found) => {
 
 const host: Read<string> = (found, mode) => {
   const value = found ?? "127.0.0.1"
-  const loopback = value === "localhost" || value === "::1" || /^127(\.\d{1,3}){3}$/.test(value)
-  if (mode === "dev" && !loopback) throw new Wrong(`is ${JSON.stringify(value)}: the development server listens on the loopback interface only; use npm run serve to serve others`)
+  if (mode === "dev" && !isLoopback(value)) throw new Wrong(`is ${JSON.stringify(value)}: the development server listens on the loopback interface only; use npm run serve to serve others`)
   return value
 }
 

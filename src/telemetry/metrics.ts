@@ -90,7 +90,9 @@ export const busState = labelled((attributes) => gauge("bus_state", "1 for the s
 export const busReconnects = total("bus_reconnects", "connections to NATS that were made again")
 export const busSent = labelled((attributes) => total("bus_sent", "messages sent to other nodes", attributes), "kind")
 export const busReceived = labelled((attributes) => total("bus_received", "messages from other nodes", attributes), "kind")
-export const busIgnored = labelled((attributes) => total("bus_ignored", "messages that were not understood, and left alone", attributes), "kind", "reason")
+export const busIgnored = labelled((attributes) => total("bus_ignored", "messages that were not understood or not trusted, and left alone", attributes), "kind", "reason")
+export const busUnsigned = labelled((attributes) => total("bus_unsigned", "messages without a signature that were taken, since a node of an earlier version was alive", attributes), "kind")
+export const busStrangers = gauge("bus_strangers", "live nodes with which this one shares no key for messages")
 export const busLost = total("bus_lost", "messages that could not be sent: NATS was away or took nothing")
 export const busRequests = labelled((attributes) => total("bus_requests", "questions to other nodes, by what became of them", attributes), "outcome")
 

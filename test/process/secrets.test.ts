@@ -125,12 +125,15 @@ describe("the secrets of connections", () => {
     const [one, two] = [newKey("one"), newKey("two")]
     const { send, server } = await start(one)
     assert.strictEqual((await send("POST", "/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).status, 201)
-    await server.end("SIGTERM")
     const doctor = async (keys: string) => {
       const asked = child(["doctor"], serving(keys))
       await asked.ended()
       return asked.output
     }
+    // A node that runs has none of these keys: neither would believe what the other says.
+    assert.match(await doctor(two), /bad\s+nodes\s+\S+ runs with other TROUPE_ENCRYPTION_KEYS/)
+    assert.notMatch(await doctor(`${one},${two}`), /bad\s+nodes/)
+    await server.end("SIGTERM")
     assert.match(await doctor(`${two},${one}`), /ok\s+encryption\s+two encrypts; two, one decrypt/)
     assert.match(await doctor(two), /bad\s+secrets\s+connections sealed with one cannot be opened \(\d+\).*TROUPE_ENCRYPTION_KEYS/)
     assert.match(await doctor(newKey("one")), /bad\s+secrets\s+connections sealed with one/)
@@ -150,7 +153,7 @@ describe("the encryption key of a development server", () => {
   const path = () => join(folder, "encryption-key")
   const started = async () => {
     const server = child(["dev"], env())
-    await server.until(/Key\s+trp_/)
+    await server.until(/Key\s+\S+dev-key/)
     assert.strictEqual(await server.end("SIGTERM"), 0)
     return server.output
   }
