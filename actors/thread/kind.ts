@@ -3,8 +3,10 @@ import type { Bus } from "../../src/bus/Bus.ts"
 import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
+import { billionths } from "../../src/domain/usage.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
+import { advance } from "../../machines/thread/advance.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Command } from "../../machines/thread/commands.ts"
@@ -166,18 +168,17 @@ const count = (fact: Fact, turn: Turn | null) => {
   if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
 }
 
-/** Money of the step: what turns that ended had cost. What models inside of tools had cost is booked where they ran. */
-const spentBy = (turn: Turn | null, facts: ReadonlyArray<Fact>) => {
+/** Money of the step: what the turns that ended in it are charged for. What models inside of tools had cost is booked where they ran. */
+const spentBy = (before: Turn | null, facts: ReadonlyArray<Fact>) => {
+  if (!facts.some(({ type }) => outcomes[type] !== undefined)) return 0
   let spent = 0
-  let inside = turn?.inside ?? 0
+  let turn = before
   for (const fact of facts) {
-    if (fact.type === "tool_result") inside += fact.event.usage?.estimatedCost ?? 0
-    if (fact.type !== "turn_completed" && fact.type !== "turn_cancelled" && fact.type !== "turn_failed") continue
-    spent += (fact.event.usage.estimatedCost ?? 0) - inside
-    inside = 0
+    if (outcomes[fact.type] !== undefined && turn?.turnId === fact.turnId) spent += turn.charged ?? 0
+    // Only the turn's money is looked at: where its facts stand in the log is of no account.
+    turn = advance(turn, fact, 0, 0)
   }
-  // To a billionth: what was added and taken away again leaves nothing.
-  return Math.round(spent * 1e9) / 1e9
+  return billionths(spent)
 }
 
 /** The input as it was accepted. */
