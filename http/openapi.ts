@@ -104,8 +104,9 @@ const answerHeaders = (method: string, status: string, tagged: boolean): Json =>
 const only: { readonly [word: string]: (method: string, path: string) => boolean } = {
   idempotency_in_progress: (method) => method === "post",
   idempotency_key_reused: (method) => method === "post",
-  payload_too_large: (method) => method !== "get" && method !== "delete",
-  unsupported_media_type: (method) => method !== "get" && method !== "delete",
+  // A DELETE takes no body, but one that comes is read, to say so.
+  payload_too_large: (method) => method !== "get",
+  unsupported_media_type: (method) => method !== "get",
   not_found: (_, path) => path.includes("{")
 }
 

@@ -3,10 +3,9 @@ import type { Bus } from "../../src/bus/Bus.ts"
 import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
-import { billionths } from "../../src/domain/usage.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
-import { advance } from "../../machines/thread/advance.ts"
+import { chargedIn } from "../../machines/thread/charged.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Command } from "../../machines/thread/commands.ts"
@@ -84,7 +83,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     const { parent, snapshot: before } = being
     const inputs = inputChanges(before.context, next.context, facts)
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
-    const amount = spentBy(before.context.turn, facts)
+    const amount = chargedIn(before.context.turn, facts)
     return {
       said: facts,
       facts: facts.map(factRow),
@@ -166,19 +165,6 @@ const count = (fact: Fact, turn: Turn | null) => {
   record(turnsEnded.with({ outcome }))
   if (turn?.turnId === fact.turnId) record(turnDuration, ranFor(turn, fact.at) / 1000)
   if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
-}
-
-/** Money of the step: what the turns that ended in it are charged for. What models inside of tools had cost is booked where they ran. */
-const spentBy = (before: Turn | null, facts: ReadonlyArray<Fact>) => {
-  if (!facts.some(({ type }) => outcomes[type] !== undefined)) return 0
-  let spent = 0
-  let turn = before
-  for (const fact of facts) {
-    if (outcomes[fact.type] !== undefined && turn?.turnId === fact.turnId) spent += turn.charged ?? 0
-    // Only the turn's money is looked at: where its facts stand in the log is of no account.
-    turn = advance(turn, fact, 0, 0)
-  }
-  return billionths(spent)
 }
 
 /** The input as it was accepted. */

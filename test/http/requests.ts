@@ -18,6 +18,8 @@ export interface Request {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined
   /** What the document forbids of it; nothing where it does not say. */
   readonly forbidden: ReadonlyArray<string>
+  /** As a failure shows it: a body may be long. */
+  readonly [fc.toStringMethod]: () => string
 }
 
 const odd = fc.constantFrom<unknown>(
@@ -138,15 +140,18 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
     const path = inPath.reduce((path, parameter, index) => path.replace(`{${parameter["name"]}}`, () => encodeURIComponent(asText(ids[index]))), operation.path)
     const text = JSON.stringify(body.value)
     const wire: Wire = text === undefined || damaged === undefined ? { bytes: text, whole: true } : { bytes: damage[damaged[0]]!(text, damaged[1]), whole: false }
+    const target = path + (query.length > 0 || extra !== "" ? `?${[...query, ...extra === "" ? [] : [extra]].join("&")}` : "")
+    const headers = {
+      ...wire.bytes !== undefined && { "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json" },
+      ...idempotency !== undefined && operation.method === "POST" && { "idempotency-key": idempotency },
+      ...match !== undefined && operation.parameters.some(({ name }) => name === "If-Match") && { "if-match": match },
+      ...header
+    }
+    const shown = typeof wire.bytes === "string" ? wire.bytes : Buffer.from(wire.bytes ?? []).toString("hex")
     return {
-      credential,
-      path: path + (query.length > 0 || extra !== "" ? `?${[...query, ...extra === "" ? [] : [extra]].join("&")}` : ""),
-      headers: {
-        ...wire.bytes !== undefined && { "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json" },
-        ...idempotency !== undefined && operation.method === "POST" && { "idempotency-key": idempotency },
-        ...match !== undefined && operation.parameters.some(({ name }) => name === "If-Match") && { "if-match": match },
-        ...header
-      },
+      [fc.toStringMethod]: () => `${operation.method} ${target.slice(0, 500)} ${credential} ${JSON.stringify(headers)} ${shown.slice(0, 1500)}`,
+      credential, headers,
+      path: target,
       body: wire.bytes,
       forbidden: [
         ...inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : wrongInQuery(parameter, values[index])),

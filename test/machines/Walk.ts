@@ -405,7 +405,7 @@ export class Walk {
   fail(more: Partial<ModelFailed> = {}) {
     return this.do(this.failure(more))
   }
-  returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): Command {
+  returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): ToolReturned {
     return {
       type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.addressed.turnId, toolCallId, durationMs: 3,
       ...(failure === undefined ? { output: { ok: true } } : { failure }), ...(hooks === undefined ? {} : { hooks })
