@@ -99,6 +99,7 @@ export const limits = {
   hookReasonBytes: 1024,
   hookAnswerBytes: 64 * 1024,
   /** [ext] What a client says of a call that failed. */
+  toolErrorCodeChars: 64,
   toolErrorBytes: 4096,
   revealedFamilies: 16,
   revealedTools: 10,

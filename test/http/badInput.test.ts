@@ -80,6 +80,11 @@ type Answer = Awaited<ReturnType<typeof send>>
 
 const wordsOf = (response: unknown) => [...String(objectAt(response)["description"]).matchAll(/`([a-z_]+)`/g)].map((match) => match[1])
 
+/** The frames of a stream's beginning. */
+const framesOf = (text: string) =>
+  text.split("\n\n").map((block) => Object.fromEntries([...block.matchAll(/^(id|event|data): (.*)$/gm)].map(([, field = "", value = ""]) => [field, value])))
+    .filter((frame) => "event" in frame)
+
 /** What is wrong with an answer, by the document. */
 const judge = (operation: Operation, sent: Request, { headers, status, text, type }: Answer): ReadonlyArray<string> => {
   if (status >= 500) return ["a fault of the server"]
@@ -93,8 +98,12 @@ const judge = (operation: Operation, sent: Request, { headers, status, text, typ
     if (objectAt(header)["required"] === true && !headers.has(name)) wrong.push(`it has no ${name}`)
   }
   const schema = schemaAt(objectAt(response, "content", "application/json"), "schema")
-  if (schema === undefined) {
-    if (status === 204 ? text !== "" : !type.startsWith("text/event-stream")) wrong.push("it has a body that is not in the document")
+  const frame = schemaAt(objectAt(response, "content", "text/event-stream"), "schema")
+  if (frame !== undefined) {
+    if (!type.startsWith("text/event-stream") || framesOf(text).length === 0) wrong.push("it is no stream")
+    for (const one of framesOf(text)) wrong.push(...faults(frame, one, schemas, true))
+  } else if (schema === undefined) {
+    if (text !== "") wrong.push("it has a body that is not in the document")
   } else if (!type.startsWith("application/json")) wrong.push(`it is ${type}`)
   else {
     const body: unknown = JSON.parse(text)

@@ -45,7 +45,7 @@ class Comparison {
     const is = this.#resolve(this.after, now)
     return [
       ...this.#types(was, is, side, path), ...this.#values(was, is, side, path), ...this.#properties(was, is, side, path), ...this.#parts(was, is, side, path),
-      ...["items", "additionalProperties", "propertyNames"].flatMap((keyword) => {
+      ...["items", "additionalProperties", "propertyNames", "contentSchema"].flatMap((keyword) => {
         const [from, to] = [schemaAt(was, keyword), schemaAt(is, keyword)]
         if (from !== undefined && to !== undefined) return this.schemas(from, to, side, `${path}.${keyword}`)
         return from === undefined && to !== undefined && side === "sent" ? [`${path}: ${keyword} is held to a schema now`] : []

@@ -128,8 +128,13 @@ const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
 const asAsked = (type: string, asked: string | undefined) =>
   asked === "integer" && type === "int64" || asked === "number" && type === "double" ? asked : type
 
-/** The schema that a component and its fields lead to. */
-const schemaAt = (place: string) => {
+/** What a place of the transcription is about: a component and its fields, an operation, or a parameter of one. */
+const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
+  if (place.includes(" ")) {
+    const [method = "", path = "", parameter] = place.split(" ")
+    const operation = document.paths[path]?.[method.toLowerCase()]
+    return (parameter === undefined ? operation : operation?.parameters.find(({ name }) => name === parameter)?.schema) ?? {}
+  }
   const [name = "", ...fields] = place.split(/\.|(?=\[\])/)
   const resolved = (schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => "$ref" in schema ? whole[nameOf(schema)] ?? {} : schema
   return fields.reduce((schema, field) => {
@@ -161,18 +166,13 @@ it("enumerations have the values of the specification", () => {
 })
 
 it.each(limits.map((limit) => [limit.at, limit.row, limit] as const))("%s says: %s", (_, __, { at, says, tells }: Limit) => {
-  const [method = "", path = ""] = at.split(" ")
-  const found: Readonly<Record<string, unknown>> = path === "" ? schemaAt(at) : { ...document.paths[path]?.[method.toLowerCase()] }
+  const found = schemaAt(at)
   if (says !== undefined) assert.deepInclude(found, says)
   if (tells !== undefined) assert.include(found["description"], tells)
 })
 
 it("times are date-time strings wherever they are sent", () => {
-  for (const at of times) {
-    const [method = "", path = "", name = ""] = at.split(" ")
-    const found = path === "" ? schemaAt(at) : document.paths[path]?.[method.toLowerCase()]?.parameters.find((parameter) => parameter.name === name)?.schema
-    assert.strictEqual(found?.["format"], "date-time", at)
-  }
+  for (const at of times) assert.strictEqual(schemaAt(at)["format"], "date-time", at)
 })
 
 it("what is answered is open, but where the specification closes it; what is sent is closed", () => {

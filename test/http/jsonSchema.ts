@@ -70,6 +70,8 @@ export const faults = (schema: Schema, value: unknown, schemas: Schemas, exact =
     if (typeof found["pattern"] === "string") hold(new RegExp(found["pattern"], "u").test(value), `does not match ${found["pattern"]}`)
     if (found["format"] === "date-time") hold(!Number.isNaN(Date.parse(value)), "is no time")
     if (found["format"] === "uri") hold(URL.canParse(value), "is no URL")
+    const content = schemaAt(found, "contentSchema")
+    if (content !== undefined) wrong.push(...faults(content, JSON.parse(value), schemas, exact, `${path}, as JSON,`))
   }
   if (typeof value === "number") {
     hold(value >= numberAt(found, "minimum", -Infinity), "is too small")

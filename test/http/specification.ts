@@ -210,7 +210,7 @@ export const shown: Readonly<Record<string, string>> = {
 /** One row of the specification's section Limits, or of a table's Rules, and what the document has to say of it. */
 export interface Limit {
   readonly row: string
-  /** A component, with its fields and `[]` for a list's items; or an operation's description. */
+  /** A component, with its fields and `[]` for a list's items; an operation; a parameter of one. */
   readonly at: string
   /** Keywords of JSON Schema. */
   readonly says?: Readonly<Record<string, unknown>>
@@ -229,7 +229,7 @@ export const limits: ReadonlyArray<Limit> = [
   { row: "durationMs: minimum 0", at: "Timing.durationMs", says: { minimum: 0 } },
   { row: "firstTextMs: minimum 0", at: "Timing.firstTextMs", says: { minimum: 0 } },
   // Identity and agents
-  ...["IdentityChoice.identity", "ThreadInput.identity", "AgentInput.identity", "ApiKeyInput.identity", "Principal.identity"].flatMap((at): ReadonlyArray<Limit> => [
+  ...["IdentityChoice.identity", "ThreadInput.identity", "AgentInput.identity", "ApiKeyInput.identity", "Principal.identity", "GET /v1/threads identity"].flatMap((at): ReadonlyArray<Limit> => [
     { row: "Identity value: 512 UTF-8 bytes", at, tells: "At most 512 bytes" },
     { row: "Identity value: no control characters", at, says: { pattern: "^\\s*[^\\s\\x00-\\x1f\\x7f-\\x9f](?:[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f])?\\s*$" } }
   ]),
