@@ -3,7 +3,7 @@
  * lines (F1), so that a fact that does not say enough shows at once.
  */
 import type { ToolReveal } from "../../src/domain/event.ts"
-import { addUsage, billionths, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
+import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, ranFor, type Revealed, type Turn, withWord } from "./context.ts"
 import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
@@ -14,7 +14,7 @@ const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call
 /** What a turn has used once a response of its own is counted. */
 const counted = ({ charged, usage }: Turn, more: ModelUsage): Pick<Turn, "usage" | "charged"> => ({
   usage: addUsage(usage, more),
-  ...(more.estimatedCost === undefined ? {} : { charged: billionths((charged ?? 0) + more.estimatedCost) })
+  ...(more.estimatedCost === undefined ? {} : { charged: dollars((charged ?? 0) + more.estimatedCost) })
 })
 
 /** A response that was under judgment has been counted when it came. */

@@ -2,7 +2,7 @@
  * What turns are charged for when they end: their own responses, as far as prices are known. What models inside of tools
  * cost is booked where they run.
  */
-import { billionths } from "../../src/domain/usage.ts"
+import { dollars } from "../../src/domain/usage.ts"
 import { advance } from "./advance.ts"
 import type { Turn } from "./context.ts"
 import type { Fact } from "./facts.ts"
@@ -19,5 +19,5 @@ export const chargedIn = (before: Turn | null, facts: ReadonlyArray<Fact>) => {
     // Only its money is looked at: where the facts stand in the log is of no account.
     turn = advance(turn, fact, 0, 0)
   }
-  return billionths(charged)
+  return dollars(charged)
 }

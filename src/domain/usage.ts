@@ -17,7 +17,7 @@ export const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalToken
 const optional = ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const
 
 /** USD to a billionth: sums of prices per token stay printable. */
-export const billionths = (amount: number) => Math.round(amount * 1e9) / 1e9
+export const dollars = (amount: number) => Math.round(amount * 1e9) / 1e9
 
 /** Tokens whose price nobody knows. */
 const isUnpriced = ({ estimatedCost, inputTokens, outputTokens, totalTokens }: ModelUsage) =>
@@ -35,6 +35,6 @@ export const addUsage = (a: ModelUsage, b: ModelUsage): ModelUsage => {
     if (a[field] !== undefined || b[field] !== undefined) sum[field] = total
   }
   const isPriced = a.estimatedCost !== undefined || b.estimatedCost !== undefined
-  if (isPriced && !isUnpriced(a) && !isUnpriced(b)) sum.estimatedCost = billionths((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
+  if (isPriced && !isUnpriced(a) && !isUnpriced(b)) sum.estimatedCost = dollars((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
   return sum
 }

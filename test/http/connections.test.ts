@@ -311,6 +311,17 @@ describe("who may do what with connections", () => {
     refused(await server.beta.delete(`/v1/connections/${id}`), 404, "not_found")
     assert.deepStrictEqual(await secretOf(id), { token })
   })
+
+  it("asks for the scope read to see them, and admin to change them", async () => {
+    const { id } = await create()
+    refused(await server.anonymous.get(`/v1/connections/${id}`), 401, "unauthenticated")
+    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
+    assert.deepStrictEqual([(await reader.get(`/v1/connections/${id}`)).status, (await reader.get("/v1/connections")).status], [200, 200])
+    const writer = await server.client(server.workspaces.alpha, { scopes: ["read", "run", "write", "approve"] })
+    refused(await writer.post("/v1/connections", { provider: "p", name: "C", secret: { token } }), 403, "permission_denied")
+    refused(await writer.patch(`/v1/connections/${id}`, { name: "D" }), 403, "permission_denied")
+    refused(await writer.delete(`/v1/connections/${id}`), 403, "permission_denied")
+  })
 })
 
 describe("a server that allows no private networks", () => {
