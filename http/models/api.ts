@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ImageFormat } from "../../src/domain/content.ts"
+import { Timestamp } from "../../src/domain/time.ts"
 import { access } from "../Authenticate.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
@@ -29,7 +30,7 @@ export const Model = Schema.Struct({
   features: Schema.Array(Schema.Literals(["tools", "images", "reasoning", "caching"])),
   pricing: Schema.optionalKey(Pricing),
   status: Schema.Literals(["available", "deprecated", "unavailable"]),
-  retiresAt: Schema.optionalKey(Schema.String),
+  retiresAt: Schema.optionalKey(Timestamp),
   targets: Schema.Array(Target)
 }).annotate({ identifier: "Model" })
 

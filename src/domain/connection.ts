@@ -13,7 +13,7 @@ import { Timestamp } from "./time.ts"
 
 /** Whose server it is: a label such as `github`. */
 export const Provider = Schema.String.check(
-  Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/, { expected: "1 to 64 lower-case letters, digits, dots, - or _", toJsonSchema: () => ({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }) })
+  Schema.isPattern(new RegExp(`^[a-z0-9][a-z0-9._-]{0,${limits.providerChars - 1}}$`, "u"), { expected: `1 to ${limits.providerChars} lower-case letters, digits, dots, - or _` })
 )
 
 /** Goes into a header as it is. */
@@ -38,8 +38,8 @@ const SecretFields = {
   token: Schema.optionalKey(HeaderSecret),
   signingSecret: Schema.optionalKey(SigningSecret),
   previousSigningSecret: Schema.optionalKey(SigningSecret),
-  oauth: Schema.optionalKey(Schema.Unknown.check(
-    Schema.makeFilter<unknown>(() => "a token instead: this server does not do OAuth yet", { toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." }) })
+  oauth: Schema.optionalKey(Schema.Json.check(
+    Schema.makeFilter<Schema.Json>(() => "a token instead: this server does not do OAuth yet", { toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." }) })
   ))
 }
 

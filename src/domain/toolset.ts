@@ -25,12 +25,12 @@ export const Namespace = text(`^[a-z0-9][a-z0-9_-]{0,${limits.namespaceChars - 1
 export const isReserved: (namespace: string) => boolean = Schema.is(ToolFamily)
 
 /** Without its namespace. */
-export const ToolName = text("^[A-Za-z0-9_.-]{1,128}$", "1 to 128 letters, digits, _, . and -").annotate({ identifier: "ToolName" })
+export const ToolName = text(`^[A-Za-z0-9_.-]{1,${limits.toolNameChars}}$`, `1 to ${limits.toolNameChars} letters, digits, _, . and -`).annotate({ identifier: "ToolName" })
 export const isToolName = Schema.is(ToolName)
 
 /** What a tool's maker says of it; nothing that it can be held to. */
 export const ToolAnnotations = Schema.Struct({
-  title: Schema.optionalKey(Schema.String.check(maxBytes(256), singleLine)),
+  title: Schema.optionalKey(Schema.String.check(maxBytes(limits.toolTitleBytes), singleLine)),
   readOnlyHint: Schema.optionalKey(Schema.Boolean),
   destructiveHint: Schema.optionalKey(Schema.Boolean),
   idempotentHint: Schema.optionalKey(Schema.Boolean),
@@ -46,7 +46,7 @@ export const schemaShape = (schema: unknown, bytes: number, input: boolean): str
 }
 
 const toolSchema = (input: boolean) =>
-  Schema.Unknown.check(Schema.makeFilter<unknown>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
+  Schema.Json.check(Schema.makeFilter<Schema.Json>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
     toJsonSchema: () => ({ type: "object", description: `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; references only within it.` })
   }))
 

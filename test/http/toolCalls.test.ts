@@ -1,6 +1,6 @@
 /** Workers that execute a client's tools: they find the calls that they owe, oldest first, and answer by the call's id. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { lists } from "../../http/pagination.ts"
+import { pages } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused } from "./refused.ts"
 import { ended, logOf } from "./threadFixture.ts"
@@ -84,7 +84,7 @@ describe("the calls that clients owe", () => {
   })
 
   it("are 50 a page, and 200 at most", async () => {
-    assert.deepStrictEqual(lists.toolCalls, [50, 200])
+    assert.deepStrictEqual(pages.toolCalls, [50, 200])
     const lines = Array.from({ length: 51 }, (_, i) => desk.tool("print", { document: String(i) }))
     await parked(server.alpha, desk.plain, lines, 51)
     assert.lengthOf((await calls()).calls, 50)
