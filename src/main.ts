@@ -40,6 +40,7 @@ import { ThreadReads } from "./store/ThreadReads.ts"
 import { layerTidy } from "./store/tidy.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
@@ -104,6 +105,7 @@ export const serve = (settings: NodeSettings) =>
       busOf(settings),
       Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
+      Schemas.layer,
       Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
     ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))

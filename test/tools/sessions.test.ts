@@ -18,7 +18,7 @@ it("makes room for another by giving up the oldest, which its user keeps to the 
       const [first, second, third] = servers.map(({ url }) => {
         const toolsetId = freshId("toolset")
         return <A>(more: Effect.Effect<A>) => sessions.use(server.workspaces.alpha, toolsetId, { url }, (session) => Effect.flatMap(more, (before) =>
-          Effect.map(session.list("any"), ({ tools }) => [before, tools.length] as const)))
+          Effect.map(session.list, ({ offers }) => [before, offers.length] as const)))
       })
       // The first is in use while the third, one too many, is opened.
       return yield* first!(Effect.orDie(Effect.andThen(second!(Effect.void), third!(Effect.void))))
