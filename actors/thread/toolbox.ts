@@ -1,5 +1,5 @@
 /** The tools of real turns: catalogues of toolsets and the built-in families, under the profile's roles. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Failure } from "../../src/domain/failure.ts"
 import { failing, goOn } from "../../src/now.ts"
 import { evaluateRoles, mayEver, type CompiledRole } from "../../src/roles/evaluate.ts"
@@ -78,13 +78,13 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
       )
 
     const verdictOf = Effect.fnUntraced(function*(
-      asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">, isLate: boolean
+      asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">, unchecked?: string
     ): Effect.fn.Return<Verdict> {
       const tool = find(name, carry)
       if (tool === undefined) return { refused: unknownTool(name) }
       const verdict = evaluateRoles(rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
-      const failure = isLate ? invalid(impatient) : yield* inputFailure(tool, input)
+      const failure = unchecked === undefined ? yield* inputFailure(tool, input) : invalid(unchecked)
       if (failure !== undefined) return { refused: failure }
       const wanted = unapproved(carry, name, verdict.approvals)
       return {
@@ -121,8 +121,9 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
       verdicts: Effect.fnUntraced(function*(by, calls) {
         const asked = yield* rolesNow
         const verdicts: Array<Verdict> = []
-        const until = (yield* Clock.currentTimeMillis) + patienceMs
-        for (const call of calls) verdicts.push(yield* verdictOf(asked, by, call, (yield* Clock.currentTimeMillis) > until))
+        const each = Effect.forEach(calls, (call) => Effect.map(verdictOf(asked, by, call), (verdict) => verdicts.push(verdict)), { discard: true })
+        yield* Effect.timeoutOption(each, patienceMs)
+        for (const call of calls.slice(verdicts.length)) verdicts.push(yield* verdictOf(asked, by, call, impatient))
         return verdicts
       }),
       problem: (name, what, value) => {

@@ -49,6 +49,8 @@ interface Asked {
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 /** Pause after a thread that died before it could be asked anything. */
 const restartMs = 1_000
+/** Timers of more than 24 days go off at once. */
+const longestMs = 60_000
 /** What they run. */
 const judge = new URL("./schemaThread.ts", import.meta.url)
 
@@ -152,7 +154,7 @@ export class SchemaThreads {
 
   private advanceIn(ms: number) {
     clearTimeout(this.wake)
-    this.wake = setTimeout(() => this.advance(), ms).unref()
+    this.wake = setTimeout(() => this.advance(), Math.min(ms, longestMs)).unref()
   }
 
   private give(thread: Thread, asked: Asked, now: number) {

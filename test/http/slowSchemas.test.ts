@@ -49,7 +49,7 @@ describe("a schema that takes long over a value", () => {
     const { agentId, name } = await client({ inputSchema: { type: "object", properties: { s: manyStates } } })
     const other = await client({ inputSchema: { type: "object", required: ["x"] } }, server.beta)
     // Everybody's first check starts a thread, and a first text teaches the pattern.
-    await Promise.all([turnOf(server.alpha, agentId, call(name, {}), "/say hi"), turnOf(server.beta, other.agentId, call(other.name))])
+    await Promise.all([parked(server.alpha, agentId, [call(name, { s: "a" })]), turnOf(server.beta, other.agentId, call(other.name))])
     let slowest = 0
     const delay = await held(async () => {
       const hostile = turnOf(server.alpha, agentId, call(name, { s: long }))
@@ -96,10 +96,10 @@ describe("a schema that takes long over a value", () => {
 })
 
 describe("a workspace whose schemas have used up their time for long", () => {
-  it("is refused what needs them, to try again, and keeps what it has", async () => {
+  it("is refused what needs them, to try again, and keeps what it has", { timeout: 60_000 }, async () => {
     const mcp = await startMcpServer()
     // What the first check takes is more than it ever gets back.
-    const poor = await startServer({ schemas: Schemas.layerOf({ ...threadLimits, lineMs: 50, budget: { ms: 0.01, windowMs: 1e9 } }) })
+    const poor = await startServer({ schemas: Schemas.layerOf({ ...threadLimits, lineMs: 2_000, budget: { ms: 0.01, windowMs: 1e9 } }) })
     try {
       const { alpha, beta } = poor
       const outputSchema = { type: "integer" }
@@ -111,7 +111,7 @@ describe("a workspace whose schemas have used up their time for long", () => {
       await rich.stop()
 
       const made = { kind: "client", namespace: fresh(), tools: [{ name: "t", inputSchema: { type: "object" } }] }
-      await alpha.post("/v1/toolsets", { ...made, namespace: fresh() })
+      assert.strictEqual((await alpha.post("/v1/toolsets", { ...made, namespace: fresh() })).status, 201)
       const refused = await alpha.post("/v1/toolsets", made)
       assertRefused(refused, 503, "runtime_unavailable")
       assert.strictEqual(refused.body.message, "schemas of tools cannot be checked at the moment; try again")
@@ -121,6 +121,7 @@ describe("a workspace whose schemas have used up their time for long", () => {
       assert.deepInclude(refreshed.body.toolset, { status: "unreachable", toolCount: 11 })
       assert.match(refreshed.body.toolset.statusReason ?? refreshed.text, /have used up their/)
 
+      await parked(alpha, agentId, [call(`${desk.namespace}.t`)])
       const log = await turnOf(alpha, agentId, call(`${desk.namespace}.t`))
       assert.deepStrictEqual(outcomes(log), ["tool_input_invalid"])
       assert.match(String(failures(log)), /^the input was not checked: the workspace's schemas have used up their/)
