@@ -42,6 +42,7 @@ import { ThreadReads } from "./store/ThreadReads.ts"
 import { layerTidy } from "./store/tidy.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
@@ -106,6 +107,7 @@ export const serve = (settings: NodeSettings) =>
     const ground = busOf(settings, keys).pipe(Layer.provideMerge(Layer.mergeAll(
       Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
+      Schemas.layer,
       Models.layer({ env: process.env, scripted: settings.scriptedModels, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
     )), Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))

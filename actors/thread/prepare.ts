@@ -90,17 +90,17 @@ const fields = { before_turn_start: "content", after_model_response: "content", 
 const invalid = (message: string) => new Refused({ reason: "invalid_request", code: "invalid_body", message })
 
 /** A person may rewrite what is judged, and nothing else. */
-const misfit = (rewrite: Rewrite, data: HookData, kit: Kit) => {
+const misfit = Effect.fnUntraced(function*(rewrite: Rewrite, data: HookData, kit: Kit) {
   const field = fields[data.point]
   const other = Object.keys(rewrite).find((key) => key !== field)
   if (other !== undefined || !(field in rewrite)) return invalid(`rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`)
   if (data.point === "before_tool_call") {
-    const problem = kit.problem(data.toolName, "input", rewrite.toolInput)
+    const problem = yield* kit.problem(data.toolName, "input", rewrite.toolInput)
     return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
   }
   const problem = rewriteProblem(data, rewrite)
   return problem === undefined ? undefined : invalid(problem)
-}
+})
 
 export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: Preparing) => {
   const spend = (being: Being<Snapshot>) => spendOf(being.ref.workspace, being.parent ?? "")
@@ -288,7 +288,7 @@ export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: P
         const data = resultData(call, { failure: clientFailure(answer.error) })
         return { at, command: { ...command, answer, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
       }
-      const problem = kit.problem(call.name, "output", answer.output)
+      const problem = yield* kit.problem(call.name, "output", answer.output)
       if (problem !== undefined) return yield* invalid(`output: ${problem}`)
       const output = cutOutput(answer.output)
       const kept: WaitAnswer = { type: "tool_result", output }
@@ -297,7 +297,7 @@ export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: P
     const before = judged(turn, call?.toolCallId, undefined)
     const data = judged(turn, call?.toolCallId, answer.rewrite)
     if (answer.decision === "deny" || before === undefined || data === undefined) return { at, command: { ...command, answer } }
-    const wrong = answer.rewrite === undefined ? undefined : misfit(answer.rewrite, before, kit)
+    const wrong = answer.rewrite === undefined ? undefined : yield* misfit(answer.rewrite, before, kit)
     if (wrong !== undefined) return yield* wrong
     const input = data.point === "before_tool_call" ? { input: data.toolInput } : {}
     // The answer itself is what the roles have asked for.

@@ -8,6 +8,7 @@ import { Database } from "../../src/store/Database.ts"
 import {
   createToolset, deleteToolset, foresee, listToolsets, noteProbe, patchToolset, readOffered, readServer, readToolset, type StoredToolset
 } from "../../src/store/toolsets.ts"
+import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { unusableSchema } from "../../src/tools/usable.ts"
 import { json, noContent } from "../answers.ts"
@@ -38,6 +39,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
   const lease = yield* Lease
   const outbound = yield* Outbound
   const pages = yield* makePages
+  const schemas = yield* Schemas
   const toolsets = yield* Toolsets
   const roomFor = yield* makeRoom
   const writes = yield* makeWrites
@@ -48,8 +50,8 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
     return problem === undefined ? Effect.void : Effect.fail(refuseUrl("url", problem))
   }
 
-  const refuseSchemas = Effect.fnUntraced(function*(tools: ReadonlyArray<ClientTool> | undefined) {
-    const found = yield* unusableSchema(tools ?? [])
+  const refuseSchemas = Effect.fnUntraced(function*(workspace: string, tools: ReadonlyArray<ClientTool> | undefined) {
+    const found = yield* unusableSchema((schema) => schemas.unusable(workspace, schema), tools ?? [])
     if (found !== undefined) yield* invalid(`${found.path}: expected ${found.expected}`)
   })
 
@@ -57,7 +59,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
     create: Effect.fnUntraced(function*({ payload }) {
       const { workspace } = yield* Caller
       const ask = Effect.gen(function*() {
-        if (payload.kind === "client") return void (yield* refuseSchemas(payload.tools))
+        if (payload.kind === "client") return void (yield* refuseSchemas(workspace, payload.tools))
         yield* reachable(payload.url)
         // Sooner than after a probe of ten seconds.
         const refused = yield* database.run("toolsets.foresee", (db) => foresee(db, workspace, payload))
@@ -94,7 +96,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
     update: Effect.fnUntraced(function*({ headers, params: { toolsetId }, payload }) {
       const { workspace } = yield* Caller
       yield* reachable(payload.url)
-      yield* refuseSchemas(payload.tools)
+      yield* refuseSchemas(workspace, payload.tools)
       const patched = yield* writes.change("toolsets.update", async (tx) => {
         const done = await patchToolset(tx, workspace, toolsetId, payload, meets(headers["if-match"]), lease.now())
         if (!("refused" in done)) return done

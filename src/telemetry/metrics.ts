@@ -67,6 +67,12 @@ export const turnsEnded = labelled((attributes) => total("turns", "turns ended",
 export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
+// Schemas of tools
+export const schemaChecks = labelled((attributes) => total("schema_checks", "checks of tools' schemas, by what became of them: judged, slow, busy, broken", attributes), "outcome")
+export const schemaChecksWaiting = gauge("schema_checks_waiting", "checks that wait for a thread, or for their workspace's budget")
+export const schemaCpu = total("schema_check_cpu_seconds", "processor time of checks of tools' schemas, and of starting the threads that were late")
+export const schemaThreadsDied = total("schema_threads_died", "threads that died over a check, and were replaced")
+
 // Models
 export const samples = labelled((attributes) => total("model_samples", "model calls ended", attributes), "provider", "outcome")
 export const sampleDuration = labelled((attributes) => seconds("model_sample_duration", "one model call", attributes), "provider")

@@ -14,10 +14,11 @@ import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { noteProbe, type Probed, readServer } from "../store/toolsets.ts"
 import { readCatalogue, toolsOf } from "./catalogue.ts"
 import { callTool } from "./mcp/call.ts"
-import type { Listing } from "./mcp/listing.ts"
+import { type Listing, listingOf, type Offers } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { failed } from "./mcp/outcome.ts"
 import { type Server, Sessions } from "./mcp/Sessions.ts"
+import { Schemas, type Unjudged } from "./Schemas.ts"
 import type { Tool, ToolOutcome } from "./Tool.ts"
 
 /** One catalogue of one toolset: what a turn's plan holds. */
@@ -83,6 +84,7 @@ const someCatalogues = `
 const make = Effect.gen(function*() {
   const database = yield* Database
   const lease = yield* Lease
+  const schemas = yield* Schemas
   const sessions = yield* Sessions
   const versions = makeFresh<number>()
   const servers = makeFresh<Server & { readonly namespace: string }>()
@@ -168,20 +170,26 @@ const make = Effect.gen(function*() {
     servers.forget(keyOf(workspace, toolsetId))
   }
 
-  const probedOf = (asking: Effect.Effect<Listing, McpFailure>): Effect.Effect<Probed> =>
-    asking.pipe(
+  const probedOf = (workspace: string, namespace: string, asking: Effect.Effect<Offers, McpFailure>): Effect.Effect<Probed, Unjudged> =>
+    Effect.flatMap(asking, (offers): Effect.Effect<Listing, McpFailure | Unjudged> => listingOf((schema) => schemas.unusable(workspace, schema), namespace, offers)).pipe(
       Effect.map(({ note, tools }): Probed => ({ status: "ready", tools, at: lease.now(), ...(note !== undefined && { reason: note }) })),
-      Effect.catch(({ message, reason }) => Effect.sync((): Probed => ({ status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at: lease.now() })))
+      Effect.catchTag("McpFailure", ({ message, reason }) => Effect.sync((): Probed => ({ status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at: lease.now() })))
     )
 
   const probe = (workspace: string, namespace: string, server: Server) =>
-    probedOf(sessions.probe(workspace, server, (session) => session.list(namespace)))
+    probedOf(workspace, namespace, sessions.probe(workspace, server, (session) => session.list)).pipe(
+      Effect.catchTag("Unjudged", ({ message }) => Effect.sync((): Probed => ({ status: "unreachable", reason: message, at: lease.now() })))
+    )
 
   /** In the session that is open: who announces a change has one. */
   const follow = Effect.fnUntraced(function*(workspace: string, toolsetId: string) {
     const server = yield* serverOf(workspace, toolsetId)
     if (server === undefined) return
-    const probed = yield* probedOf(sessions.use(workspace, toolsetId, server, (session) => session.list(server.namespace)))
+    const probed = yield* probedOf(workspace, server.namespace, sessions.use(workspace, toolsetId, server, (session) => session.list)).pipe(
+      // The server has answered: what it offers is read again, in the next round.
+      Effect.catchTag("Unjudged", () => Effect.sync(() => void again.add(keyOf(workspace, toolsetId))))
+    )
+    if (probed === undefined) return
     yield* database.atomically("toolsets.probed", (tx) => noteProbe(tx, workspace, toolsetId, server, probed))
     forget(workspace, toolsetId)
   })
@@ -211,7 +219,7 @@ const make = Effect.gen(function*() {
       const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => Effect.succeed("unavailable" as const)))
       if (server === "unavailable") return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
       if (server === undefined || tool.kind !== "mcp") return failed("tool_not_found", "the toolset is not there any more")
-      return yield* callTool(sessions, { workspace, tool, server, input, toolCallId })
+      return yield* callTool(sessions, schemas, { workspace, tool, server, input, toolCallId })
     }),
     probe,
     forget

@@ -14,9 +14,13 @@ import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { makeThreadModel } from "../../src/store/threadModel.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
-import { checkSchema, validate } from "../../src/tools/jsonSchema.ts"
+import { Validators } from "../../src/tools/jsonSchema.ts"
 import { addToolset } from "../http/toolFixture.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+
+const validators = new Validators()
+const checkSchema = (schema: unknown) => validators.unusable(JSON.stringify(schema))
+const validate = (schema: unknown, value: unknown) => validators.misfit(JSON.stringify(schema), value)
 
 let server: TestServer
 beforeAll(async () => { server = await startServer() })

@@ -19,7 +19,7 @@ it("belongs to its workspace: another's many toolsets do not end it", async () =
       sessions.onChange((workspace, _, what) => { if (what === "opened") heard.push(workspace) })
       const [theirs, ...many] = servers.map(({ url }) => url)
       const toolsetId = freshId("toolset")
-      const use = (workspace: string, id: string, url: string | undefined) => Effect.orDie(sessions.use(workspace, id, { url: url ?? "" }, (session) => session.list("any")))
+      const use = (workspace: string, id: string, url: string | undefined) => Effect.orDie(sessions.use(workspace, id, { url: url ?? "" }, (session) => session.list))
       yield* use(server.workspaces.beta, toolsetId, theirs)
       for (const url of many) yield* use(server.workspaces.alpha, freshId("toolset"), url)
       yield* use(server.workspaces.beta, toolsetId, theirs)
@@ -39,7 +39,7 @@ it("makes room for another by giving up the oldest, which its user keeps to the 
       const [first, second, third] = servers.map(({ url }) => {
         const toolsetId = freshId("toolset")
         return <A>(more: Effect.Effect<A>) => sessions.use(server.workspaces.alpha, toolsetId, { url }, (session) => Effect.flatMap(more, (before) =>
-          Effect.map(session.list("any"), ({ tools }) => [before, tools.length] as const)))
+          Effect.map(session.list, ({ offers }) => [before, offers.length] as const)))
       })
       // The first is in use while the third, one too many, is opened.
       return yield* first!(Effect.orDie(Effect.andThen(second!(Effect.void), third!(Effect.void))))
