@@ -48,7 +48,15 @@ const counts = (name: string, description: string) =>
 export const httpRequests = labelled((attributes) => total("http_requests", "requests answered", attributes), "method", "route", "status")
 export const httpDuration = labelled((attributes) => seconds("http_request_duration", "from request to end of answer, streams left out", attributes), "method", "route")
 export const quotaRefusals = labelled((attributes) => total("quota_refusals", "requests refused because the workspace has used up a quota", attributes), "resource")
+export const requestsRefused = labelled((attributes) => total("requests_refused", "requests refused to keep the node for others, by which limit", attributes), "reason")
+export const connectionsOpen = gauge("connections_open", "connections to the listener")
+export const connectionsRefused = total("connections_refused", "connections closed at once since there were too many")
+export const connectionsCut = labelled((attributes) => total("connections_cut", "connections ended since their client did not read, sent too slowly, or sent on without reading", attributes), "reason")
+export const answersUnread = gauge("answers_unread_bytes", "answers that clients have not taken, when last looked at")
+export const bodiesUnfinished = gauge("bodies_unfinished_bytes", "bodies that are on their way, as far as they have come")
 export const streamsOpen = gauge("streams_open", "event streams connected to this node")
+export const pollsOpen = gauge("long_polls_open", "requests that wait for news on this node")
+export const streamsWaiting = gauge("streams_waiting_bytes", "what waits to be read by watchers of streams")
 export const streamGaps = total("stream_gaps", "times that a slow reader was told of a gap")
 export const streamsDropped = total("streams_dropped", "streams closed because their reader had stalled")
 
@@ -83,6 +91,7 @@ export const outboundRefused = labelled((attributes) => total("outbound_refused"
 export const sessionsGivenUp = total("mcp_sessions_given_up", "sessions with tool servers given up for another of the same workspace")
 
 // The journal and the database
+export const leaseLapses = total("lease_lapses", "times that this node's own lease lapsed: it paused, or PostgreSQL did")
 export const appendsPerStatement = counts("journal_batch_appends", "appends a statement")
 export const claimsPerStatement = counts("journal_batch_claims", "claims a statement")
 export const appendsRefused = total("journal_appends_refused", "appends that found another owner")
