@@ -118,6 +118,10 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
         const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema
         return schema === undefined ? undefined : validate(schema, value)
       },
+      asksAgent: (name) => {
+        const tool = named.get(name)
+        return tool?.kind === "built-in" && tool.asksAgent
+      },
       refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
       run
     }

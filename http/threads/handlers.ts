@@ -56,11 +56,15 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
   const find = (workspace: string, threadId: string) =>
     Effect.flatMap(reads.detail(workspace, threadId), (rows) => rows === undefined ? noThread() : Effect.succeed(rows))
 
-  const answer = (workspace: string, rows: ThreadDetailRows) =>
-    json(
-      threadDetail(threadRows(workspace, rows, rows.inputs), { ...rows.spend, at: lease.now() }), 200,
-      { etag: etag(rows.version) }
-    )
+  const answer = (workspace: string, rows: ThreadDetailRows) => {
+    const { head: { status }, id, inputs, owner, spend, version } = rows
+    const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
+    return goOn(waiting, (waitingFor) =>
+      Effect.succeed(json(
+        { ...threadDetail(threadRows(workspace, rows, inputs), { ...spend, at: lease.now() }), ...(waitingFor === undefined ? {} : { waitingFor }) }, 200,
+        { etag: etag(version) }
+      )))
+  }
 
   const update = Effect.fnUntraced(function*(caller: Caller["Service"], threadId: string, patch: ThreadPatch, ifMatch: string | undefined) {
     const { principal, workspace } = caller
@@ -75,7 +79,7 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
         Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
       )
       if (written === undefined) continue
-      return answer(workspace, { ...rows, ...written })
+      return yield* answer(workspace, { ...rows, ...written })
     }
   })
 
@@ -107,7 +111,7 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
     }))
     .handle("get", Effect.fnUntraced(function*({ params }) {
       const { workspace } = yield* Caller
-      return answer(workspace, yield* find(workspace, params.threadId))
+      return yield* answer(workspace, yield* find(workspace, params.threadId))
     }))
     .handle("update", Effect.fnUntraced(function*({ headers, params, payload }) {
       return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])
