@@ -36,7 +36,7 @@ interface Filling {
 const capOf = (limit: number) => limit === 0 ? Infinity : limit
 
 export class Bulkheads {
-  /** Of the workspaces that have something under way. */
+  /** Of the workspaces that have something under way, or had a moment ago. */
   private readonly compartments = new Map<string, Compartment>()
   private readonly limits: SlotLimits
 
@@ -56,15 +56,12 @@ export class Bulkheads {
     return compartment
   }
 
-  leave(workspace: string, compartment: Compartment) {
-    if (--compartment.seats === 0) this.compartments.delete(workspace)
-  }
-
-  /** Slots that are taken, and those who wait for one: of all workspaces together. */
+  /** Slots that are taken, and those who wait for one: of all workspaces together. Forgets those that have nothing under way. */
   filling() {
     const turn: Filling = { used: 0, waiting: 0 }
     const call: Filling = { used: 0, waiting: 0 }
-    for (const { calls, turns } of this.compartments.values()) {
+    for (const [workspace, { calls, seats, turns }] of this.compartments) {
+      if (seats === 0) this.compartments.delete(workspace)
       turn.used += turns.used
       turn.waiting += turns.waiting
       call.used += calls.used
@@ -184,7 +181,7 @@ export class Seat implements Guest {
     this.compartment = undefined
     if (state === "held") compartment.turns.leave(this)
     else compartment.turns.withdraw(this)
-    this.bulkheads.leave(this.workspace, compartment)
+    compartment.seats--
   }
 
   private keepTime() {

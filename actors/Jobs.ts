@@ -26,7 +26,7 @@ import type { Being, Kind, Written } from "./Kind.ts"
 /** What jobs need of the actor that they are performed for. */
 export interface Employer<Snapshot, Request> extends Being<Snapshot> {
   readonly desk: Desk<Request>
-  readonly head: Pick<Head, "updatedAt">
+  readonly head: Pick<Head, "runnableAt" | "updatedAt">
   readonly lost: boolean
 }
 
@@ -144,8 +144,9 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
   /** An actor is in memory again. `mine`: this node has owned it since it started what is on the desk. */
   const resume = (live: Live, mine: boolean) => {
     const { desk } = live
-    // K4 of Bulkheads.ts.
-    if (!mine && desk.seat === undefined) seatOf(live).absentSince(live.head.updatedAt)
+    // K4 of Bulkheads.ts. Before its moment had come it stood in no line.
+    const { runnableAt, updatedAt } = live.head
+    if (!mine && desk.seat === undefined) seatOf(live).absentSince(Math.max(updatedAt, runnableAt ?? 0))
     const wanted = new Map<string, Job>()
     for (const job of kind.again(live.snapshot)) {
       const run = kind.run(job)

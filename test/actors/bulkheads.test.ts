@@ -60,7 +60,9 @@ describe("slots", () => {
       const bulkheads = new Bulkheads({ turns, calls })
       const clock = { now: () => now, fenced: () => false }
       const actors = Array.from({ length: 12 }, (_, i) => ({ seat: bulkheads.seat(`w${i % 2}`, clock), jobs: new Array<Place>() }))
-      const held = (seat: Seat, jobs: ReadonlyArray<Place>) => seat.waitingFor !== "turn_slot" && (jobs.length > 0 || seat.isIdle)
+      /** Jobs that take slots. */
+      const entered = new Set<Place>()
+      const holds = (seat: Seat, jobs: ReadonlyArray<Place>) => seat.isIdle || (seat.waitingFor !== "turn_slot" && jobs.some((job) => entered.has(job)))
       const check = () => {
         const { call, turn } = bulkheads.filling()
         assert.isAtMost(turn.used, turns * 2)
@@ -68,17 +70,14 @@ describe("slots", () => {
         for (const parity of [0, 1]) {
           const own = actors.filter((_, i) => i % 2 === parity)
           const isWaiting = own.some(({ seat }) => seat.waitingFor === "turn_slot")
-          const idle = own.filter(({ seat }) => seat.isIdle).length
-          const inTurn = own.filter(({ jobs, seat }) => held(seat, jobs) && (seat.isIdle || jobs.some((job) => job.isWaiting || entered.has(job)))).length
+          const inTurn = own.filter(({ jobs, seat }) => holds(seat, jobs)).length
           assert.isAtMost(inTurn, turns)
-          if (isWaiting) assert.strictEqual(inTurn, turns, `${idle} of them idle`)
+          if (isWaiting) assert.strictEqual(inTurn, turns)
           if (own.some(({ seat }) => seat.waitingFor === "call_slot")) {
             assert.strictEqual(own.flatMap(({ jobs }) => jobs).filter((job) => entered.has(job) && !job.isWaiting).length, calls)
           }
         }
       }
-      /** Jobs that take slots. */
-      const entered = new Set<Place>()
       for (const { act, which, who } of moves) {
         now += 1
         const { jobs, seat } = actors[who] ?? assert.fail()
@@ -183,7 +182,12 @@ describe("turns of one workspace", () => {
       yield* pass(2_000)
       assert.isTrue(isOver(world, other))
       yield* pass(10_000)
-      assert.strictEqual(logOf(world, awaits), "user(A) intent(A) wait(A) resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
+      assert.strictEqual(logOf(world, awaits), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
+      const fails = yield* begin(node, "F\n/fail model_overloaded busy")
+      const next = yield* begin(node, "N\n/wait 100ms")
+      yield* pass(300)
+      assert.deepStrictEqual(over(world, [fails, next]), [false, true])
+      yield* toRest(world, node, fails)
       assert.deepStrictEqual(slots(node), free)
     }))
 
@@ -197,6 +201,7 @@ describe("turns of one workspace", () => {
       yield* pass(11_000)
       assert.deepStrictEqual(yield* waiting(node, [a, b, c]), [undefined, "turn_slot", undefined])
       yield* node.deliver(c, { request: cancel })
+      yield* settle
       assert.deepStrictEqual(yield* waiting(node, [b]), [undefined])
       yield* pass(11_000)
       assert.strictEqual(logOf(world, b), "user(B) turn_cancelled(B) user(D) assistant(D) turn_completed(D)")
