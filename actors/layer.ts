@@ -10,7 +10,7 @@ import * as Thread from "./thread/layer.ts"
 export interface ActorsOptions {
   /** Milliseconds at rest after which an actor leaves memory; 5 s unless told. */
   readonly idleMs?: number
-  /** Bytes of kept prompts on this node; 48 MiB unless told. */
+  /** Bytes of kept prompts on this node; 32 MiB unless told. */
   readonly promptBytes?: number
   /**
    * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its turn: a
@@ -32,7 +32,7 @@ export interface ActorsOptions {
 const fruitlessLimit = 3
 
 export const layer = ({
-  idleMs = 5_000, promptBytes = 48 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000,
+  idleMs = 5_000, promptBytes = 32 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000,
   slots = { turns: 0, calls: 0 }, mostActors = 10_000
 }: ActorsOptions = {}) => {
   const options = { idleMs, fruitlessLimit, mostActors, bulkheads: new Bulkheads(slots) }

@@ -45,14 +45,16 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
    * have not been asked. The job waits and tries again, until it begins or its turn ends.
    */
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
-    isDone(what) ? Effect.succeed(what.value) : Effect.gen(function*() {
-      for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-        const had = yield* Effect.result(what)
-        if (Result.isSuccess(had)) return had.success
-        if (pauseMs === firstPauseMs) yield* Effect.logWarning("a job cannot begin yet: it is tried again", had.failure)
-        yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
-      }
-    })
+    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
+
+  const again = Effect.fnUntraced(function*<A, E>(what: Effect.Effect<A, E>, failure: E) {
+    yield* Effect.logWarning("a job cannot begin yet: it is tried again", failure)
+    for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+      yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
+      const had = yield* Effect.result(what)
+      if (Result.isSuccess(had)) return had.success
+    }
+  })
 
   /** The slots of what runs itself. A thread that was asked by another one's turn goes first: that turn waits for it. */
   const enter = (being: Being<Snapshot>, start: Start) => {
