@@ -133,7 +133,7 @@ export const serve = (settings: NodeSettings) =>
       Layer.provideMerge(scraped),
       Layer.provideMerge(watchNode),
       Layer.provideMerge(edge),
-      Layer.provideMerge(Actors.layer()),
+      Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
       Layer.provideMerge(stores),
       Layer.provideMerge(ground)
     )

@@ -62,7 +62,11 @@ export const streamsDropped = total("streams_dropped", "streams closed because t
 
 // Actors
 export const actorsLive = gauge("actors_live", "actors in this node's memory")
-export const jobsRunning = gauge("jobs_running", "model and tool calls under way")
+export const jobsRunning = gauge("jobs_running", "calls of models, tools and hooks under way, with those that stand in line")
+export const slotsUsed = labelled((attributes) => gauge("slots_used", "slots that running turns, and calls under way, have of their workspaces", attributes), "kind")
+export const slotsWaiting = labelled((attributes) => gauge("slots_waiting", "turns, and calls, that wait for a slot of their workspace", attributes), "kind")
+export const mailboxesFull = labelled((attributes) => total("mailbox_full", "commands refused because too many waited for their actor", attributes), "kind")
+export const actorsEvicted = labelled((attributes) => total("actors_evicted", "actors at rest that left memory early, since there were too many", attributes), "kind")
 export const sweepAge = gauge("sweep_age_seconds", "time since the last sweep that went well")
 export const actorClaims = labelled((attributes) => total("actor_claims", "actors taken over by this node", attributes), "kind")
 export const actorTakeovers = total("actor_takeovers", "actors taken over from nodes whose leases had lapsed")

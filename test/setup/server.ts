@@ -10,6 +10,7 @@
  */
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import type { SlotLimits } from "../../actors/Bulkheads.ts"
 import * as Actors from "../../actors/layer.ts"
 import { Credentials } from "../../http/Credentials.ts"
 import { Idempotency } from "../../http/Idempotency.ts"
@@ -103,6 +104,8 @@ export interface ServerOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs?: number
   readonly leaseTtlMs?: number
+  /** Of one workspace; no limit unless told. */
+  readonly slots?: SlotLimits
   /** No limit unless told. */
   readonly rates?: Rates
   /** How patient the listener is, and how much clients may hold of it. */
@@ -149,7 +152,9 @@ const services = (url: string, options: ServerOptions) => {
     Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
   )
   return edge.pipe(
-    Layer.provideMerge(Actors.layer({ ...(options.idleMs !== undefined && { idleMs: options.idleMs }) })),
+    Layer.provideMerge(Actors.layer({
+      ...(options.idleMs !== undefined && { idleMs: options.idleMs }), ...(options.slots !== undefined && { slots: options.slots })
+    })),
     Layer.provideMerge(stores)
   )
 }
