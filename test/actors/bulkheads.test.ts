@@ -1,6 +1,6 @@
 /** What one workspace may have under way on a node (K1 to K4 of actors/Bulkheads.ts), and what a mailbox and a node's memory hold (H7, G4). */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Result } from "effect"
+import { Deferred, Effect, Fiber, Metric, Result } from "effect"
 import fc from "fast-check"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
 import { Bulkheads, Place, type Seat } from "../../actors/Bulkheads.ts"
@@ -351,6 +351,9 @@ describe("turns in line", () => {
 })
 
 describe("a mailbox that is full", () => {
+  const refusals = Effect.map(Metric.snapshot, (all) =>
+    all.reduce((sum, { attributes, id, state, type }) => sum + (id === "troupe_mailbox_full_total" && type === "Counter" && attributes?.["kind"] === "thread" ? Number(state.count) : 0), 0))
+
   it.effect("refuses commands of clients, and nothing else; what it took is worked off", () =>
     Effect.gen(function*() {
       const { node, world } = yield* setting({})
@@ -370,9 +373,11 @@ describe("a mailbox that is full", () => {
       yield* settle
       assert.notInclude(answered(), true)
 
+      const before = yield* refusals
       const refused = yield* Effect.flip(node.deliver(ref, remove()))
       assert.deepInclude(refused, { _tag: "Refused", reason: "rate_limited", code: "mailbox_full", retryAfterSeconds: 1 })
       assert.deepInclude(yield* Effect.flip(node.deliver(ref, { request: submit("C") })), { code: "mailbox_full" })
+      assert.strictEqual((yield* refusals) - before, 2)
 
       // It may have been taken before: told so, its sender would send it anew.
       yield* ask({ ...remove(), sent: { id: "x", at: 0, again: true } })
