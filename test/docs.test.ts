@@ -98,6 +98,17 @@ describe("the architecture", () => {
   })
 })
 
+describe("the way back", () => {
+  it("to a version before migration 5 names every migration since, and each is explained", () => {
+    const since = readdirSync(join(root, "src/store/migrations")).flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? []).filter((name) => name >= "005")
+    const told = textOf("docs/operations.md")
+    const [, forgotten = ""] = /delete from kysely_migration\s+where name in \((.*?)\)/s.exec(told) ?? []
+    assert.deepStrictEqual(sorted([...forgotten.matchAll(/'(\w+)'/g)].map(([, name = ""]) => name)), sorted(since))
+    const explained = rows(section(told, "Draining, restarts, upgrades")).flatMap(([names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name))
+    assert.deepStrictEqual(sorted(explained), sorted(since))
+  })
+})
+
 /** A figure as a document gives it, and where it comes from. */
 const figures: ReadonlyArray<readonly [document: string, says: string, source: string, as: string]> = [
   ["docs/decisions.md", "up to 32 MiB a node", "actors/layer.ts", "promptBytes = 32 * 1024 * 1024"],
@@ -143,6 +154,20 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
   ["docs/architecture.md", "at most 512 hosts and 1,024 connections, 512 with one host", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512"],
   ["docs/architecture.md", "nobody uses are closed after 10 s", "src/outbound/pools.ts", "keepAliveMs: 10_000"],
+  ["docs/operations.md", "| connections | 10,000 |", "http/Peers.ts", "connections: 10_000, answerMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024"],
+  ["docs/operations.md", "128 at once, 16 MiB together", "http/Room.ts", "answerBytes: 48 * MiB, answersPerKey: 128, bodyBytes: 48 * MiB, bodiesPerKey: 64, shareBytes: 16 * MiB"],
+  ["docs/operations.md", "256 KiB a connection", "http/Peer.ts", "heldBytes = 256 * 1024"],
+  ["docs/operations.md", "what waits for all watchers of streams | 64 MiB", "http/streams/Streams.ts", "waitingBytes: 64 * 1024 * 1024"],
+  ["docs/operations.md", "commands in a mailbox, by thread | 256", "actors/Host.ts", "mailboxCapacity = 256"],
+  ["docs/operations.md", "actors of a kind in memory, by node | 10,000", "actors/layer.ts", "mostActors = 10_000"],
+  ["docs/operations.md", "hosts (scheme, host and port) with connections | 512", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512, workspaces: 256"],
+  ["docs/operations.md", "sessions with MCP servers | 256", "src/tools/mcp/Sessions.ts", "Sessions.layerOf(256)"],
+  ["docs/operations.md", "looks at | 5,000", "src/store/hookDecisions.ts", "looked = 5_000"],
+  ["docs/operations.md", "200 ms of processor time, 1 s by the clock", "src/tools/SchemaThreads.ts", "checkMs: 200, wallMs: 1_000, lineMs: 10_000, budget: { ms: 200, windowMs: 5_000 }"],
+  ["docs/operations.md", "calls of one response | 10 s together", "actors/thread/toolbox.ts", "patienceMs = 10_000"],
+  ["docs/operations.md", "states of all patterns of a schema | 10,000", "src/tools/jsonSchema.ts", "mostStates = 10_000"],
+  ["docs/operations.md", "`threads` | 10,000,000", "src/domain/quota.ts", "stored_bytes: 10 * GiB, threads: 10_000_000"],
+  ["docs/operations.md", "A message is taken for 30 s", "src/bus/signature.ts", "windowMs = 30_000"],
   ["README.md", "PostgreSQL 15 or later", "src/cli/doctor.ts", ">= 15"],
   ["README.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"]
 ]
