@@ -9,7 +9,7 @@ import * as Thread from "./thread/layer.ts"
 export interface ActorsOptions {
   /** Milliseconds at rest after which an actor leaves memory; 5 s unless told. */
   readonly idleMs?: number
-  /** Bytes of kept prompts on this node; 48 MiB unless told. */
+  /** Bytes of kept prompts on this node; 32 MiB unless told. */
   readonly promptBytes?: number
   /**
    * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its turn: a
@@ -23,7 +23,7 @@ export interface ActorsOptions {
 /** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
 const fruitlessLimit = 3
 
-export const layer = ({ idleMs = 5_000, promptBytes = 48 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000 }: ActorsOptions = {}) =>
+export const layer = ({ idleMs = 5_000, promptBytes = 32 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000 }: ActorsOptions = {}) =>
   Sweep.layer.pipe(
     Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })]),
     Layer.provideMerge([Placement.layer, Router.layer])

@@ -4,6 +4,7 @@
  */
 import { Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import type { HttpApiError } from "effect/http-api"
+import type { UrlProblem } from "../src/outbound/urls.ts"
 import { Refused } from "./errors.ts"
 
 const digits = (what: string, format: string) =>
@@ -145,6 +146,10 @@ export const refuseBody = (error: Schema.SchemaError) => {
     code: problem.unknown ? "unknown_field" : "invalid_body"
   })
 }
+
+/** The refusal of a URL that this server would never ask: which rule it breaks is the code. */
+export const refuseUrl = (path: string, { message, reason }: UrlProblem) =>
+  new Refused({ error: "invalid_request", code: reason, message: `${path}: ${message}` })
 
 /** Parameters of lists have codes of their own. */
 const codesOfParameters: Readonly<Record<string, string | undefined>> = { limit: "limit_out_of_range", cursor: "invalid_cursor" }

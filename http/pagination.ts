@@ -7,39 +7,20 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+import { limits, pages } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
 import { whole } from "./Validate.ts"
 
-/** Rows a page by default, and at most (design, section 17). */
-export const lists = {
-  events: [100, 200],
-  operations: [100, 200],
-  hookDecisions: [100, 200],
-  scheduleRuns: [100, 200],
-  feedMessages: [100, 200],
-  threads: [50, 200],
-  feeds: [50, 200],
-  agents: [50, 200],
-  profiles: [50, 200],
-  roles: [50, 200],
-  toolsets: [50, 200],
-  toolCalls: [50, 200],
-  connections: [50, 200],
-  identities: [50, 200],
-  models: [50, 200],
-  keys: [50, 200],
-  schedules: [20, 100]
-} as const
-export type List = keyof typeof lists
+export type List = keyof typeof pages
 
 /** The query parameter `limit` of a list. */
-export const limitOf = (list: List) => Schema.optional(whole(1, lists[list][1]))
+export const limitOf = (list: List) => Schema.optional(whole(1, pages[list][1]))
 
 /** How many rows to answer with. */
-export const rowsOf = (list: List, limit: number | undefined): number => limit ?? lists[list][0]
+export const rowsOf = (list: List, limit: number | undefined): number => limit ?? pages[list][0]
 
 /** The query parameter `cursor`. */
-export const CursorParam = Schema.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)))
+export const CursorParam = Schema.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(limits.cursorChars)))
 
 /** Values of a list's filters and of its order, as texts. */
 export type Filter = Readonly<Record<string, string | undefined>>

@@ -20,6 +20,7 @@ import { Bus } from "./bus/Bus.ts"
 import { layerInProcess } from "./bus/inProcess.ts"
 import { layerNats } from "./bus/nats.ts"
 import { natsSettings } from "./bus/natsSettings.ts"
+import { type BusKey, busKeys } from "./bus/signature.ts"
 import type { NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { Envelope } from "./crypto/envelope.ts"
@@ -41,6 +42,7 @@ import { ThreadReads } from "./store/ThreadReads.ts"
 import { layerTidy } from "./store/tidy.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
@@ -51,9 +53,9 @@ const cursorSecret = (settings: NodeSettings) => {
 }
 
 /** Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database. */
-const busOf = (settings: NodeSettings) => {
+const busOf = (settings: NodeSettings, keys: ReadonlyArray<BusKey>) => {
   const nats = natsSettings(settings)
-  return nats === undefined ? layerInProcess : layerNats({ name: settings.nodeId, settings: nats })
+  return nats === undefined ? layerInProcess : Layer.unwrap(Effect.map(Lease, (lease) => layerNats({ name: settings.nodeId, settings: nats, keys, lease })))
 }
 
 /** Set once, when the node begins to leave. */
@@ -101,13 +103,14 @@ export const serve = (settings: NodeSettings) =>
   Layer.unwrap(Effect.gen(function*() {
     const watch = yield* observe
     const leaving = new Leaving()
-    const ground = Layer.mergeAll(
-      busOf(settings),
+    const keys = busKeys(settings.encryptionKeys.map(({ key }) => Redacted.value(key)))
+    const ground = busOf(settings, keys).pipe(Layer.provideMerge(Layer.mergeAll(
       Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
-      Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
-      layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
-    ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
+      Schemas.layer,
+      Models.layer({ env: process.env, scripted: settings.scriptedModels, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
+      layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
+    )), Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
     const hooks = Hooks.layer.pipe(
       Layer.provideMerge(Reviewers.layer),
       Layer.provide(Connections.layer),

@@ -21,14 +21,16 @@ describe("settings", () => {
     assert.strictEqual(settings.drainSeconds, 20)
     assert.strictEqual(settings.rateLimit, 0)
     assert.isTrue(settings.allowPrivateNetwork)
+    assert.isTrue(settings.scriptedModels)
     assert.isTrue(settings.migrate)
     assert.match(settings.nodeId, /^[a-z0-9-]+-[0-9a-f]{8}$/)
   }))
 
-  it.effect("are stricter in production: limits on, private networks off", () => Effect.gen(function*() {
+  it.effect("are stricter in production: limits on, private networks and scripted models off", () => Effect.gen(function*() {
     const settings = yield* Settings.fromRecord("serve", production, { migrate: false })
     assert.strictEqual(settings.rateLimit, 50)
     assert.isFalse(settings.allowPrivateNetwork)
+    assert.isFalse(settings.scriptedModels)
     assert.isFalse(settings.migrate)
     assert.deepStrictEqual(settings.encryptionKeys.map((k) => [k.id, Redacted.value(k.key).length]), [["k1", 32]])
   }))

@@ -13,6 +13,8 @@ import type { ActorError, Answer } from "../Actor.ts"
 export interface Asked {
   readonly workspace: string
   readonly principal: Principal
+  /** May name models that the profile does not select. */
+  readonly anyModel?: true
   /** The thread that an agent asks from. */
   readonly from?: string
   readonly key?: { readonly scope: string; readonly fingerprint: string }

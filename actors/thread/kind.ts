@@ -5,9 +5,9 @@ import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
+import { chargedIn } from "../../machines/thread/charged.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
-import { dollars } from "../../src/domain/usage.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import { ranFor, type Turn } from "../../machines/thread/context.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
@@ -53,7 +53,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
-      const detail = answers.detail(being, next, at, spend)
+      const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
         status: 201,
         version: 1,
@@ -74,7 +74,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes)
+        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes, command.admissions)
       default:
         return answers.nothing
     }
@@ -84,7 +84,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     const { parent, snapshot: before } = being
     const inputs = inputChanges(before.context, next.context, facts, command?.type === "remove" ? command.inputId : undefined)
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
-    const amount = spentBy(before.context.turn, facts)
+    const amount = chargedIn(before.context.turn, facts)
     return {
       said: facts,
       facts: facts.map(factRow),
@@ -158,6 +158,8 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
   }
 }
 
+const admissionsOf = (command: Command | undefined) => command !== undefined && "admissions" in command ? command.admissions : {}
+
 const outcomes: Partial<Record<Fact["type"], string>> = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" }
 
 const count = (fact: Fact, turn: Turn | null) => {
@@ -166,20 +168,6 @@ const count = (fact: Fact, turn: Turn | null) => {
   record(turnsEnded.with({ outcome }))
   if (turn?.turnId === fact.turnId) record(turnDuration, ranFor(turn, fact.at) / 1000)
   if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
-}
-
-/** Money of the step: what turns that ended had cost. What models inside of tools had cost is booked where they ran. */
-const spentBy = (turn: Turn | null, facts: ReadonlyArray<Fact>) => {
-  let spent = 0
-  let inside = turn?.inside ?? 0
-  for (const fact of facts) {
-    if (fact.type === "tool_result") inside += fact.event.usage?.estimatedCost ?? 0
-    if (fact.type !== "turn_completed" && fact.type !== "turn_cancelled" && fact.type !== "turn_failed") continue
-    spent += (fact.event.usage.estimatedCost ?? 0) - inside
-    inside = 0
-  }
-  // To a billionth: what was added and taken away again leaves nothing.
-  return dollars(spent)
 }
 
 /** The input as it was accepted. */

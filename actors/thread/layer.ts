@@ -6,6 +6,7 @@ import { toTimestamp } from "../../src/domain/time.ts"
 import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { shardOf } from "../../src/journal/shard.ts"
+import { isSelected } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
 import { failing, goOn } from "../../src/now.ts"
 import { freshId } from "../../src/seed.ts"
@@ -15,9 +16,11 @@ import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import { Spending } from "../../src/store/Spending.ts"
+import { makeThreadModel } from "../../src/store/threadModel.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
+import { profileOf } from "../../src/store/threadProfile.ts"
 import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
@@ -30,7 +33,7 @@ import { threadFamily } from "./families/thread.ts"
 import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./prompts.ts"
-import { explain } from "./refusals.ts"
+import { explain, notInProfile } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { makeReviewing } from "./reviewer.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
@@ -80,11 +83,11 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   reviewers.appoint(makeReviewing(exchange))
   const database = yield* Database
   const tools = yield* makeTools([
-    threadFamily({ reads, now: lease.now }),
+    threadFamily({ reads, modelOf: yield* makeThreadModel, now: lease.now }),
     agentsFamily(database, exchange),
     connectionsFamily(database)
   ])
-  const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
+  const { admissionOf, selects } = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
   const prompts = new Prompts(options.prompts, journal.log)
   const tails = new Tails(options.tailCharacters)
 
@@ -93,7 +96,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
 
   const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
-  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, spendOf, tails, tools })
+  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, selects, spendOf, tails, tools })
   const registry = yield* makeRegistry(kind, options)
 
   const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
@@ -106,22 +109,22 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     const agent = yield* agentOf(workspace, agentId)
     if (agent === undefined) return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
     if (agent.archived) return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
-    const { profileVersion } = thread
-    if (profileVersion !== undefined && profileVersion !== agent.profile.version) {
-      const pinned = yield* Effect.mapError(directory.profile(workspace, agent.profileId, profileVersion), unreachable)
-      if (pinned === undefined) {
-        return yield* new Refused({ reason: "profile_not_found", message: `profileVersion: the agent's profile has no version ${profileVersion}.` })
-      }
+    const { model, profileVersion } = thread
+    const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
+    const profile = yield* failing(profileOf(directory, workspace, agent, pin), unreachable)
+    if (profile === undefined) {
+      return yield* new Refused({ reason: "profile_not_found", message: `profileVersion: the agent's profile has no version ${profileVersion}.` })
     }
-    if (thread.model !== undefined && models.resolve(thread.model).length === 0) {
-      return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${thread.model}.` })
+    if (model !== undefined && models.resolve(model).length === 0) {
+      return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${model}.` })
     }
+    if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model)) return yield* notInProfile()
     for (const identity of [thread.identity, agent.identity, principal.identity]) {
       if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
         return yield* new Refused({ reason: "identity_disabled", message: "An identity that this thread would act for is disabled." })
       }
     }
-    const attributes: ThreadAttributes = { ...thread, createdBy: principal }
+    const attributes: ThreadAttributes = { ...thread, ...pin, createdBy: principal }
     const request: Request = message === undefined
       ? { type: "create" }
       : { type: "submit", creating: true, fresh: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
@@ -175,7 +178,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
         type: "submit" as const,
         fresh: true as const,
         input: { inputId: freshId("input"), content, mode, principal: asked.principal, ...(model === undefined ? {} : { model }) },
-        ...(expectedTurnId === undefined ? {} : { expectedTurnId })
+        ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
+        ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
       }
       return ask(asked, threadId, request).pipe(
         Effect.catchTag("Unreachable", (failure) =>
@@ -185,7 +189,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       )
     },
     retry: (asked, threadId) => ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal }),
-    edit: (asked, threadId, inputId, content) => ask(asked, threadId, { type: "edit", inputId, content }),
+    edit: (asked, threadId, inputId, content) =>
+      ask(asked, threadId, { type: "edit", inputId, content, principal: asked.principal, ...(asked.anyModel === true ? {} : { profileModels: true }) }),
     remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
     promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
     resolve: (asked, threadId, waitId, answer) =>

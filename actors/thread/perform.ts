@@ -45,14 +45,16 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
    * have not been asked. The job waits and tries again, until it begins or its turn ends.
    */
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
-    isDone(what) ? Effect.succeed(what.value) : Effect.gen(function*() {
-      for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-        const had = yield* Effect.result(what)
-        if (Result.isSuccess(had)) return had.success
-        if (pauseMs === firstPauseMs) yield* Effect.logWarning("a job cannot begin yet: it is tried again", had.failure)
-        yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
-      }
-    })
+    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
+
+  const again = Effect.fnUntraced(function*<A, E>(what: Effect.Effect<A, E>, failure: E) {
+    yield* Effect.logWarning("a job cannot begin yet: it is tried again", failure)
+    for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+      yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
+      const had = yield* Effect.result(what)
+      if (Result.isSuccess(had)) return had.success
+    }
+  })
 
   const kitOf = (being: Being<Snapshot>, { plan }: Turn) => needed(tools.kit(being.ref.workspace, plan))
 
@@ -124,7 +126,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     return returned
   })
 
-  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, ...asking }: HookAsked) {
+  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, principal, ...asking }: HookAsked) {
     const { parent, ref, snapshot: { context: { turn } } } = being
     if (turn === null) return undefined
     const { index, turnId } = asking
@@ -139,7 +141,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     if (hook === undefined) return unknown
     const known = { hookId: hook.id, processor: hook.processor.type }
     return yield* hooks.evaluate({
-      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: turn.principal,
+      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: principal ?? turn.principal, turnPrincipal: turn.principal,
       hook, index, deliveryId, data, reviewer: settingsOf(being).reviews !== undefined
     }).pipe(
       Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),

@@ -16,7 +16,7 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
-import { refuseBody } from "../Validate.ts"
+import { refuseBody, refuseUrl } from "../Validate.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = (profile: Profile) => json({ profile }, 200, { etag: etag(profile.version) })
@@ -64,7 +64,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
   const refuseUrls = (hooks: ReadonlyArray<HookInput> | null | undefined) => {
     for (const [i, { processor }] of hooks?.entries() ?? []) {
       const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
-      if (problem !== undefined) return Effect.fail(invalid(`hooks[${i}].processor.url: ${problem.message}`))
+      if (problem !== undefined) return Effect.fail(refuseUrl(`hooks[${i}].processor.url`, problem))
     }
     return Effect.void
   }

@@ -21,7 +21,7 @@ export const RolePage = Schema.Struct({
 export const RoleQuestion = Schema.Struct({
   roleIds: Schema.optionalKey(Schema.Array(RoleId).check(Schema.isMaxLength(limits.rolesPerProfile))),
   profileId: Schema.optionalKey(idOf("profile")),
-  tool: Schema.String.check(Schema.isMinLength(1), maxBytes(512)),
+  tool: Schema.String.check(Schema.isMinLength(1), maxBytes(limits.askedToolBytes)),
   input: Schema.optionalKey(Schema.Json),
   readOnly: Schema.optionalKey(Schema.Boolean)
 }).check(

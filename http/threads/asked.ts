@@ -7,8 +7,8 @@ import { Refused } from "../errors.ts"
 import { etag } from "../etag.ts"
 import type { Key } from "../Idempotency.ts"
 
-export const askedBy = ({ principal, workspace }: Caller["Service"], key?: Key): Asked =>
-  ({ workspace, principal, ...(key === undefined ? {} : { key }) })
+export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): Asked =>
+  ({ workspace, principal, ...(scopes.has("write") ? { anyModel: true as const } : {}), ...(key === undefined ? {} : { key }) })
 
 /** Where what was created can be read: by its id, the first of its kind in the text. */
 const locationOf = (body: string, id: RegExp, path: string) => {
@@ -39,5 +39,13 @@ export const refuseImages = (content: MessageContent, within = "") => {
 /** Only a trigger may say where a message came from, and there are no triggers yet. */
 export const refuseOrigin = (origin: object | undefined, within = "") =>
   origin === undefined ? undefined : new Refused({ error: "origin_not_allowed", message: `${within}origin: only a trigger may send it` })
+
+/** The identity that all threads of this caller have; an administrator gives threads any, or none. */
+export const ownIdentity = ({ identity, scopes }: Caller["Service"]) => scopes.has("admin") ? undefined : identity
+
+/** An old version of a profile may lack the hooks and roles of a later one: it is for those who may change the profile. */
+export const refusePin = ({ scopes }: Caller["Service"], profileVersion: number | undefined) =>
+  profileVersion === undefined || scopes.has("write") ? undefined
+    : new Refused({ error: "permission_denied", code: "missing_scope", message: "profileVersion: this credential does not have the scope write" })
 
 export const noThread = () => new Refused({ error: "not_found", message: "no such thread" })

@@ -122,9 +122,10 @@ const kit = base.extend({
       })
     }),
     edit: doing((d, event) => {
-      const { content, inputId } = as(event, "edit")
+      const { content, inputId, principal } = as(event, "edit")
       const input = waitingIn(d.context, inputId)
-      d.set({ pending: d.context.pending.map((other) => other === input ? { ...input, content } : other) })
+      const edited = principal === undefined ? { ...input, content } : turn.reworded(input, content, principal)
+      d.set({ pending: d.context.pending.map((other) => other === input ? edited : other) })
     }),
     remove: doing((d, event) => {
       const input = waitingIn(d.context, as(event, "remove").inputId)

@@ -110,6 +110,8 @@ export interface Edit extends Timed {
   readonly type: "edit"
   readonly inputId: string
   readonly content: MessageContent
+  /** Who edits it: the words are theirs from now on. A node of an earlier version does not say. */
+  readonly principal?: Principal
 }
 export interface Remove extends Timed {
   readonly type: "remove"

@@ -91,6 +91,7 @@ export interface Judged {
   /** Number of its event. */
   readonly n: number
   readonly content: MessageContent
+  readonly principal: Principal
   readonly submitMode: SubmitMode
   readonly hooks: ReadonlyArray<number>
 }
@@ -114,8 +115,11 @@ export interface Turn {
   readonly attempt: number
   readonly retryAt?: number
   readonly usage: ModelUsage
-  /** USD of it that models inside of tools have cost. */
-  readonly inside?: number
+  /**
+   * USD that its own responses have cost, as far as prices are known: what it is charged for. `usage` does not tell,
+   * since it counts models inside of tools too, and has no cost as soon as one price is unknown.
+   */
+  readonly charged?: number
   /** The input that opened it, and those that joined it since. */
   readonly inputs: ReadonlyArray<Admitted>
   /** seq of the newest user_message in the prompt. */

@@ -30,6 +30,8 @@ export interface UserMessage extends Common {
   readonly event: {
     readonly content: MessageContent
     readonly principal: Principal
+    /** Who sent it first, where somebody else has edited it since. */
+    readonly submittedBy?: Principal
     readonly submitMode: SubmitMode
     readonly inputId: string
   }

@@ -6,7 +6,7 @@
 import { sibling } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Principal } from "../../src/domain/principal.ts"
+import { type Principal, samePrincipal } from "../../src/domain/principal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import { messageNumber } from "../../src/domain/turnNumbers.ts"
@@ -27,9 +27,16 @@ export const nextInput = (pending: ReadonlyArray<Input>): Input | undefined =>
 const message = (input: Input) => ({
   content: input.content,
   principal: input.principal,
+  ...(input.submittedBy === undefined ? {} : { submittedBy: input.submittedBy }),
   submitMode: input.mode,
   inputId: input.inputId
 })
+
+/** Its words are the editor's from now on: who sent it first stays beside them, where that is somebody else. */
+export const reworded = ({ submittedBy, ...input }: Input, content: Input["content"], principal: Principal): Input => {
+  const first = submittedBy ?? input.principal
+  return { ...input, content, principal, ...(samePrincipal(first, principal) ? {} : { submittedBy: first }) }
+}
 
 const without = (pending: ReadonlyArray<Input>, input: Input) => pending.filter((other) => other !== input)
 

@@ -20,6 +20,7 @@ const environment = (settings: NodeSettings, natsUrl: Redacted.Redacted<string> 
   TROUPE_ENCRYPTION_KEYS: written(settings.encryptionKeys),
   TROUPE_RATE_LIMIT: String(settings.rateLimit),
   TROUPE_ALLOW_PRIVATE_NETWORK: String(settings.allowPrivateNetwork),
+  TROUPE_SCRIPTED_MODELS: String(settings.scriptedModels),
   TROUPE_LOG_FORMAT: settings.logFormat,
   ...natsUrl === undefined ? {} : { TROUPE_NATS_URL: Redacted.value(natsUrl) }
 })

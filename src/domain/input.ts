@@ -9,7 +9,10 @@ export interface Input {
   readonly ord: number
   readonly content: MessageContent
   readonly mode: SubmitMode
+  /** Whose words these are: whoever sent it, or edited it last. */
   readonly principal: Principal
+  /** Who sent it first, where somebody else has edited it since. */
+  readonly submittedBy?: Principal
   /** Milliseconds. */
   readonly queuedAt: number
   /** The selector that came with the input. */

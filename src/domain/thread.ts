@@ -26,6 +26,8 @@ export const Thread = Schema.Struct({
   title: Schema.optionalKey(Schema.String),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   model: Schema.optionalKey(Schema.String),
+  /** With profileVersion: the profile that the thread is pinned to, whatever its agent follows. */
+  profileId: Schema.optionalKey(Schema.String),
   profileVersion: Schema.optionalKey(Schema.Int)
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type
@@ -36,7 +38,10 @@ export const QueuedMessage = Schema.Struct({
   queuedAt: Timestamp,
   submitMode: SubmitMode,
   turnId: Schema.String,
+  /** Whose words these are: who sent the message, or edited it last. */
   principal: Principal,
+  /** Who sent it first, where that is somebody else. */
+  submittedBy: Schema.optionalKey(Principal),
   model: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "QueuedMessage" })
 export type QueuedMessage = typeof QueuedMessage.Type

@@ -29,6 +29,8 @@ export interface NodeStatus {
 export interface LiveNode extends NodeStatus {
   readonly incarnation: string
   readonly name: string
+  /** Names of the keys of its messages, the one that it signs with first (src/bus/peers.ts). Nodes of earlier versions sign nothing, and name none. */
+  readonly signs?: ReadonlyArray<string>
 }
 
 export class Lease extends Context.Service<Lease, {

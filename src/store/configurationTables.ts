@@ -1,5 +1,5 @@
 /** Columns of the configuration tables (migration 2), as queries see them. JSON columns are written as text. */
-import type { ColumnType } from "kysely"
+import type { ColumnType, Generated } from "kysely"
 
 type Json = ColumnType<unknown, string, string>
 type NullableJson = ColumnType<unknown, string | null, string | null>
@@ -25,6 +25,7 @@ export interface ConfigurationTables {
     public: string
     hash: string
     name: string
+    kind: Generated<string>
     scopes: Array<string>
     identity: string | null
     created_at: Date

@@ -21,7 +21,7 @@ import { raiseAuthRevision } from "./apiKeys.ts"
 import type { Connection } from "./Connection.ts"
 import { isFull } from "./counts.ts"
 import { behind, type Position } from "./newestFirst.ts"
-import { versionsNaming } from "./profileUses.ts"
+import { isNamed } from "./profileUses.ts"
 
 export interface StoredRole {
   readonly role: Role
@@ -123,18 +123,6 @@ export const patchRole = async (
   return stored({ ...row, ...next, body })
 }
 
-const Listing = Schema.Struct({ roleIds: Schema.optionalKey(Schema.Array(Schema.String)) })
-const readListing = Schema.decodeUnknownSync(Listing)
-
-/** What a version of a profile lists, from its body. */
-const listedRoles = (body: unknown): ReadonlyArray<string> => readListing(body).roleIds ?? []
-
-/** Whether anybody who starts a turn now could need the role. */
-const isInUse = async (tx: Connection, workspace: string, id: string): Promise<boolean> => {
-  const bodies = await versionsNaming(tx, workspace, id)
-  return bodies.some((body) => listedRoles(body).includes(id))
-}
-
 export const deleteRole = async (
   tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
 ): Promise<NotChangeable | { readonly refused: "in_use" } | undefined> => {
@@ -142,7 +130,7 @@ export const deleteRole = async (
   const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
-  if (await isInUse(tx, workspace, id)) return { refused: "in_use" }
+  if (await isNamed(tx, workspace, id)) return { refused: "in_use" }
   await tx.deleteFrom("roles").where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
   await raiseAuthRevision(tx)
   return undefined

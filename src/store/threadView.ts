@@ -38,13 +38,14 @@ export const threadRows = (workspaceId: string, stored: StoredThread, inputs: Re
 interface Admission {
   readonly content: InputRecord["content"]
   readonly principal: InputRecord["principal"]
+  readonly submittedBy?: InputRecord["submittedBy"]
   readonly submitMode: InputRecord["submitMode"]
 }
 
 /** An input that is in the log. */
 export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: StoredFact & { readonly seq: number }): InputRecord => {
   if (turn === null) throw new Error(`a message without a turn: ${inputId}`)
-  const { content, principal, submitMode }: Admission = JSON.parse(event)
+  const { content, principal, submitMode, submittedBy }: Admission = JSON.parse(event)
   const { model, queuedAt = queuedBefore(inputId, at) }: { readonly model?: string; readonly queuedAt?: number } = detail === null ? {} : JSON.parse(detail)
   return {
     id: inputId,
@@ -53,6 +54,7 @@ export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: 
     submitMode,
     turnId: turn,
     principal,
+    ...(submittedBy === undefined ? {} : { submittedBy }),
     ...(model === undefined ? {} : { model }),
     state: "admitted",
     seq

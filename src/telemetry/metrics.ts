@@ -67,9 +67,20 @@ export const turnsEnded = labelled((attributes) => total("turns", "turns ended",
 export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
+// Schemas of tools
+export const schemaChecks = labelled((attributes) => total("schema_checks", "checks of tools' schemas, by what became of them: judged, slow, busy, broken", attributes), "outcome")
+export const schemaChecksWaiting = gauge("schema_checks_waiting", "checks that wait for a thread, or for their workspace's budget")
+export const schemaCpu = total("schema_check_cpu_seconds", "processor time of checks of tools' schemas, and of starting the threads that were late")
+export const schemaThreadsDied = total("schema_threads_died", "threads that died over a check, and were replaced")
+
 // Models
 export const samples = labelled((attributes) => total("model_samples", "model calls ended", attributes), "provider", "outcome")
 export const sampleDuration = labelled((attributes) => seconds("model_sample_duration", "one model call", attributes), "provider")
+
+// Servers of others
+export const outboundConnections = gauge("outbound_connections", "connections to tool servers, hooks and whatever else workspaces name, open or being opened")
+export const outboundRefused = labelled((attributes) => total("outbound_refused", "requests of workspaces that had no room for another: of their origins, or of their connections", attributes), "why")
+export const sessionsGivenUp = total("mcp_sessions_given_up", "sessions with tool servers given up for another of the same workspace")
 
 // The journal and the database
 export const appendsPerStatement = counts("journal_batch_appends", "appends a statement")
@@ -85,7 +96,9 @@ export const busState = labelled((attributes) => gauge("bus_state", "1 for the s
 export const busReconnects = total("bus_reconnects", "connections to NATS that were made again")
 export const busSent = labelled((attributes) => total("bus_sent", "messages sent to other nodes", attributes), "kind")
 export const busReceived = labelled((attributes) => total("bus_received", "messages from other nodes", attributes), "kind")
-export const busIgnored = labelled((attributes) => total("bus_ignored", "messages that were not understood, and left alone", attributes), "kind", "reason")
+export const busIgnored = labelled((attributes) => total("bus_ignored", "messages that were not understood or not trusted, and left alone", attributes), "kind", "reason")
+export const busUnsigned = labelled((attributes) => total("bus_unsigned", "messages without a signature that were taken, since a node of an earlier version was alive", attributes), "kind")
+export const busStrangers = gauge("bus_strangers", "live nodes with which this one shares no key for messages")
 export const busLost = total("bus_lost", "messages that could not be sent: NATS was away or took nothing")
 export const busRequests = labelled((attributes) => total("bus_requests", "questions to other nodes, by what became of them", attributes), "outcome")
 

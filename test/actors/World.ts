@@ -240,6 +240,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
       bus, journal, prompts, tools,
       perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
+      selects: () => Effect.succeed(true),
       admissionOf: (_, input) =>
         Effect.sync(() =>
           input.principal.identity !== undefined && world.disabled.has(input.principal.identity)

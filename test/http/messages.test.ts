@@ -173,11 +173,6 @@ describe("submitting a message", () => {
     assert.strictEqual(await lastSeqOf(quiet), 0)
   })
 
-  it("needs the scope run", async () => {
-    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-    assertRefused(await reader.post(`/v1/threads/${quiet}/messages`, { content: text("x") }), 403, "permission_denied")
-  })
-
   it("refuses an agent that is archived and an identity that is disabled, and takes both up again", async () => {
     const own = await makeAgent(alpha, undefined, { identity: "carl" })
     const threadId = await makeThread(alpha, own)

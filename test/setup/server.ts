@@ -45,6 +45,7 @@ import { ensureWorkspace } from "../../src/store/workspaces.ts"
 import type { Lines } from "../../src/telemetry/lines.ts"
 import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
+import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { freshDatabase } from "./database.ts"
 
@@ -115,6 +116,8 @@ export interface ServerOptions {
   readonly lines?: Lines
   /** In place of the bus of one process. */
   readonly bus?: Layer.Layer<Bus>
+  /** Other limits of what schemas may take. */
+  readonly schemas?: Layer.Layer<Schemas>
   /** Who reviews for agent hooks, in place of agents. */
   readonly reviewers?: Layer.Layer<Reviewers>
 }
@@ -127,7 +130,7 @@ const services = (url: string, options: ServerOptions) => {
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
-  const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
+  const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, options.schemas ?? Schemas.layer, ThreadReads.layer.pipe(Layer.provide(database)))
   const hooks = Hooks.layer.pipe(
     Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
