@@ -33,6 +33,7 @@ import { contract } from "./contract.ts"
 import { EventsApi } from "./events/api.ts"
 import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
+import { LimitsApi } from "./limits/api.ts"
 import { MessagesApi } from "./messages/api.ts"
 import { ModelsApi } from "./models/api.ts"
 import { NodesApi } from "./nodes/api.ts"
@@ -58,7 +59,7 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, MessagesApi, ModelsApi, NodesApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsApi, ToolsetsApi, WaitsApi
+    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, LimitsApi, MessagesApi, ModelsApi, NodesApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsApi, ToolsetsApi, WaitsApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

@@ -1,4 +1,4 @@
-/** Everything that this server answers: the interface, its reference, the probes; and the frame around them. */
+/** Everything that this server answers: the interface, its reference, the probes, metrics unless they are elsewhere; and the frame around them. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AgentsHandlers } from "./agents/handlers.ts"
@@ -10,7 +10,9 @@ import * as Frame from "./Frame.ts"
 import * as Gate from "./Gate.ts"
 import { HooksHandlers } from "./hooks/handlers.ts"
 import { IdentitiesHandlers } from "./identities/handlers.ts"
+import { LimitsHandlers } from "./limits/handlers.ts"
 import { MessagesHandlers } from "./messages/handlers.ts"
+import * as metrics from "./metrics.ts"
 import { ModelsHandlers } from "./models/handlers.ts"
 import { NodesHandlers } from "./nodes/handlers.ts"
 import { OperationsHandlers } from "./operations/handlers.ts"
@@ -27,13 +29,18 @@ import { WaitsHandlers } from "./waits/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, NodesHandlers, OperationsHandlers, ProfilesHandlers,
+  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, LimitsHandlers, MessagesHandlers, ModelsHandlers, NodesHandlers, OperationsHandlers, ProfilesHandlers,
   QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsHandlers, ToolsetsHandlers, WaitsHandlers
 )
 
-export const Routes = Layer.mergeAll(
+const common = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
   reference.layer(Api),
-  probes.layer,
-  Frame.layer(Api, [...probes.probePaths, ...reference.referencePaths])
+  probes.layer
 )
+const paths = [...probes.probePaths, ...reference.referencePaths]
+
+export const Routes = Layer.mergeAll(common, metrics.layer, Frame.layer(Api, [...paths, metrics.metricsPath]))
+
+/** For a node whose metrics are elsewhere, or nowhere. */
+export const RoutesWithoutMetrics = Layer.mergeAll(common, Frame.layer(Api, paths))

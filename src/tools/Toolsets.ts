@@ -76,9 +76,10 @@ const makeFresh = <A>() => {
 
 const currentOnes = "select id, catalogue from toolsets where workspace = $1 and id = any($2::uuid[]) and catalogue > 0"
 const someCatalogues = `
-  select c.toolset, c.version, c.body::text as text
+  select c.toolset, c.version, c.body::text as text, t.trusted
     from unnest($2::uuid[], $3::int[]) as asked (toolset, version)
-    join catalogues c on c.workspace = $1 and c.toolset = asked.toolset and c.version = asked.version`
+    join catalogues c on c.workspace = $1 and c.toolset = asked.toolset and c.version = asked.version
+    join toolsets t on t.workspace = c.workspace and t.id = c.toolset`
 
 const make = Effect.gen(function*() {
   const database = yield* Database
@@ -141,13 +142,13 @@ const make = Effect.gen(function*() {
     }
     const missing = keyed.filter(({ key }) => !found.has(key))
     if (missing.length > 0) {
-      const rows = yield* database.read<{ readonly toolset: string; readonly version: number; readonly text: string }>({
+      const rows = yield* database.read<{ readonly toolset: string; readonly version: number; readonly text: string; readonly trusted: boolean }>({
         name: "toolset_catalogues", text: someCatalogues,
         values: [toUuid(workspace), missing.map(({ id }) => toUuid(id)), missing.map(({ version }) => version)]
       })
-      for (const { text, toolset, version } of rows) {
+      for (const { text, toolset, trusted, version } of rows) {
         const id = fromUuid("toolset", toolset)
-        const made = toolsOf(id, readCatalogue(JSON.parse(text)))
+        const made = toolsOf(id, readCatalogue(JSON.parse(text)), trusted)
         found.set(`${workspace}${id}${version}`, made)
         hold(`${workspace}${id}${version}`, made, text.length)
       }

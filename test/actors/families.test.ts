@@ -12,6 +12,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { servedFamilies } from "../../src/domain/profile.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
+import { makeThreadModel } from "../../src/store/threadModel.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { Validators } from "../../src/tools/jsonSchema.ts"
 import { addToolset } from "../http/toolFixture.ts"
@@ -26,7 +27,7 @@ beforeAll(async () => { server = await startServer() })
 afterAll(() => server.stop())
 
 const families = async () => [
-  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), now: Date.now }),
+  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), modelOf: await server.runtime.runPromise(makeThreadModel), now: Date.now }),
   agentsFamily(server.database, () => Effect.never),
   connectionsFamily(server.database)
 ]

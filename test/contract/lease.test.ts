@@ -57,6 +57,22 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       yield* lease.leave
     }).pipe(Effect.scoped))
 
+    it.live("that lapses is one warning with the length of the silence", () => {
+      const logs: Array<string> = []
+      return Effect.gen(function*() {
+        const { lease } = yield* world.open("a", 500)
+        const before = lease.incarnation()
+        const rejoined = yield* first(lease.rejoined)
+        yield* Effect.promise(() => world.lapse(before))
+        yield* Fiber.join(rejoined)
+        yield* lease.leave
+        const lines = logs.filter((line) => line.includes("lease has lapsed"))
+        assert.lengthOf(lines, 1)
+        assert.include(lines[0], before)
+        assert.match(lines[0] ?? "", /"ms":\d+/)
+      }).pipe(Effect.scoped, Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { logs.push(line) })])))
+    })
+
     it.live("tells the others what its node says of itself", () => Effect.gen(function*() {
       const a = yield* world.open("a", 1_000)
       const b = yield* world.open("b", 1_000)
@@ -68,6 +84,27 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       assert.deepInclude(a.lease.nodes().find(({ name }) => name === "a"), status)
       yield* a.lease.leave
       yield* b.lease.leave
+    }).pipe(Effect.scoped))
+
+    it.live("says from its first moment on, and in each of its lives, by which keys its node signs; who does not say so is known by that", () => Effect.gen(function*() {
+      const older = yield* world.open("older", 60_000)
+      const b = yield* world.open("b", 60_000)
+      const signsOf = (wanted: string) => b.lease.nodes().find(({ name }) => name === wanted)?.signs
+      // Before it has described itself, and before its first beat.
+      const a = yield* world.open("a", 500, ["first", "second"])
+      yield* b.lease.beat
+      assert.deepStrictEqual(signsOf("a"), ["first", "second"])
+      assert.isUndefined(signsOf("older"))
+      a.lease.describe(() => ({ actors: 1, births: 1, draining: false, bus: "connected" }))
+      yield* a.lease.beat
+      yield* b.lease.beat
+      assert.deepStrictEqual(signsOf("a"), ["first", "second"])
+      const rejoined = yield* first(a.lease.rejoined)
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      yield* Fiber.join(rejoined)
+      yield* b.lease.beat
+      assert.deepStrictEqual(signsOf("a"), ["first", "second"])
+      yield* Effect.forEach([a, b, older], ({ lease }) => lease.leave, { discard: true })
     }).pipe(Effect.scoped))
 
     it.live("is off the list of the others in the moment in which it lapses", () => Effect.gen(function*() {
