@@ -111,8 +111,8 @@ export const startTroupe = async (database: string, url: string, options: {
   const port = await freePort()
   const environment = {
     TROUPE_DATABASE_URL: url, TROUPE_PORT: String(port), TROUPE_HOST: "127.0.0.1", TROUPE_NATS_URL: "", TROUPE_MODELS: "",
-    // Limits of rate and streams would measure themselves.
-    TROUPE_RATE_LIMIT: "0", TROUPE_SCRIPTED_MODELS: "true", TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
+    // Limits would measure themselves.
+    TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_MAX_TURNS: "0", TROUPE_MAX_CALLS: "0", TROUPE_METRICS: "api", TROUPE_SCRIPTED_MODELS: "true", TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
     TROUPE_NODE_ID: "bench", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", OTEL_EXPORTER_OTLP_ENDPOINT: "", NODE_ENV: "production",
     ...options.environment
   }

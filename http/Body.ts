@@ -4,7 +4,8 @@
  * B1. At most 1 MiB, whether announced or not; what is over is not buffered.
  * B2. UTF-8, JSON, at most 64 levels deep: all checked before the parser and the schema see it.
  * B3. A request that announces no body has none (RFC 9112, 6.3), and its stream is not read: the listener opens none for it.
- * B4. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
+ * B4. A body that does not come in one piece takes room while it comes (Room.ts).
+ * B5. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
@@ -12,8 +13,9 @@ import { Headers, type HttpServerRequest } from "effect/http"
 import { deeperThan } from "../src/domain/depth.ts"
 import { failing, goOn, isDone } from "../src/now.ts"
 import { limits } from "../src/domain/limits.ts"
-import { Refused } from "./errors.ts"
+import { isRefused, Refused } from "./errors.ts"
 import { header } from "./headers.ts"
+import type { Arriving, Room } from "./Room.ts"
 import { badJson, refuseBody } from "./Validate.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -29,7 +31,13 @@ const refuseType = (type: string | undefined, encoding: string | undefined) =>
     : encoding !== undefined && encoding !== "identity" ? new Refused({ error: "unsupported_media_type", message: "send the body without a Content-Encoding" })
     : undefined
 
-type BodyRefusal = Refused<"invalid_request" | "payload_too_large" | "unsupported_media_type">
+type BodyRefusal = Refused<"invalid_request" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "runtime_unavailable">
+
+/** Where a body that comes in pieces finds room, and on whose account. */
+export interface Sender {
+  readonly room: Room["Service"]
+  readonly keyId: string
+}
 
 const checked = (bytes: Uint8Array): string | BodyRefusal => {
   let text
@@ -48,31 +56,50 @@ const isBodiless = (request: HttpServerRequest.HttpServerRequest) =>
   header(request, "transfer-encoding") === undefined && (header(request, "content-length") ?? "0") === "0"
 
 /** Reads straight from Node's request: for a body of one packet this is a single event. */
-const read = (request: HttpServerRequest.HttpServerRequest) =>
+const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room }: Sender) =>
   Effect.callback<string, BodyRefusal>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
+    const announced = Number(source.headers["content-length"] ?? Number.NaN)
     const chunks: Array<Buffer> = []
     let bytes = 0
+    let arriving: Arriving | undefined
     const stop = () => {
+      arriving?.done()
+      arriving = undefined
       source.off("data", onData)
       source.off("end", onEnd)
       source.off("error", onCut)
       source.off("close", onCut)
     }
+    const refuse = (refused: BodyRefusal) => {
+      stop()
+      source.pause()
+      resume(Effect.fail(refused))
+    }
+    /** Nothing where the first piece is the whole body. */
+    const crowded = (more: number) => {
+      if (arriving === undefined) {
+        if (bytes === announced) return undefined
+        const found = room.body(keyId)
+        if (isRefused(found)) return found
+        arriving = found
+      }
+      return arriving.grow(more)
+    }
     const onData = (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > limits.bodyBytes) {
-        stop()
-        source.pause()
-        return resume(Effect.fail(tooLarge()))
-      }
+      if (bytes > limits.bodyBytes) return refuse(tooLarge())
+      const refused = crowded(chunk.length)
+      if (refused !== undefined) return refuse(refused)
       chunks.push(chunk)
     }
     let complete = false
     // What is complete has no more to say: its listeners go with it.
     const onEnd = () => {
       complete = true
+      arriving?.done()
+      arriving = undefined
       resume(done(checked(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))))
     }
     const onCut = () => {
@@ -91,7 +118,7 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
  * Reads and checks the body, and leaves it on the request, so that whoever asks for its text
  * later, HttpApi or a raw handler, gets it without waiting. An empty body counts as `{}`.
  */
-export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
+export const receive = (request: HttpServerRequest.HttpServerRequest, sender: Sender): Effect.Effect<void, BodyRefusal> => {
   const refused = refuseType(header(request, "content-type"), header(request, "content-encoding"))
   if (refused !== undefined) return Effect.fail(refused)
   if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge())
@@ -99,7 +126,7 @@ export const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Ef
     asJson(request)
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
   }
-  return isBodiless(request) ? Effect.sync(() => keep("")) : Effect.map(read(request), keep)
+  return isBodiless(request) ? Effect.sync(() => keep("")) : Effect.map(read(request, sender), keep)
 }
 
 /** HttpApi picks its decoder by the exact type: whatever kind of JSON was sent (a merge patch, say) is JSON from here on. */
@@ -112,9 +139,9 @@ const asJson = (request: HttpServerRequest.HttpServerRequest) => {
 const nothing = /^\s*(?:\{\s*\})?\s*$/
 
 /** For endpoints that take no body: none, or an empty object. */
-export const receiveNothing = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, BodyRefusal> => {
+export const receiveNothing = (request: HttpServerRequest.HttpServerRequest, sender: Sender): Effect.Effect<void, BodyRefusal> => {
   if (isBodiless(request)) return Effect.void
-  return Effect.flatMap(Effect.flatMap(receive(request), () => textOf(request)), (text) =>
+  return Effect.flatMap(Effect.flatMap(receive(request, sender), () => textOf(request)), (text) =>
     nothing.test(text) ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "unknown_field", message: "this endpoint takes no body" })))
 }
 

@@ -5,9 +5,11 @@
  *     beside that connection, whose next request most likely brings it again.
  * A2. Everything is forgotten when the auth revision changes: no revoke or disable is outlived by
  *     more than a beat of the lease, and on the node that did it by nothing (`forget`).
- * A3. Refusals are not remembered: a key that was just made works everywhere at once.
+ * A3. A refusal is remembered for a second, so that whoever goes on with a bad credential costs the database nothing. A key
+ *     that was just made works everywhere at once: nobody has tried it before.
  * A4. Uses are written off the request path, at most once a minute and key.
- * A5. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
+ * A5. A credential that was good when everything was forgotten is familiar: looking it up again is nobody's guess.
+ * A6. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
  */
 import { Context, Effect, Layer } from "effect"
 import { hashKey, parseKey, sameHash } from "../src/crypto/apiKey.ts"
@@ -27,6 +29,8 @@ export interface Credential {
 export class Credentials extends Context.Service<Credentials, {
   /** The remembered credential, if any: no waiting. `connection` is whatever object the token came on. */
   readonly remembered: (token: string, connection?: object) => Credential | undefined
+  /** Whether the credential was good when it was last looked up (A5). */
+  readonly familiar: (token: string) => boolean
   /** Looks the credential up; undefined when it is unknown, revoked or expired. */
   readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
   /** Forgets everything: after a revoke or a disable on this node, or a hint from another. */
@@ -36,13 +40,14 @@ export class Credentials extends Context.Service<Credentials, {
     const bus = yield* Bus
     const lease = yield* Lease
     const credentials = yield* make({ now: lease.now, revision: lease.authRevision })
-    // All nodes forget at once, if they can be told (A5).
+    // All nodes forget at once, if they can be told (A6).
     yield* bus.onAuthChanged(() => Effect.runSync(credentials.forget))
     return Credentials.of({ ...credentials, forget: Effect.sync(bus.authChanged) })
   }))
 }
 
 const most = 10_000
+const refusedForMs = 1_000
 const noteEvery = 60_000
 
 const callerOf = (key: StoredKey): Caller["Service"] => ({
@@ -59,12 +64,21 @@ const callerOf = (key: StoredKey): Caller["Service"] => ({
 export const make = Effect.fnUntraced(function*(clock: { readonly now: () => number; readonly revision: () => number }) {
   const keys = yield* Keys
   const known = new Map<string, Credential>()
+  const familiar = new Set<string>()
+  /** Until when a hash is refused without a look (A3), oldest first. */
+  const refused = new Map<string, number>()
   const used = new Map<string, { readonly workspace: string; readonly id: string; readonly at: number }>()
   let revision = clock.revision()
   let epoch = 0
 
   const forget = () => {
+    for (const hash of known.keys()) familiar.add(hash)
+    for (const hash of familiar) {
+      if (familiar.size <= most) break
+      familiar.delete(hash)
+    }
     known.clear()
+    refused.clear()
     epoch++
   }
   const current = () => {
@@ -104,17 +118,28 @@ export const make = Effect.fnUntraced(function*(clock: { readonly now: () => num
     return credential
   }
 
+  /** Remembers that this is no credential, unless somebody has made it one meanwhile. */
+  const refuse = (hash: string, before: number) => {
+    familiar.delete(hash)
+    if (epoch !== before) return undefined
+    if (refused.size >= most) refused.delete(refused.keys().next().value!)
+    refused.delete(hash)
+    refused.set(hash, clock.now() + refusedForMs)
+    return undefined
+  }
+
   const find = Effect.fnUntraced(function*(token: string) {
     const publicPart = parseKey(token)
     if (publicPart === undefined) return undefined
     current()
+    const hash = hashKey(token)
+    if ((refused.get(hash) ?? 0) > clock.now()) return undefined
     const before = epoch
     const key = yield* keys.findByPublic(publicPart)
-    const hash = hashKey(token)
-    if (key === undefined || !sameHash(key.hash, hash) || key.revoked) return undefined
+    if (key === undefined || !sameHash(key.hash, hash) || key.revoked) return refuse(hash, before)
     const credential: Credential = { caller: callerOf(key), identityDisabled: key.identityDisabled, notedAt: 0 }
     const now = clock.now()
-    if (!live(credential, now)) return undefined
+    if (!live(credential, now)) return refuse(hash, before)
     note(credential, now)
     current()
     // What was read before a revoke must not be remembered after it.
@@ -134,5 +159,5 @@ export const make = Effect.fnUntraced(function*(clock: { readonly now: () => num
   yield* Effect.addFinalizer(() => write)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(write, "2 seconds")))
 
-  return Credentials.of({ remembered, find, forget: Effect.sync(forget) })
+  return Credentials.of({ remembered, familiar: (token) => familiar.size > 0 && familiar.has(hashKey(token)), find, forget: Effect.sync(forget) })
 })

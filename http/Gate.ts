@@ -1,17 +1,19 @@
 /**
- * What every request passes before its handler, in this order: credential, rate, scope, query,
+ * What every request passes before its handler, in this order: credential, rate, room, scope, query,
  * body; and what every refusal passes on its way out. One step around the handler, since each
  * middleware more costs every request.
  *
  * G1. Nothing of a request is looked at, and nothing of the database, before its credential is known
  *     to be good.
- * G2. What the endpoint asks for is worked out once, when the routes are built.
+ * G2. Whoever brings no good credential is counted by address, before the database is asked.
+ * G3. What the endpoint asks for is worked out once, when the routes are built.
  */
 import { Context, Effect, Layer, type Types } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import type { Scope } from "../src/domain/apiKey.ts"
 import { DeliveryTokens } from "../src/hooks/deliveryToken.ts"
+import { addressOf } from "./address.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { Access, Authenticate } from "./Authenticate.ts"
 import { receive, receiveNothing, textOf } from "./Body.ts"
@@ -21,6 +23,7 @@ import { Refused, toRefused, toResponse } from "./errors.ts"
 import { bearerOf, connectionOf } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
+import { Room } from "./Room.ts"
 import { parameterNames, refuseInput, refuseQuery } from "./Validate.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -51,7 +54,8 @@ const refusalOf = (error: unknown) => HttpApiError.HttpApiSchemaError.is(error) 
 export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
   const credentials = yield* Credentials
   const quotas = yield* Quotas
-  const { take } = yield* RateLimit
+  const { stranger, take } = yield* RateLimit
+  const room = yield* Room
   const tokens = yield* DeliveryTokens
 
   /** Whoever holds the token of the delivery that the path names. */
@@ -61,6 +65,12 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
     return delivery && {
       workspace: delivery.workspace, principal: { type: "api_key", id: deliveryId }, scheme: "DeliveryBearer", scopes: deliveryScopes, keyId: deliveryId
     }
+  }
+
+  /** The answer to who has no good credential, unless too many like that come from there (G2). */
+  const estranged = (request: Request, answer: HttpServerResponse.HttpServerResponse) => {
+    const refused = stranger?.take(addressOf(request))
+    return Effect.succeed(refused === undefined ? answer : toResponse(refused))
   }
 
   return Authenticate.of((handler, { endpoint, group }) => {
@@ -96,32 +106,46 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       const handled = Effect.provideService(answered, Caller, caller)
       const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
       return takesBody !== undefined
-        ? Effect.matchEffect(takesBody(request), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
+        ? Effect.matchEffect(takesBody(request, { room, keyId: credential.caller.keyId }), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
         : provided
     }
 
-    const limited = take === undefined ? enter : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
-      const { headers, refused } = take(credential.caller.keyId)
+    const roomy = (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
+      const refused = room.refuse(request, credential.caller.keyId)
+      return refused === undefined ? enter(request, sent, credential) : Effect.succeed(toResponse(refused))
+    }
+
+    const limited = take === undefined ? roomy : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
+      const { headers, refused } = take(credential.caller)
       return refused === undefined
-        ? Effect.map(enter(request, sent, credential), HttpServerResponse.setHeaders(headers))
+        ? Effect.map(roomy(request, sent, credential), HttpServerResponse.setHeaders(headers))
         : Effect.succeed(toResponse(refused, headers))
+    }
+
+    const looked = (request: Request, sent: Query, token: string) => {
+      const counted = stranger !== undefined && !credentials.familiar(token) ? addressOf(request) : undefined
+      const refused = counted === undefined ? undefined : stranger?.take(counted)
+      if (refused !== undefined) return Effect.succeed(toResponse(refused))
+      return Effect.flatMap(credentials.find(token), (credential) => {
+        if (credential === undefined) return Effect.succeed(answers.unknown)
+        if (counted !== undefined) stranger?.giveBack(counted)
+        return limited(request, sent, credential)
+      })
     }
 
     return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
       const token = bearerOf(request)
-      if (token === undefined) return Effect.succeed(answers.missing)
-      if (token.startsWith("trl_")) return Effect.succeed(lease ? answers.unknown : answers.lease)
+      if (token === undefined) return estranged(request, answers.missing)
+      if (token.startsWith("trl_")) return estranged(request, lease ? answers.unknown : answers.lease)
       if (token.startsWith("trd_")) {
-        if (!delivery) return Effect.succeed(answers.delivery)
+        if (!delivery) return estranged(request, answers.delivery)
         const caller = callerOf(request.url, token)
-        return caller === undefined ? Effect.succeed(answers.unknown) : limited(request, sent, { caller, identityDisabled: false })
+        return caller === undefined ? estranged(request, answers.unknown) : limited(request, sent, { caller, identityDisabled: false })
       }
       const remembered = credentials.remembered(token, connectionOf(request))
-      if (remembered !== undefined) return limited(request, sent, remembered)
-      return Effect.flatMap(credentials.find(token), (credential) =>
-        credential === undefined ? Effect.succeed(answers.unknown) : limited(request, sent, credential))
+      return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token)
     })
   })
 }))

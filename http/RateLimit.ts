@@ -1,61 +1,123 @@
 /**
- * How often one credential may call: a token bucket each (design, section 18). Per node; off when
- * the rate is 0, and then it costs nothing.
+ * How often somebody may call: a token bucket for each credential, one for its workspace beside it, and one for each
+ * address from which requests without a good credential come (design, section 18). Per node. A rate of 0 is no limit.
  *
- * R1. A bucket that is full again is forgotten: memory is bounded by the credentials in use.
+ * R1. A bucket that is full again is forgotten: memory is bounded by those who call.
+ * R2. A request that one bucket refuses takes nothing from the other.
+ * R3. The headers tell what is left in each bucket that the caller has.
  */
 import { Context, Layer } from "effect"
+import { record, requestsRefused } from "../src/telemetry/metrics.ts"
 import { Refused } from "./errors.ts"
+
+export interface Rates {
+  /** Requests a second, credential and node. */
+  readonly credential: number
+  /** At once; twice the rate unless told. */
+  readonly burst?: number | undefined
+  /** Requests a second, workspace and node; twice that at once. */
+  readonly workspace?: number | undefined
+}
+
+type Limited = Refused<"rate_limited">
+
+export interface Taken {
+  readonly refused: Limited | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Limits {
+  /** Takes one request of that credential; undefined when nothing limits it. */
+  readonly take: ((caller: { readonly keyId: string; readonly workspace: string }) => Taken) | undefined
+  /** Takes one request without a good credential; `giveBack` once the credential turned out to be good. */
+  readonly stranger: { readonly take: (address: string) => Limited | undefined; readonly giveBack: (address: string) => void } | undefined
+}
+
+export class RateLimit extends Context.Service<RateLimit, Limits>()("troupe/http/RateLimit") {
+  static readonly off = Layer.succeed(RateLimit, RateLimit.of({ take: undefined, stranger: undefined }))
+  static readonly layer = (rates: Rates) => Layer.sync(RateLimit, () => RateLimit.of(makeLimits(rates, () => performance.now())))
+}
 
 interface Bucket {
   tokens: number
   at: number
 }
 
-export interface Taken {
-  readonly refused: Refused<"rate_limited"> | undefined
-  readonly headers: Readonly<Record<string, string>>
-}
-
-export class RateLimit extends Context.Service<RateLimit, {
-  /** Undefined when there is no limit. Otherwise takes one request of that credential. */
-  readonly take: ((credential: string) => Taken) | undefined
-}>()("troupe/http/RateLimit") {
-  static readonly off = Layer.succeed(RateLimit, RateLimit.of({ take: undefined }))
-  /** `rate` requests a second; `burst` at once, twice the rate by default. */
-  static readonly layer = (rate: number, burst = rate * 2) =>
-    rate === 0 ? RateLimit.off : Layer.sync(RateLimit, () => RateLimit.of({ take: makeTake(rate, burst, () => performance.now()) }))
-}
-
 /** `now` in milliseconds, monotonic. */
-export const makeTake = (rate: number, burst: number, now: () => number) => {
+const makeBuckets = (name: string, rate: number, burst: number, now: () => number) => {
   const buckets = new Map<string, Bucket>()
-  const policy = `"default";q=${burst};w=${Math.ceil(burst / rate)}`
   let sweepAt = now() + 60_000
   const sweep = (at: number) => {
-    for (const [credential, bucket] of buckets) {
-      if (bucket.tokens + (at - bucket.at) * rate / 1000 >= burst) buckets.delete(credential)
+    for (const [owner, bucket] of buckets) {
+      if (bucket.tokens + (at - bucket.at) * rate / 1000 >= burst) buckets.delete(owner)
     }
     sweepAt = at + 60_000
   }
-  return (credential: string): Taken => {
-    const at = now()
-    if (at > sweepAt) sweep(at)
-    const bucket = buckets.get(credential) ?? { tokens: burst, at }
-    bucket.tokens = Math.min(burst, bucket.tokens + (at - bucket.at) * rate / 1000)
-    bucket.at = at
-    buckets.set(credential, bucket)
-    const allowed = bucket.tokens >= 1
-    if (allowed) bucket.tokens--
-    const wait = Math.max(1, Math.ceil((1 - bucket.tokens) / rate))
+  const wait = ({ tokens }: Bucket) => Math.max(1, Math.ceil((1 - tokens) / rate))
+  return {
+    policy: `"${name}";q=${burst};w=${Math.ceil(burst / rate)}`,
+    /** The bucket as it is now. */
+    of: (owner: string): Bucket => {
+      const at = now()
+      if (at > sweepAt) sweep(at)
+      const bucket = buckets.get(owner)
+      if (bucket === undefined) {
+        const full = { tokens: burst, at }
+        buckets.set(owner, full)
+        return full
+      }
+      bucket.tokens = Math.min(burst, bucket.tokens + (at - bucket.at) * rate / 1000)
+      bucket.at = at
+      return bucket
+    },
+    /** What is left, and the seconds until it is full, or after a refusal until there is one. */
+    state: (bucket: Bucket, refused: boolean) =>
+      `"${name}";r=${Math.floor(bucket.tokens)};t=${refused ? wait(bucket) : Math.ceil((burst - bucket.tokens) / rate)}`,
+    refusal: (bucket: Bucket, of: string): Limited => {
+      record(requestsRefused.with({ reason: `rate_of_${name}` }))
+      return new Refused({ error: "rate_limited", message: `at most ${rate} requests a second ${of}`, retryAfterSeconds: wait(bucket) })
+    }
+  }
+}
+type Buckets = ReturnType<typeof makeBuckets>
+
+const take = (credentials: Buckets | undefined, workspaces: Buckets | undefined): Limits["take"] => {
+  if (credentials === undefined && workspaces === undefined) return undefined
+  const policy = [credentials, workspaces].flatMap((buckets) => buckets === undefined ? [] : [buckets.policy]).join(", ")
+  return ({ keyId, workspace }) => {
+    const own = credentials?.of(keyId)
+    const all = workspaces?.of(workspace)
+    const ownEmpty = own !== undefined && own.tokens < 1
+    const allEmpty = all !== undefined && all.tokens < 1
+    if (!ownEmpty && !allEmpty) {
+      if (own !== undefined) own.tokens--
+      if (all !== undefined) all.tokens--
+    }
+    const ownState = own === undefined ? undefined : credentials?.state(own, ownEmpty)
+    const allState = all === undefined ? undefined : workspaces?.state(all, allEmpty)
     return {
       headers: {
-        "ratelimit": `"default";r=${Math.floor(bucket.tokens)};t=${allowed ? Math.ceil((burst - bucket.tokens) / rate) : wait}`,
+        "ratelimit": ownState === undefined ? allState ?? "" : allState === undefined ? ownState : `${ownState}, ${allState}`,
         "ratelimit-policy": policy
       },
-      refused: allowed
-        ? undefined
-        : new Refused({ error: "rate_limited", message: `at most ${rate} requests a second with one credential`, retryAfterSeconds: wait })
+      refused: ownEmpty ? credentials?.refusal(own, "with one credential") : allEmpty ? workspaces?.refusal(all, "in one workspace") : undefined
+    }
+  }
+}
+
+export const makeLimits = ({ burst, credential, workspace = 0 }: Rates, now: () => number): Limits => {
+  const buckets = (name: string, rate: number, most = rate * 2) => rate === 0 ? undefined : makeBuckets(name, rate, most, now)
+  const strangers = buckets("address", credential, burst)
+  return {
+    take: take(buckets("default", credential, burst), buckets("workspace", workspace)),
+    stranger: strangers && {
+      take: (address) => {
+        const bucket = strangers.of(address)
+        if (bucket.tokens < 1) return strangers.refusal(bucket, "without a good credential from one address")
+        bucket.tokens--
+        return undefined
+      },
+      giveBack: (address) => { strangers.of(address).tokens++ }
     }
   }
 }

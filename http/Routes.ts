@@ -1,4 +1,4 @@
-/** Everything that this server answers: the interface, its reference, the probes; and the frame around them. */
+/** Everything that this server answers: the interface, its reference, the probes, metrics unless they are elsewhere; and the frame around them. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AgentsHandlers } from "./agents/handlers.ts"
@@ -12,6 +12,7 @@ import { HooksHandlers } from "./hooks/handlers.ts"
 import { IdentitiesHandlers } from "./identities/handlers.ts"
 import { LimitsHandlers } from "./limits/handlers.ts"
 import { MessagesHandlers } from "./messages/handlers.ts"
+import * as metrics from "./metrics.ts"
 import { ModelsHandlers } from "./models/handlers.ts"
 import { NodesHandlers } from "./nodes/handlers.ts"
 import { OperationsHandlers } from "./operations/handlers.ts"
@@ -32,9 +33,14 @@ const Handlers = Layer.mergeAll(
   QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsHandlers, ToolsetsHandlers, WaitsHandlers
 )
 
-export const Routes = Layer.mergeAll(
+const common = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
   reference.layer(Api),
-  probes.layer,
-  Frame.layer(Api, [...probes.probePaths, ...reference.referencePaths])
+  probes.layer
 )
+const paths = [...probes.probePaths, ...reference.referencePaths]
+
+export const Routes = Layer.mergeAll(common, metrics.layer, Frame.layer(Api, [...paths, metrics.metricsPath]))
+
+/** For a node whose metrics are elsewhere, or nowhere. */
+export const RoutesWithoutMetrics = Layer.mergeAll(common, Frame.layer(Api, paths))

@@ -2,7 +2,9 @@
  * The listener: Node's HTTP server with its limits, under Effect's router.
  *
  * N1. What is not HTTP gets an ErrorResponse too, and the connection is closed.
- * N2. When the scope closes, no new connection is taken, idle ones are closed, and requests under way
+ * N2. Connections are peers: one request of each at a time, at a least pace (Peer.ts, Peers.ts, Room.ts).
+ * N3. Nothing is upgraded: a request that asks for it is answered as if it had not.
+ * N4. When the scope closes, no new connection is taken, idle ones are closed, and requests under way
  *     have `drainSeconds` to end.
  */
 import { NodeHttpServer } from "@effect/platform-node"
@@ -11,6 +13,8 @@ import { HttpRouter } from "effect/http"
 import { createServer, type Server } from "node:http"
 import type { Socket } from "node:net"
 import { leanServer } from "./lean.ts"
+import { type Pace, paceDefaults, Peers } from "./Peers.ts"
+import { Room, roomDefaults, type RoomOptions } from "./Room.ts"
 
 export interface Listener {
   readonly host: string
@@ -19,12 +23,16 @@ export interface Listener {
   readonly drainSeconds?: number
   /** Sees the server before it listens: request metrics and logs attach here. */
   readonly observe?: (server: Server) => void
+  readonly pace?: Partial<Pace>
+  readonly room?: Partial<RoomOptions>
 }
 
 const malformed = (status: string, message: string) => {
   const body = JSON.stringify({ error: "invalid_request", message })
   return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
+
+const tooLate = malformed("408 Request Timeout", "the request took too long to arrive")
 
 const refuseClient = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -33,29 +41,55 @@ const refuseClient = (error: NodeJS.ErrnoException, socket: Socket) => {
   }
   socket.end(
     error.code === "HPE_HEADER_OVERFLOW" ? malformed("431 Request Header Fields Too Large", "the headers are too large")
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? malformed("408 Request Timeout", "the request took too long to arrive")
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? tooLate
       : malformed("400 Bad Request", "not a valid HTTP request")
   )
 }
 
-const makeServer = (observe: Listener["observe"]) => () => {
-  // Longer than any proxy in front keeps its end open, so that none of its requests meets a closing socket.
-  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 120_000, optimizeEmptyRequests: true })
+/** For a body that does not come: what was to be said, and the end. */
+const refuseSlow = (socket: Socket) => {
+  socket.end(tooLate)
+  socket.destroySoon()
+}
+
+/** A server whose connections are peers. */
+export const makeServer = (peers: Peers) => {
+  const server = createServer({
+    // Longer than any proxy in front keeps its end open, so that none of its requests meets a closing socket.
+    keepAliveTimeout: 75_000,
+    headersTimeout: 30_000,
+    // A body has a least pace instead of a deadline.
+    requestTimeout: 0,
+    optimizeEmptyRequests: true,
+    shouldUpgradeCallback: () => false
+  })
   server.on("clientError", refuseClient)
-  observe?.(server)
+  // Expectations that nobody knows may be ignored (RFC 9110, 10.1.1); Node would answer them past the peer.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  peers.attend(server)
   return server
 }
+
+export const makePeers = (pace?: Partial<Pace>) => new Peers({ ...paceDefaults, ...pace }, refuseSlow)
 
 /** A path is its characters: `/v1/Threads`, `/v1//threads` and `/v1/threads/` are other paths, and lead nowhere. */
 const exact = Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, ignoreDuplicateSlashes: false, ignoreTrailingSlash: false })
 
 /** Serves routes. The HttpServer is kept visible: its address tells the port. */
-export const listen = <A, E, R>(routes: Layer.Layer<A, E, R>, { drainSeconds = 20, host, observe, port }: Listener) =>
-  HttpRouter.serve(routes, { disableListenLog: true, disableLogger: true }).pipe(
-    Layer.provide(exact),
-    Layer.provideMerge(leanServer),
-    Layer.provideMerge(NodeHttpServer.layer(makeServer(observe), { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` }))
-  )
+export const listen = <A, E, R>(routes: Layer.Layer<A, E, R>, { drainSeconds = 20, host, observe, pace, port, room }: Listener) =>
+  Layer.suspend(() => {
+    const peers = makePeers(pace)
+    const start = () => {
+      const server = makeServer(peers)
+      observe?.(server)
+      return server
+    }
+    return HttpRouter.serve(routes, { disableListenLog: true, disableLogger: true }).pipe(
+      Layer.provide([exact, Room.layerOf(peers.open, { ...roomDefaults, ...room })]),
+      Layer.provideMerge(leanServer),
+      Layer.provideMerge(NodeHttpServer.layer(start, { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` }))
+    )
+  })
 
 /** The port of the server in context. */
 export const portOf = (server: { readonly address: unknown }) =>

@@ -1,7 +1,6 @@
-/** `/healthz`, `/readyz` and `/metrics`: for those who operate a node. They need no credential. */
+/** `/healthz` and `/readyz`: for those who operate a node. They need no credential. */
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { PrometheusMetrics } from "effect/observability"
 import { json } from "./answers.ts"
 import { Refused, toResponse } from "./errors.ts"
 import { Readiness } from "./Readiness.ts"
@@ -18,6 +17,6 @@ const ready = HttpRouter.use(Effect.fnUntraced(function*(router) {
       : json(found)))
 }))
 
-export const probePaths = ["/healthz", "/readyz", "/metrics"]
+export const probePaths = ["/healthz", "/readyz"]
 
-export const layer = Layer.mergeAll(HttpRouter.add("GET", "/healthz", alive), ready, PrometheusMetrics.layerHttp({ path: "/metrics" }))
+export const layer = Layer.mergeAll(HttpRouter.add("GET", "/healthz", alive), ready)

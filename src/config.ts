@@ -141,6 +141,23 @@ const endpoint: Read<string | undefined> = (found) => {
   return found?.replace(/\/+$/, "")
 }
 
+/** Where something listens. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** `api` is the API's own listener. */
+const metrics: Read<Address | "api" | "off"> = (found, mode) => {
+  const value = found ?? (mode === "dev" ? "api" : "127.0.0.1:9464")
+  if (value === "api" || value === "off") return value
+  const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):(\d{1,5})$/.exec(value) ?? []
+  if (host === undefined || Number(port) > 65_535) {
+    throw new Wrong(`is ${JSON.stringify(value)}: give an address and a port (0 takes a free one) such as 127.0.0.1:9464, api for the API's own listener, or off`)
+  }
+  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) }
+}
+
 interface Variable<A> {
   readonly name: string
   readonly read: Read<A>
@@ -163,7 +180,13 @@ const variables = {
   nodeId: variable("TROUPE_NODE_ID", nodeId),
   leaseTtlMs: variable("TROUPE_LEASE_TTL_MS", whole(500, 600_000, 5_000, "milliseconds")),
   drainSeconds: variable("TROUPE_DRAIN_SECONDS", whole(0, 3_600, 20, "seconds")),
+  metrics: variable("TROUPE_METRICS", metrics),
   rateLimit: variable("TROUPE_RATE_LIMIT", whole(0, 1_000_000, (mode) => mode === "dev" ? 0 : 50, "requests a second for one credential, 0 for no limit,")),
+  rateBurst: variable("TROUPE_RATE_BURST", (found, mode) => found === undefined ? undefined : whole(1, 1_000_000, 1, "requests at once for one credential")(found, mode)),
+  workspaceRateLimit: variable("TROUPE_WORKSPACE_RATE_LIMIT", whole(0, 1_000_000, (mode) => mode === "dev" ? 0 : 500, "requests a second in one workspace, 0 for no limit,")),
+  maxStreams: variable("TROUPE_MAX_STREAMS", whole(0, 1_000_000, 1_000, "streams and long polls for one key, 0 for no limit,")),
+  maxTurns: variable("TROUPE_MAX_TURNS", whole(0, 1_000_000, 1_000, "turns of one workspace that run at once on a node, 0 for no limit,")),
+  maxCalls: variable("TROUPE_MAX_CALLS", whole(0, 1_000_000, 256, "calls of models, tools and hooks of one workspace at once on a node, 0 for no limit,")),
   allowPrivateNetwork: variable("TROUPE_ALLOW_PRIVATE_NETWORK", truth((mode) => mode === "dev")),
   quotasFile: variable("TROUPE_QUOTAS", readable("a JSON file of quotas")),
   scriptedModels: variable("TROUPE_SCRIPTED_MODELS", truth((mode) => mode === "dev")),
@@ -222,7 +245,13 @@ export class Settings extends Context.Service<Settings, Values & {
       nodeId: get(variables.nodeId),
       leaseTtlMs: get(variables.leaseTtlMs),
       drainSeconds: get(variables.drainSeconds),
+      metrics: get(variables.metrics),
       rateLimit: get(variables.rateLimit),
+      rateBurst: get(variables.rateBurst),
+      workspaceRateLimit: get(variables.workspaceRateLimit),
+      maxStreams: get(variables.maxStreams),
+      maxTurns: get(variables.maxTurns),
+      maxCalls: get(variables.maxCalls),
       allowPrivateNetwork: get(variables.allowPrivateNetwork),
       quotasFile: get(variables.quotasFile),
       scriptedModels: get(variables.scriptedModels),

@@ -9,11 +9,12 @@ import { createHmac } from "node:crypto"
 import { Credentials } from "../http/Credentials.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { listen } from "../http/listen.ts"
+import * as metrics from "../http/metrics.ts"
 import { Cursors } from "../http/pagination.ts"
 import { RateLimit } from "../http/RateLimit.ts"
 import { Readiness } from "../http/Readiness.ts"
-import { Routes } from "../http/Routes.ts"
-import { Streams } from "../http/streams/Streams.ts"
+import { Routes, RoutesWithoutMetrics } from "../http/Routes.ts"
+import { streamDefaults, Streams } from "../http/streams/Streams.ts"
 import * as Actors from "../actors/layer.ts"
 import { Sweep } from "../actors/Sweep.ts"
 import { Bus } from "./bus/Bus.ts"
@@ -121,16 +122,18 @@ export const serve = (settings: NodeSettings) =>
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,
-      RateLimit.layer(settings.rateLimit),
+      RateLimit.layer({ credential: settings.rateLimit, burst: settings.rateBurst, workspace: settings.workspaceRateLimit }),
       readiness(leaving),
-      Streams.layer
+      Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
     ).pipe(Layer.provideMerge(Credentials.layer))
-    const listener = listen(Routes, { host: settings.host, port: settings.port, drainSeconds: settings.drainSeconds, observe: watch })
+    const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
+    const listener = listen(settings.metrics === "api" ? Routes : RoutesWithoutMetrics, { host: settings.host, port: settings.port, drainSeconds: settings.drainSeconds, observe: watch })
     return farewell(leaving, settings.drainSeconds).pipe(
       Layer.provideMerge(listener),
+      Layer.provideMerge(scraped),
       Layer.provideMerge(watchNode),
       Layer.provideMerge(edge),
-      Layer.provideMerge(Actors.layer()),
+      Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
       Layer.provideMerge(stores),
       Layer.provideMerge(ground)
     )

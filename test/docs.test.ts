@@ -127,7 +127,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/architecture.md", "Statements end after 5 s", "src/store/Database.ts", "statement_timeout: 5_000"],
   ["docs/architecture.md", "waits for a lock after 2 s", "src/store/Database.ts", "lock_timeout: 2_000"],
   ["docs/architecture.md", "takes nothing for 30 s", "http/streams/Streams.ts", "stallMs: 30_000"],
-  ["docs/decisions.md", "100 a key, a ping every 15 s", "http/streams/Streams.ts", "perKey: 100, pingMs: 15_000"],
+  ["docs/decisions.md", "1,000 a key, a ping every 15 s", "http/streams/Streams.ts", "perKey: 1_000, pingMs: 15_000"],
   ["docs/architecture.md", "buffer of 1 MiB", "http/streams/Outbox.ts", "capacity = 1024 * 1024"],
   ["docs/decisions.md", "silence of 120 s", "src/models/layer.ts", "idleTimeoutMs = 120_000"],
   ["docs/decisions.md", "swept after 25", "src/store/tidy.ts", "interval '25 hours'"],

@@ -149,7 +149,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     run,
     lost,
     perform,
-    nextDue,
+    nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk),
     travels,
     revive,
     recall: makeRecall(preparing),

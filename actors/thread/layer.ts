@@ -169,6 +169,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     recent: (workspace, threadId, afterSeq, limit) =>
       goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
         Effect.succeed(snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit))),
+    waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
     lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
     create,
     submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {

@@ -311,8 +311,11 @@ export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: P
     const admissions = yield* admissionsOf(being)
     const going = openWaits(turn).filter(({ wait }) => wait.expiresAt <= at && wait.onTimeout === "allow")
     const late = going.length === 0 ? {} : yield* releasing(being, turn, going.flatMap(({ call }) => call ?? []))
-    return { at, command: { ...request, ...late, at, admissions } }
+    return { at, command: { ...request, ...late, at, admissions, ...queued(being, turn) } }
   })
+
+  /** Time in line, which is no running time. */
+  const queued = ({ desk }: Being<Snapshot>, { runningSince }: Turn) => ({ queuedMs: desk.queuedMs(runningSince) })
 
   return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
     const { turn } = being.snapshot.context
@@ -342,7 +345,7 @@ export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: P
         break
       case "due":
         if (turn?.plan.hooked === true) return expiring(being, turn, request, at)
-        break
+        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions, ...(turn === null ? {} : queued(being, turn)) } }))
       case "tool.returned":
         if (turn?.plan.hooked === true) return returned(being, turn, request, at)
         break

@@ -3,7 +3,7 @@ import type { Answer, Command, Edit, HookDecided, ModelReplied, RepliedCall, Sub
 
 type Without<C, K extends PropertyKey> = C extends unknown ? Omit<C, K> : never
 
-type Late = "at" | "admissions" | "refused"
+type Late = "at" | "admissions" | "refused" | "queuedMs"
 
 /** How a job came out. What stands behind a response's calls, and who judges what, is looked up when it arrives. */
 export type Outcome =

@@ -14,6 +14,7 @@ import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thre
 import type { Answer, Plan } from "../../machines/thread/commands.ts"
 import { type Carry, type Context, deadlineOf, openWaits, type Turn, wordOf } from "../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+import type { Being } from "../Kind.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
 
@@ -106,10 +107,10 @@ export const runnableAt = ({ context: { pending, turn }, value }: Snapshot): num
   return turn.retryAt ?? turn.runningSince
 }
 
-/** The next moment at which the live thread wants to be told the time. */
-export const nextDue = ({ context: { pending, turn }, value }: Snapshot): number | null => {
+/** The next moment at which the live thread wants to be told the time. Time in line puts the turn's deadline off. */
+export const nextDue = ({ context: { pending, turn }, value }: Snapshot, desk: Being<Snapshot>["desk"]): number | null => {
   if (turn === null) return waitingSince(pending)
-  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(deadlineOf(turn), turn.retryAt ?? Infinity))
+  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(deadlineOf(turn) + desk.queuedMs(turn.runningSince), turn.retryAt ?? Infinity))
 }
 
 /** Rows of waiting inputs that a step changed. An admitted input's row goes, its fact is the proof; a cancelled one's stays. */

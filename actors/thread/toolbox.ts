@@ -134,6 +134,10 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
           Effect.catch(({ message, reason }) => reason === "slow" ? Effect.succeed(`was not checked: ${message}`) : Effect.fail(unreachable()))
         )
       },
+      asksAgent: (name) => {
+        const tool = named.get(name)
+        return tool?.kind === "built-in" && tool.asksAgent
+      },
       refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
       run
     }

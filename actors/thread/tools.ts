@@ -48,6 +48,8 @@ export interface Kit {
   readonly problem: (name: string, what: "input" | "output", value: unknown) => Effect.Effect<string | undefined, Unreachable>
   /** Why a call may not go ahead, as it is by now: asked of one that a client executes, which nothing else would ask about. */
   readonly refusal: (by: CallBy, call: Pick<ToolRun, "name" | "input" | "approved">) => Effect.Effect<Failure | undefined, Unreachable>
+  /** Whether a tool does nothing but wait for another agent's turn. */
+  readonly asksAgent: (name: string) => boolean
   /** Runs a call, if it still may go ahead; `begun` says that it does. Fails only before: what fails after that is an outcome. */
   readonly run: (by: CallBy, run: ToolRun, begun: () => void) => Effect.Effect<ToolOutcome, Unreachable>
 }
@@ -69,6 +71,7 @@ export const emptyKit: Kit = {
   definitions: () => Effect.succeed([]),
   verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => ({ refused: unknownTool(name) }))),
   problem: () => fits,
+  asksAgent: () => false,
   refusal: (_, { name }) => Effect.succeed(unknownTool(name)),
   run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }

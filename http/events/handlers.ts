@@ -31,10 +31,11 @@ export const EventsHandlers = Layer.unwrap(Effect.gen(function*() {
   const cursors = yield* Cursors
   const longPoll = makeLongPoll(yield* Bus, reads, yield* Streams, threads.lastSeq)
 
-  return lean(HttpApiBuilder.group(Api, "events", (handlers) => handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query }) {
+  return lean(HttpApiBuilder.group(Api, "events", (handlers) => handlers.handleRaw("list", Effect.fnUntraced(function*({ params: { threadId }, query, request }) {
     const refused = refuse(query)
     if (refused !== undefined) return yield* refused
-    const { workspace } = yield* Caller
+    const caller = yield* Caller
+    const { workspace } = caller
     const { afterSeq = 0, limit, turnId, waitSeconds = 0 } = query
     const place = `events ${threadId} ${workspace}`
     const page = query.cursor === undefined
@@ -57,7 +58,7 @@ export const EventsHandlers = Layer.unwrap(Effect.gen(function*() {
       const recent = yield* threads.recent(workspace, threadId, afterSeq, asked.limit)
       if (recent !== undefined) return jsonText(`{"events":[${recent.join(",")}]}`)
     }
-    const found = waitSeconds > 0 ? yield* longPoll(asked, afterSeq, waitSeconds * 1000) : yield* reads.events(asked)
+    const found = waitSeconds > 0 ? yield* longPoll(request, caller, asked, afterSeq, waitSeconds * 1000) : yield* reads.events(asked)
     if (found === undefined) return yield* noThread()
     const next = found.position === undefined ? "" : `,"nextCursor":"${cursors.seal(place, filter, [found.position])}"`
     return jsonText(`{"events":[${found.events.join(",")}]${next}}`)

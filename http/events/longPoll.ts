@@ -3,17 +3,20 @@
  *
  * W1. Listens first, reads then: what is committed in between rings.
  * W2. The log is read again every two seconds all the same: hints may be lost.
- * W3. When the node leaves, so does whoever waits here: with what there is.
+ * W3. When the node leaves, so does whoever waits here: with what there is. When the credential ends, it is refused.
  * W4. A hint that goes on where the log ended is the answer, and a thread that lives here knows where
  *     it ends: then nothing is read at all.
  */
 import { Deferred, Duration, Effect, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import type { Threads } from "../../actors/thread/Threads.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { EventQuery, EventTexts } from "../../src/store/threadEvents.ts"
 import type { ThreadReads } from "../../src/store/ThreadReads.ts"
-import type { Streams } from "../streams/Streams.ts"
+import type { Caller } from "../Caller.ts"
+import { isRefused } from "../errors.ts"
+import type { Ended, Streams } from "../streams/Streams.ts"
 
 const rereadMs = 2_000
 
@@ -21,10 +24,19 @@ const rereadMs = 2_000
 const mostCharacters = limits.pageBytes / 4
 
 export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"], streams: Streams["Service"], lastSeq: Threads["Service"]["lastSeq"]) =>
-  Effect.fnUntraced(function*(query: EventQuery, afterSeq: number, waitMs: number) {
+  Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, caller: Caller["Service"], query: EventQuery, afterSeq: number, waitMs: number) {
     const until = performance.now() + waitMs
     const { limit, threadId, turnId, workspace } = query
     let wake = Deferred.makeUnsafe<EventTexts | undefined>()
+    let ended: Ended | undefined
+    const waiting = streams.wait(request, caller, (why) => {
+      ended = why
+      Deferred.doneUnsafe(wake, Effect.succeed(undefined))
+    })
+    if (isRefused(waiting)) return yield* waiting
+    /** Nothing more is told to whoever may not ask again. */
+    const admitted = Effect.suspend(() => ended === undefined ? Effect.void : Effect.fail(ended))
+    yield* Effect.addFinalizer(() => Effect.sync(waiting.release))
     /** seq up to which the log is known to hold nothing that was asked for; unknown until it was read. */
     let seen: number | undefined
     yield* bus.subscribe({ workspace, threadId }, (hint) => {
@@ -51,10 +63,12 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"],
       const found: EventTexts | undefined = first && seen !== undefined
         ? { events: [], position: undefined, lastSeq: seen, seq: 0 }
         : yield* reads.events(query)
+      yield* admitted
       const left = until - performance.now()
       if (found === undefined || found.events.length > 0 || left <= 0 || streams.draining()) return found
       seen ??= found.lastSeq
-      const rung = yield* Effect.timeoutOption(Effect.raceFirst(Deferred.await(wake), Effect.as(streams.leaving, undefined)), Duration.millis(Math.min(left, rereadMs)))
+      const rung = yield* Effect.timeoutOption(Deferred.await(wake), Duration.millis(Math.min(left, rereadMs)))
+      yield* admitted
       if (Option.isNone(rung)) continue
       if (rung.value !== undefined) return rung.value
       wake = Deferred.makeUnsafe()

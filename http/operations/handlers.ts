@@ -10,8 +10,9 @@ import { listOperations, readOperation } from "../../src/store/operations.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
-import { Refused } from "../errors.ts"
+import { isRefused, Refused } from "../errors.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
+import { type Ended, Streams } from "../streams/Streams.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const noOperation = new Refused({ error: "not_found", message: "no such operation" })
@@ -35,6 +36,7 @@ export const OperationsHandlers = HttpApiBuilder.group(Api, "operations", Effect
   const database = yield* Database
   const pages = yield* makePages
   const writes = yield* makeWrites
+  const streams = yield* Streams
 
   const read = Effect.fnUntraced(function*(operationId: string) {
     const { workspace } = yield* Caller
@@ -53,15 +55,22 @@ export const OperationsHandlers = HttpApiBuilder.group(Api, "operations", Effect
     })
 
   return handlers.handleAll({
-    get: Effect.fnUntraced(function*({ params, query }) {
+    get: Effect.fnUntraced(function*({ params, query, request }) {
       const deadline = performance.now() + (query.waitSeconds ?? 0) * 1000
       let operation = yield* read(params.operationId)
-      while (!isTerminal(operation.state) && performance.now() < deadline) {
+      if (isTerminal(operation.state) || deadline <= performance.now()) return json({ operation })
+      let ended: Ended | undefined
+      const waiting = streams.wait(request, yield* Caller, (why) => { ended = why })
+      if (isRefused(waiting)) return yield* waiting
+      const admitted = Effect.suspend(() => ended === undefined ? Effect.void : Effect.fail(ended))
+      yield* Effect.addFinalizer(() => Effect.sync(waiting.release))
+      while (!isTerminal(operation.state) && performance.now() < deadline && !streams.draining()) {
         yield* Effect.sleep(lookAgain)
+        yield* admitted
         operation = yield* read(params.operationId)
       }
       return json({ operation })
-    }),
+    }, Effect.scoped),
 
     list: Effect.fnUntraced(function*({ query: { action, agentId, state, ...query } }) {
       const { workspace } = yield* Caller

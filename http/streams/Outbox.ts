@@ -9,6 +9,8 @@
  * O3. A frame that does not fit is refused, never cut; the caller says so later, once `onRoom` calls.
  * O4. Nothing is pushed before the socket asks for it: `stalledFor` tells how long it has not.
  * O5. Frames of one moment leave together: a commit's events and what follows from it are one write.
+ * O6. While all watchers together hold more than their crowd may, each takes as if its capacity were `ahead`: one frame at
+ *     a time, and what does not fit is refused as in O3.
  */
 import { Readable } from "node:stream"
 
@@ -24,6 +26,18 @@ export const capacity = 1024 * 1024
 
 /** Bytes that the socket's side may hold beside the buffer, and that leave together. */
 const ahead = 16 * 1024
+
+/** What waits for all watchers of a node (O6). */
+export class Crowd {
+  bytes = 0
+  private readonly most: number
+  constructor(most: number) {
+    this.most = most
+  }
+  get full() {
+    return this.bytes >= this.most
+  }
+}
 
 interface Waiting {
   text: string
@@ -45,7 +59,10 @@ export class Outbox {
   private scheduled = false
   private movedAt = performance.now()
 
-  constructor(onClose: () => void) {
+  private readonly crowd: Crowd
+
+  constructor(onClose: () => void, crowd = new Crowd(Infinity)) {
+    this.crowd = crowd
     this.readable = new Readable({
       highWaterMark: ahead,
       read: () => {
@@ -57,7 +74,7 @@ export class Outbox {
         this.closed = true
         this.queue = []
         this.newest.clear()
-        this.bytes = 0
+        this.grow(-this.bytes)
         callback(error)
         onClose()
       }
@@ -71,7 +88,7 @@ export class Outbox {
   }
 
   get hasRoom() {
-    return this.bytes <= capacity / 2
+    return this.bytes <= this.capacity / 2
   }
 
   /** Milliseconds for which something has waited and the socket has not asked for it. */
@@ -88,7 +105,7 @@ export class Outbox {
       const joined = join(held.text)
       const bytes = Buffer.byteLength(joined)
       if (!this.fits(bytes - held.bytes)) return this.refuse()
-      this.bytes += bytes - held.bytes
+      this.grow(bytes - held.bytes)
       held.text = joined
       held.bytes = bytes
       return true
@@ -97,12 +114,12 @@ export class Outbox {
     const bytes = Buffer.byteLength(text)
     if (!this.fits(bytes - (replaced?.bytes ?? 0))) return this.refuse()
     if (replaced !== undefined) {
-      this.bytes -= replaced.bytes
+      this.grow(-replaced.bytes)
       this.queue.splice(this.queue.indexOf(replaced), 1)
     }
     const waiting = { text, bytes, key }
     this.queue.push(waiting)
-    this.bytes += bytes
+    this.grow(bytes)
     if (key !== undefined) this.newest.set(key, waiting)
     if (this.asking && !this.scheduled) {
       this.scheduled = true
@@ -131,8 +148,17 @@ export class Outbox {
     this.readable.destroy()
   }
 
+  private get capacity() {
+    return this.crowd.full ? ahead : capacity
+  }
+
+  private grow(by: number) {
+    this.bytes += by
+    this.crowd.bytes += by
+  }
+
   private fits(more: number) {
-    return this.hasRoom || this.bytes + more <= capacity
+    return this.hasRoom || this.bytes + more <= this.capacity
   }
 
   private refuse() {
@@ -146,7 +172,7 @@ export class Outbox {
       do {
         const waiting = this.queue.shift()!
         if (waiting.key !== undefined && this.newest.get(waiting.key) === waiting) this.newest.delete(waiting.key)
-        this.bytes -= waiting.bytes
+        this.grow(-waiting.bytes)
         together += waiting.text
       } while (this.queue.length > 0 && together.length < ahead)
       this.asking = this.readable.push(together)

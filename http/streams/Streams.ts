@@ -1,28 +1,32 @@
 /**
- * The open streams of this node: how many a key may have, who is still allowed to watch, who still
- * reads, and how all of them end.
+ * The open streams of this node, and the requests that wait for news: how many a key may have, who is
+ * still allowed to watch, who still reads, and how all of them end.
  *
- * S1. A stream ends with `bye auth_expired` when its credential expires, is revoked or disabled: at
- *     most a beat of the lease after the auth revision says so, and sooner if the bus tells.
+ * S1. A stream ends with `bye auth_expired`, and a long poll is refused as its next request would be, when its
+ *     credential expires, is revoked or disabled: at most a beat of the lease after the auth revision says so, and
+ *     sooner if the bus tells.
  * S2. A watcher that has taken nothing for 30 s while something waited is dropped.
  * S3. On drain every stream ends with `bye draining`, and no new one begins.
  * S4. Whatever ends a stream closes its scope: nothing of it stays.
+ * S5. Long polls count as streams. They end with what there is on drain.
+ * S6. What waits for all watchers together is bounded: beyond `waitingBytes` each holds a frame or two.
  */
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { freshBody } from "../../src/seed.ts"
-import { record, streamsDropped } from "../../src/telemetry/metrics.ts"
+import { pollsOpen, record, requestsRefused, streamsDropped, streamsWaiting } from "../../src/telemetry/metrics.ts"
 import type { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
-import { bearerOf } from "../headers.ts"
+import { bearerOf, connectionOf } from "../headers.ts"
+import { peerOf } from "../Peer.ts"
 import { bye, opening, ping } from "./frames.ts"
-import { Outbox } from "./Outbox.ts"
+import { Crowd, Outbox } from "./Outbox.ts"
 
 export interface StreamOptions {
-  /** Streams that one key may have open at once; 0 is without end. */
+  /** Streams and long polls that one key may have open at once; 0 is without end. */
   readonly perKey: number
   /** Milliseconds between pings. */
   readonly pingMs: number
@@ -30,9 +34,11 @@ export interface StreamOptions {
   readonly stallMs: number
   /** Milliseconds between looks at all streams. */
   readonly tickMs: number
+  /** Bytes that may wait for all watchers together. */
+  readonly waitingBytes: number
 }
 
-export const streamDefaults: StreamOptions = { perKey: 100, pingMs: 15_000, stallMs: 30_000, tickMs: 1_000 }
+export const streamDefaults: StreamOptions = { perKey: 1_000, pingMs: 15_000, stallMs: 30_000, tickMs: 1_000, waitingBytes: 64 * 1024 * 1024 }
 
 /** How long a client may take to read its `bye`. */
 const farewellMs = 2_000
@@ -45,6 +51,16 @@ interface Open {
   readonly token: string
   readonly caller: Caller["Service"]
   pingedAt: number
+}
+
+/** Why a long poll may wait no more. */
+export type Ended = Refused<"unauthenticated" | "identity_disabled">
+
+/** A request that waits for news. */
+interface Poll {
+  readonly token: string
+  readonly caller: Caller["Service"]
+  readonly onEnd: (why: Ended | undefined) => void
 }
 
 export interface Watcher {
@@ -64,14 +80,28 @@ export class Streams extends Context.Service<Streams, {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E | Refused<"rate_limited" | "node_draining">, Exclude<R, Scope.Scope>>
   /** Says goodbye to all of them; returns when they are gone, or after two seconds. */
   readonly drain: Effect.Effect<void>
+  /**
+   * Counts a request that waits for news, until `release`. `onEnd` is called when it may wait no more: with the
+   * refusal it ends with, or without one when the node leaves.
+   */
+  readonly wait: (
+    request: HttpServerRequest.HttpServerRequest,
+    caller: Caller["Service"],
+    onEnd: (why: Ended | undefined) => void
+  ) => { readonly release: () => void } | Refused<"rate_limited">
   /** Whether the drain has begun. */
   readonly draining: () => boolean
-  /** Waits for the drain to begin: requests that wait for news end with it. */
-  readonly leaving: Effect.Effect<void>
   readonly count: () => number
+  /** Long polls that wait. */
+  readonly waiting: () => number
 }>()("troupe/http/Streams") {
   static readonly layerWith = (options: StreamOptions) => Layer.effect(Streams, Effect.suspend(() => make(options)))
   static readonly layer = Streams.layerWith(streamDefaults)
+}
+
+const ended = {
+  credential: new Refused({ error: "unauthenticated", code: "invalid_credential", message: "the credential has expired, or was revoked" }),
+  identity: new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" })
 }
 
 const make = Effect.fnUntraced(function*(options: StreamOptions) {
@@ -80,16 +110,32 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   const lease = yield* Lease
   const services = yield* Effect.context<never>()
   const streams = new Set<Open>()
+  const polls = new Set<Poll>()
   const perKey = new Map<string, number>()
-  const leaving = Deferred.makeUnsafe<void>()
+  const crowd = new Crowd(options.waitingBytes)
   let draining = false
 
-  const forget = (stream: Open) => {
-    if (!streams.delete(stream)) return
-    const { keyId } = stream.caller
+  /** One stream or long poll more of that key, if it may have it. */
+  const count = (keyId: string) => {
+    const already = perKey.get(keyId) ?? 0
+    if (options.perKey > 0 && already >= options.perKey) {
+      record(requestsRefused.with({ reason: "streams_of_key" }))
+      return new Refused({
+        error: "rate_limited", code: "too_many_streams", message: `a key may have at most ${options.perKey} streams and long polls open`, retryAfterSeconds: 5
+      })
+    }
+    perKey.set(keyId, already + 1)
+    return undefined
+  }
+  const discount = (keyId: string) => {
     const left = (perKey.get(keyId) ?? 1) - 1
     if (left === 0) perKey.delete(keyId)
     else perKey.set(keyId, left)
+  }
+
+  const forget = (stream: Open) => {
+    if (!streams.delete(stream)) return
+    discount(stream.caller.keyId)
     Effect.runForkWith(services)(Scope.close(stream.scope, Exit.void))
   }
 
@@ -102,19 +148,16 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   const open: Streams["Service"]["open"] = (request, caller, start) =>
     Effect.uninterruptibleMask((restore) => Effect.gen(function*() {
       if (draining) return yield* new Refused({ error: "node_draining", message: "this node is shutting down; try again", retryAfterSeconds: 1 })
-      const already = perKey.get(caller.keyId) ?? 0
-      if (options.perKey > 0 && already >= options.perKey) {
-        return yield* new Refused({
-          error: "rate_limited", code: "too_many_streams", message: `a key may have at most ${options.perKey} streams open`, retryAfterSeconds: 5
-        })
-      }
+      const refused = count(caller.keyId)
+      if (refused !== undefined) return yield* refused
       const scope = yield* Scope.make()
-      const outbox = new Outbox(() => forget(stream))
+      const outbox = new Outbox(() => forget(stream), crowd)
       const stream: Open = {
         outbox, scope, caller, token: bearerOf(request) ?? "", pingedAt: performance.now()
       }
       streams.add(stream)
-      perKey.set(caller.keyId, already + 1)
+      const peer = peerOf(connectionOf(request))
+      if (peer !== undefined) peer.streaming = true
       outbox.offer({ text: opening })
       yield* restore(Scope.provide(start({ outbox, streamId: `stream_${freshBody()}` }), scope)).pipe(
         Effect.onError(() => Effect.sync(() => {
@@ -125,7 +168,19 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
       return HttpServerResponse.raw(outbox.readable, { contentType: "text/event-stream", headers })
     }))
 
-  /** Credentials are looked up once each, however many streams hold them. */
+  const wait: Streams["Service"]["wait"] = (request, caller, onEnd) => {
+    const refused = count(caller.keyId)
+    if (refused !== undefined) return refused
+    const poll: Poll = { token: bearerOf(request) ?? "", caller, onEnd }
+    polls.add(poll)
+    return {
+      release: () => {
+        if (polls.delete(poll)) discount(caller.keyId)
+      }
+    }
+  }
+
+  /** Credentials are looked up once each, however many streams and polls hold them. */
   let revision = lease.authRevision()
   let told = false
   yield* bus.onAuthChanged(() => { told = true })
@@ -133,11 +188,15 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
     const before = lease.authRevision()
     if (before === revision && !told) return
     told = false
-    const tokens = Map.groupBy([...streams], (stream) => stream.token)
+    const tokens = Map.groupBy([...streams, ...polls], ({ token }) => token)
     yield* Effect.forEach(tokens, ([token, held]) => {
       const remembered = credentials.remembered(token)
       return Effect.map(remembered === undefined ? credentials.find(token) : Effect.succeed(remembered), (credential) => {
-        if (credential === undefined || credential.identityDisabled) for (const stream of held) end(stream, "auth_expired")
+        if (credential !== undefined && !credential.identityDisabled) return
+        for (const one of held) {
+          if ("outbox" in one) end(one, "auth_expired")
+          else one.onEnd(credential === undefined ? ended.credential : ended.identity)
+        }
       })
     }, { concurrency: 4, discard: true })
     revision = before
@@ -149,6 +208,11 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   const tick = Effect.sync(() => {
     const now = performance.now()
     const time = lease.now()
+    record(pollsOpen, polls.size)
+    record(streamsWaiting, crowd.bytes)
+    for (const { caller: { expiresAt }, onEnd } of polls) {
+      if (expiresAt !== undefined && expiresAt <= time) onEnd(ended.credential)
+    }
     for (const stream of streams) {
       const { caller: { expiresAt }, outbox } = stream
       if (outbox.stalledFor > options.stallMs) {
@@ -166,7 +230,7 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
 
   const drain = Effect.gen(function*() {
     draining = true
-    Deferred.doneUnsafe(leaving, Effect.void)
+    for (const { onEnd } of polls) onEnd(undefined)
     for (const stream of streams) end(stream, "draining")
     const until = performance.now() + farewellMs + 500
     while (streams.size > 0 && performance.now() < until) yield* Effect.sleep(20)
@@ -177,5 +241,5 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
     for (const stream of [...streams]) stream.outbox.destroy()
   }))
 
-  return Streams.of({ open, drain, draining: () => draining, leaving: Deferred.await(leaving), count: () => streams.size })
+  return Streams.of({ open, wait, drain, draining: () => draining, count: () => streams.size, waiting: () => polls.size })
 })

@@ -59,8 +59,14 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
     Effect.flatMap(reads.detail(workspace, threadId), (rows) => rows === undefined ? noThread() : Effect.succeed(rows))
 
   const answer = (workspace: string, found: ThreadDetailRows) => {
-    const rows = threadRows(workspace, found, found.inputs)
-    return Effect.map(modelOf(rows), (model) => json(threadDetail(rows, { ...found.spend, at: lease.now() }, model), 200, { etag: etag(found.version) }))
+    const { head: { status }, id, inputs, owner, spend, version } = found
+    const rows = threadRows(workspace, found, inputs)
+    const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
+    return goOn(waiting, (waitingFor) => Effect.map(modelOf(rows), (model) =>
+      json(
+        { ...threadDetail(rows, { ...spend, at: lease.now() }, model), ...(waitingFor === undefined ? {} : { waitingFor }) }, 200,
+        { etag: etag(version) }
+      )))
   }
 
   const update = Effect.fnUntraced(function*(caller: Caller["Service"], threadId: string, patch: ThreadPatch, ifMatch: string | undefined) {

@@ -85,7 +85,7 @@ const base = setup({
     reviewedCalls: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
     settled: ({ context: { turn } }) => turn !== null && turn.calls.length === 0,
     parked: ({ context: { turn } }) => turn !== null && parked(turn),
-    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= deadlineOf(turn),
+    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at - (event.queuedMs ?? 0) >= deadlineOf(turn),
     pauseOver: ({ context: { turn }, event }) => event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
     expiry: ({ context: { turn }, event }) => event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
   }

@@ -142,6 +142,8 @@ interface Releasing {
 /** A moment that the thread asked for has come: a deadline, the end of a pause, an expiry. */
 export interface Due extends Admitting, Releasing {
   readonly type: "due"
+  /** Milliseconds of the running time so far in which the turn stood in line: they are not counted. */
+  readonly queuedMs?: number
 }
 /**
  * The thread was taken over again and again without getting anywhere. It ends the turn and does nothing else:

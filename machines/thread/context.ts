@@ -177,7 +177,7 @@ export const roomForResponse = (turn: Turn) => responseFits(numbered(turn))
 /** The same, for one more message before that response. */
 export const roomForMessage = (turn: Turn) => messageFits(numbered(turn))
 
-/** When the turn has run for as long as it may. */
+/** When the turn has run for as long as it may, if it never stands in line. */
 export const deadlineOf = ({ plan, runningSince }: Turn) => runningSince + plan.maxTurnMs
 
 /** How long the turn has run in all, awaiting left out. */

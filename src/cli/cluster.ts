@@ -19,6 +19,9 @@ const environment = (settings: NodeSettings, natsUrl: Redacted.Redacted<string> 
   TROUPE_DATABASE_URL: Redacted.value(settings.databaseUrl),
   TROUPE_ENCRYPTION_KEYS: written(settings.encryptionKeys),
   TROUPE_RATE_LIMIT: String(settings.rateLimit),
+  TROUPE_WORKSPACE_RATE_LIMIT: String(settings.workspaceRateLimit),
+  // One address is not enough for several nodes.
+  TROUPE_METRICS: settings.metrics === "off" ? "off" : "api",
   TROUPE_ALLOW_PRIVATE_NETWORK: String(settings.allowPrivateNetwork),
   TROUPE_SCRIPTED_MODELS: String(settings.scriptedModels),
   TROUPE_LOG_FORMAT: settings.logFormat,

@@ -36,12 +36,27 @@ const checkNode = (): Finding => {
   return major >= 24 ? ok("node", process.versions.node) : note("node", `${process.versions.node} works; the project's own is newer: npm start uses it`)
 }
 
-const checkPort = (host: string, port: number) =>
-  Effect.promise(() => new Promise<Finding>((resolve) => {
+/** Undefined when something can listen there. */
+const takenBy = (host: string, port: number) =>
+  Effect.promise(() => new Promise<Error | undefined>((resolve) => {
     const server = createServer()
-    server.once("error", (error) => resolve(bad("port", explainStart(error, port).userMessage ?? error.message)))
-    server.listen(port, host, () => server.close(() => resolve(ok("port", `${host}:${port} is free`))))
+    server.once("error", resolve)
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
   }))
+
+const checkPort = (host: string, port: number) =>
+  Effect.map(takenBy(host, port), (error) =>
+    error === undefined ? ok("port", `${host}:${port} is free`) : bad("port", explainStart(error, port).userMessage ?? error.message))
+
+/** Metrics that cannot be served are no reason not to start. */
+const checkMetrics = (metrics: Settings["Service"]["metrics"]) => {
+  if (metrics === "off") return Effect.succeed(note("metrics", "off"))
+  if (metrics === "api") return Effect.succeed(ok("metrics", "/metrics on the API's own listener"))
+  const { host, port } = metrics
+  return Effect.map(takenBy(host, port), (error) =>
+    error === undefined ? ok("metrics", `${host}:${port} is free`)
+      : note("metrics", `${host}:${port} cannot be listened on, and the node will run without: give another address in TROUPE_METRICS, or off`))
+}
 
 /** The folder itself, or the nearest one above it that exists: there it will be made. */
 const checkFolder = (folder: string) =>
@@ -136,7 +151,7 @@ export const doctor = Command.make("doctor", flags, Effect.fn("cli.doctor")(func
     findings.push(ok("settings", `for ${asked}`))
     const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
     if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
-    else findings.push(yield* checkPort(settings.host, settings.port))
+    else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))
     if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
     const { finding, keys } = yield* checkKeys(settings)
     findings.push(finding)

@@ -7,6 +7,7 @@
  */
 import { Data, Effect, PubSub, Semaphore, Stream } from "effect"
 import { freshId } from "../seed.ts"
+import { leaseLapses, record } from "../telemetry/metrics.ts"
 import { Lease, type LiveNode, type NodeStatus } from "./Lease.ts"
 
 export interface LeaseOptions {
@@ -101,6 +102,14 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
     }
   }
 
+  /** Whoever looks for the reason of what follows finds it here: nothing of this node's actors is left, and streams begin anew. */
+  const warnOfLapse = (silentMs: number) => {
+    record(leaseLapses)
+    Effect.runForkWith(services)(Effect.logWarning(
+      "this node's lease has lapsed: it was silent for longer than the TTL. Its actors go on elsewhere, and it joins again"
+    ).pipe(Effect.annotateLogs({ incarnation, ms: Math.round(silentMs) })))
+  }
+
   const absorb = (pulse: Pulse, sent: number) => {
     // The database's time as of its answer's arrival: late by the way back, never ahead.
     offset = pulse.now - book.monotonic()
@@ -128,6 +137,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
     if (left || pulse === undefined) return
     if (pulse.alive) return absorb(pulse, sent)
     // L1: what lapsed stays lapsed. The fence is closed until the next life has begun.
+    warnOfLapse(book.monotonic() - beatSent)
     for (const drop of onLapse) drop()
     incarnation = freshId("node")
     beatSent = -Infinity

@@ -3,8 +3,8 @@
  * request in an effect, which the library's own logger does at 190 us a turn.
  *
  * R1. Every answer is counted, under its route with the ids left out.
- * R2. Answers of 500 and above and slow ones are always logged; of the others at most `perSecond` in
- *     a second, and the next line says how many were skipped.
+ * R2. Answers of 500 and above are always logged; of slow ones at most `perSecond` in a second, of the others as many
+ *     again, and the next line says how many were skipped.
  * R3. Paths are logged as routes: no id, no query, no header but the request's id.
  * R4. A request without an id of its own, or with an unfit one, gets one here, before anything reads it.
  */
@@ -43,7 +43,7 @@ export const routeOf = (url: string) => {
 
 export interface RequestOptions {
   readonly log: (entry: RequestEntry) => void
-  /** R2. Default 20; 0 logs only what is always logged. */
+  /** R2. Default 20; 0 logs only answers of 500 and above. */
   readonly perSecond?: number
   /** R2, milliseconds. Default 1,000. */
   readonly slow?: number
@@ -52,16 +52,17 @@ export interface RequestOptions {
 /** Attaches to the server before it listens. */
 export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_000 }: RequestOptions) => {
   let second = 0
-  let logged = 0
+  const logged = { slow: 0, other: 0 }
   let skipped = 0
-  const mayLog = (now: number) => {
+  const mayLog = (now: number, kind: keyof typeof logged) => {
     const current = Math.floor(now / 1_000)
     if (current !== second) {
       second = current
-      logged = 0
+      logged.slow = 0
+      logged.other = 0
     }
-    if (logged >= perSecond) return false
-    logged++
+    if (logged[kind] >= perSecond) return false
+    logged[kind]++
     return true
   }
   const ended = (request: IncomingMessage, response: ServerResponse, started: number, streaming: boolean) => {
@@ -74,7 +75,7 @@ export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_00
     record(httpRequests.with({ method, route, status: String(status) }))
     if (streaming) adjust(streamsOpen, -1)
     else record(httpDuration.with({ method, route }), ms / 1_000)
-    if (status >= 500 || (ms >= slow && !streaming) || mayLog(now)) {
+    if (status >= 500 || mayLog(now, ms >= slow && !streaming ? "slow" : "other")) {
       const requestId = request.headers["x-request-id"]
       log({
         method, route, status, ms: Math.round(ms * 10) / 10, cut: !response.writableFinished && !streaming,

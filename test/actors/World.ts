@@ -8,6 +8,7 @@ import { assert } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
+import { Bulkheads, type SlotLimits } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
 import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry } from "../../actors/Registry.ts"
@@ -84,6 +85,9 @@ export interface World {
   busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
   /** What every append waits for before it reaches the store. */
   slowness: Effect.Effect<void>
+  /** Of one workspace on a node that starts from now on; none at first. */
+  slots: SlotLimits
+  mostActors: number
   /** What each node says of itself. */
   readonly statuses: Map<string, () => NodeStatus>
 }
@@ -97,7 +101,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const world: World = {
     store, misfortunes, plan, deaths: new Map(), leaves: new Map(), hooks: [], questions: new Map(), decided: 0, disabled: new Set(),
     runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0,
-    statuses: new Map(), busOf: () => ownBus, slowness: Effect.void
+    statuses: new Map(), slots: { turns: 0, calls: 0 }, mostActors: 10_000, busOf: () => ownBus, slowness: Effect.void
   }
   store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
   store.fault = (commit, append, owner) => {
@@ -229,7 +233,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   world.leaves.set(incarnation, () => Deferred.doneUnsafe(told, Exit.void))
   const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), Quotas.layerMemory(), layerScripted)
   const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
-  const options = { idleMs, fruitlessLimit: 3 }
+  const options = { idleMs, fruitlessLimit: 3, mostActors: world.mostActors, bulkheads: new Bulkheads(world.slots) }
 
   return yield* Effect.gen(function*() {
     const bus = yield* Bus

@@ -57,6 +57,22 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       yield* lease.leave
     }).pipe(Effect.scoped))
 
+    it.live("that lapses is one warning with the length of the silence", () => {
+      const logs: Array<string> = []
+      return Effect.gen(function*() {
+        const { lease } = yield* world.open("a", 500)
+        const before = lease.incarnation()
+        const rejoined = yield* first(lease.rejoined)
+        yield* Effect.promise(() => world.lapse(before))
+        yield* Fiber.join(rejoined)
+        yield* lease.leave
+        const lines = logs.filter((line) => line.includes("lease has lapsed"))
+        assert.lengthOf(lines, 1)
+        assert.include(lines[0], before)
+        assert.match(lines[0] ?? "", /"ms":\d+/)
+      }).pipe(Effect.scoped, Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { logs.push(line) })])))
+    })
+
     it.live("tells the others what its node says of itself", () => Effect.gen(function*() {
       const a = yield* world.open("a", 1_000)
       const b = yield* world.open("b", 1_000)

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generateKey, hashKey, parseKey, sameHash } from "../../src/crypto/apiKey.ts"
-import { makeTake, RateLimit } from "../../http/RateLimit.ts"
+import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
 import { during, raw, send } from "./client.ts"
 import { serve, World } from "./tiny.ts"
 
@@ -158,7 +158,7 @@ it("keys on one connection, as a proxy sends them, are told apart", async () => 
 describe("the rate limit", () => {
   const limited = new World()
   const { key } = limited.issue(["read"])
-  const limitedBase = during(() => serve(limited, RateLimit.layer(1, 3)))
+  const limitedBase = during(() => serve(limited, RateLimit.layer({ credential: 1, burst: 3 })))
 
   it("lets a burst through and then answers 429 with the seconds to wait", async () => {
     const call = () => send(`${limitedBase()}/v1/refuse?no=1`, { headers: { authorization: `Bearer ${key}` } })
@@ -172,7 +172,8 @@ describe("the rate limit", () => {
 
   it("refills with time, each credential for itself", () => {
     let now = 0
-    const take = makeTake(10, 2, () => now)
+    const { take: taken } = makeLimits({ credential: 10, burst: 2 }, () => now)
+    const take = (keyId: string) => taken?.({ keyId, workspace: "w" }) ?? assert.fail("there is a limit")
     assert.isUndefined(take("a").refused)
     assert.isUndefined(take("a").refused)
     assert.isDefined(take("a").refused)

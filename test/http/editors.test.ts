@@ -101,6 +101,8 @@ describe("a hook", () => {
     const judging = await judge()
     const threadId = await makeThread(server.alpha, judging.agent)
     await submit(alice.client, threadId, "/wait 500ms\nhello from alice")
+    // The model is being asked: a steer of before that would be judged before it, too.
+    await logOf(server.alpha, threadId, (log) => only(log, "hook_decision").length === 1)
     await submit(bob.client, threadId, "a steer from bob", { mode: "steer" })
     await logOf(server.alpha, threadId, ended(1))
     const turnPrincipal = alice.principal

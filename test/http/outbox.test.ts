@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { delta, event, status } from "../../http/streams/frames.ts"
-import { capacity, Outbox } from "../../http/streams/Outbox.ts"
+import { capacity, Crowd, Outbox } from "../../http/streams/Outbox.ts"
 
 const of = (bytes: number, text = "#") => ({ text: text.repeat(bytes) })
 
@@ -31,6 +31,25 @@ describe("an outbox", () => {
     assert.isTrue(outbox.offer(of(capacity - outbox.waitingBytes)))
     assert.isFalse(outbox.offer(of(1)))
     assert.strictEqual(outbox.waitingBytes, capacity)
+  })
+
+  it("beside others that hold all there is for everybody takes one frame at a time, and more again when they have read", () => {
+    const crowd = new Crowd(2 * capacity)
+    const [hoarders, reader] = [[new Outbox(() => {}, crowd), new Outbox(() => {}, crowd)], new Outbox(() => {}, crowd)]
+    for (const hoarder of hoarders) while (hoarder.offer(of(capacity / 4))) {}
+    assert.isTrue(crowd.full)
+    let told = 0
+    reader.onRoom = () => { told++ }
+    assert.isTrue(reader.offer(of(100_000)))
+    assert.isFalse(reader.offer(of(100_000)))
+    assert.lengthOf(drain(reader), 100_000)
+    assert.isTrue(reader.offer(of(100_000)))
+    assert.strictEqual(told, 1)
+    for (const hoarder of hoarders) hoarder.destroy()
+    assert.strictEqual(crowd.bytes, 100_000)
+    assert.isTrue(reader.offer(of(100_000)))
+    reader.destroy()
+    assert.strictEqual(crowd.bytes, 0)
   })
 
   it("takes a frame larger than that while it is at most half full", () => {

@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Streams } from "../../http/streams/Streams.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 
 let server: TestServer
 let agentId: string
 beforeAll(async () => {
-  server = await startServer({ streams: { pingMs: 200, tickMs: 50, stallMs: 1_500 } })
+  server = await startServer({ streams: { perKey: 100, pingMs: 200, tickMs: 50, stallMs: 1_500 } })
   agentId = await makeAgent(server.alpha)
 })
 afterAll(() => server.stop())
@@ -358,6 +358,74 @@ describe("who may watch", () => {
     await watcher.until(({ comments }) => comments.length >= 8)
     assert.deepStrictEqual(watcher.events("bye"), [])
     watcher.close()
+  })
+})
+
+describe("who may wait for news", () => {
+  const poll = (client: Client, threadId: string) => client.get(`/v1/threads/${threadId}/events?waitSeconds=30`)
+  const isWaiting = async (count: number) => {
+    const streams = await server.runtime.runPromise(Streams)
+    await server.runtime.runPromise(Effect.sleep(5).pipe(Effect.repeat({ while: () => streams.waiting() < count, times: 1_000 })))
+    assert.strictEqual(streams.waiting(), count)
+  }
+  const refusedSoon = async (answer: ReturnType<typeof poll>, began: number) => {
+    const { body, status } = await answer
+    assert.isBelow(performance.now() - began, 5_000)
+    return [status, body.error]
+  }
+
+  it("is refused within five seconds when the key is revoked, and learns nothing more", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const made = await server.alpha.post("/v1/auth/keys", { name: "short lived", scopes: ["read"] })
+    const answer = poll(new Client(server.base, made.body.token), threadId)
+    await isWaiting(1)
+    const began = performance.now()
+    await server.alpha.delete(`/v1/auth/keys/${made.body.key.id}`)
+    assert.deepStrictEqual(await refusedSoon(answer, began), [401, "unauthenticated"])
+    await isWaiting(0)
+  })
+
+  it("is refused when the key's identity is disabled", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const answer = poll(await server.client(server.workspaces.alpha, { identity: "trudy" }), threadId)
+    await isWaiting(1)
+    const began = performance.now()
+    await server.alpha.post("/v1/identities/disable", { identity: "trudy" })
+    assert.deepStrictEqual(await refusedSoon(answer, began), [403, "identity_disabled"])
+  })
+
+  it("is refused when the key expires", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const client = await server.client(server.workspaces.alpha, { expiresAt: Date.now() + 1_500 })
+    assert.deepStrictEqual(await refusedSoon(poll(client, threadId), performance.now()), [401, "unauthenticated"])
+  })
+
+  it("is not disturbed by the end of other keys", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const answer = poll(server.alpha, threadId)
+    await isWaiting(1)
+    await server.alpha.post("/v1/identities/disable", { identity: "oscar" })
+    await server.runtime.runPromise(Effect.sleep(200))
+    await submit(server.alpha, threadId, "hello")
+    assert.strictEqual((await answer).body.events[0].type, "user_message")
+  })
+
+  it("counts as a watcher of a stream: with 100 of both, neither is opened", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const client = await server.client(server.workspaces.alpha)
+    const watchers = await Promise.all(Array.from({ length: 90 }, () => watch(ofThread(threadId), { client })))
+    const polls = Array.from({ length: 10 }, () => poll(client, threadId))
+    await isWaiting(10)
+    for (const path of [`/v1/threads/${threadId}/events?waitSeconds=1`, ofThread(threadId)]) {
+      const refused = await client.get(path)
+      assert.deepStrictEqual([refused.status, refused.body.error, refused.body.code], [429, "rate_limited", "too_many_streams"])
+    }
+    assert.strictEqual((await client.get(`/v1/threads/${threadId}/events`)).status, 200)
+    await submit(server.alpha, threadId, "hello")
+    for (const { status } of await Promise.all(polls)) assert.strictEqual(status, 200)
+    await isWaiting(0)
+    assert.strictEqual((await client.get(`/v1/threads/${threadId}/events?waitSeconds=1`)).status, 200)
+    for (const watcher of watchers) watcher.close()
   })
 })
 

@@ -18,14 +18,15 @@ import { Credentials, make as makeCredentials } from "../../http/Credentials.ts"
 import { Refused, refuses } from "../../http/errors.ts"
 import * as Frame from "../../http/Frame.ts"
 import * as Gate from "../../http/Gate.ts"
-import { listen, portOf } from "../../http/listen.ts"
+import { type Listener, listen, portOf } from "../../http/listen.ts"
+import * as metrics from "../../http/metrics.ts"
 import { CursorParam, limitOf, rowsOf } from "../../http/pagination.ts"
 import * as probes from "../../http/probes.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
-import { flag, int64 } from "../../http/Validate.ts"
+import { flag, int64, whole } from "../../http/Validate.ts"
 
 const Note = Schema.Struct({
   content: UserContent,
@@ -34,6 +35,9 @@ const Note = Schema.Struct({
 }).annotate({ identifier: "Note" })
 
 const Echo = Schema.Struct({ by: Schema.String, note: Schema.Unknown })
+
+/** When a handler began and ended, in milliseconds. */
+const Span = Schema.Struct({ from: Schema.Number, to: Schema.Number })
 
 export const TinyApi = contract(HttpApi.make("tiny").add(
   HttpApiGroup.make("notes").add(
@@ -56,6 +60,8 @@ export const TinyApi = contract(HttpApi.make("tiny").add(
     HttpApiEndpoint.post("poke", "/poke", { success: Echo }).annotateMerge(access("run")),
     HttpApiEndpoint.get("fail", "/fail", { success: Echo }).annotateMerge(access("read")),
     HttpApiEndpoint.get("outage", "/outage", { success: Echo }).annotateMerge(access("read")),
+    HttpApiEndpoint.get("pause", "/pause", { query: { ms: whole(0, 60_000) }, success: Span }).annotateMerge(access("read")),
+    HttpApiEndpoint.get("large", "/large", { query: { kib: whole(0, 65_536) }, success: Schema.String }).annotateMerge(access("read")),
     HttpApiEndpoint.get("refuse", "/refuse", { success: Echo, error: refuses("queue_full") }).annotateMerge(access("read")),
     HttpApiEndpoint.get("administer", "/administer", { success: Echo }).annotateMerge(access("admin"))
   )
@@ -80,6 +86,12 @@ const Handlers = HttpApiBuilder.group(TinyApi, "notes", (handlers) => handlers
   .handle("poke", () => Effect.succeed({ by: "me", note: null }))
   .handle("fail", () => Effect.die(new Error("the password is hunter2")))
   .handle("outage", () => Effect.fail(new DatabaseUnavailable({ operation: "test", cause: "gone" })))
+  .handle("pause", Effect.fnUntraced(function*({ query }) {
+    const from = performance.now()
+    if (query.ms > 0) yield* Effect.sleep(query.ms)
+    return { from, to: performance.now() }
+  }))
+  .handleRaw("large", ({ query }) => Effect.succeed(jsonText(JSON.stringify("x".repeat(query.kib * 1024)))))
   .handle("refuse", () => Effect.fail(new Refused({ error: "queue_full", message: "full", retryAfterSeconds: 7 })))
   .handle("administer", () => Effect.succeed({ by: "me", note: null })))
 
@@ -121,17 +133,18 @@ export class World {
 }
 
 /** The server on a free port: its base address. */
-export const serve = (world: World, rateLimit = RateLimit.off) => {
+export const serve = (world: World, rateLimit = RateLimit.off, listener: Pick<Listener, "observe" | "pace" | "room"> = {}) => {
   const credentials = Layer.effect(Credentials, makeCredentials({ now: () => world.now, revision: () => world.revision })).pipe(Layer.provide(world.keys))
   const readiness = Layer.sync(Readiness, () => Readiness.of({ check: Effect.sync(() => world.ready) }))
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(TinyApi).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
     reference.layer(TinyApi),
     probes.layer,
-    Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths])
+    metrics.layer,
+    Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, metrics.metricsPath])
   ).pipe(Layer.provide([credentials, readiness, rateLimit, Quotas.layerMemory(), DeliveryTokens.layer([new Uint8Array(32)])]))
   return Effect.gen(function*() {
-    const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0 }).pipe(
+    const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...listener }).pipe(
       Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { world.logs.push(line) })]))
     ))
     const port = yield* Effect.provideContext(Effect.flatMap(HttpServer.HttpServer, portOf), context)

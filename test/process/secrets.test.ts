@@ -25,7 +25,7 @@ const child = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>
 }
 
 const serving = (keys: string) => ({
-  TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
+  TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
   TROUPE_LOG_LEVEL: "trace", TROUPE_ENCRYPTION_KEYS: keys
 })
 

@@ -10,12 +10,13 @@
  */
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import type { SlotLimits } from "../../actors/Bulkheads.ts"
 import * as Actors from "../../actors/layer.ts"
 import { Credentials } from "../../http/Credentials.ts"
 import { Idempotency } from "../../http/Idempotency.ts"
-import { listen, portOf } from "../../http/listen.ts"
+import { type Listener, listen, portOf } from "../../http/listen.ts"
 import { Cursors } from "../../http/pagination.ts"
-import { RateLimit } from "../../http/RateLimit.ts"
+import { RateLimit, type Rates } from "../../http/RateLimit.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
@@ -103,8 +104,12 @@ export interface ServerOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs?: number
   readonly leaseTtlMs?: number
-  /** Requests a second and credential; 0, the default, is no limit. */
-  readonly rateLimit?: number
+  /** Of one workspace; no limit unless told. */
+  readonly slots?: SlotLimits
+  /** No limit unless told. */
+  readonly rates?: Rates
+  /** How patient the listener is, and how much clients may hold of it. */
+  readonly listener?: Pick<Listener, "pace" | "room">
   /** Real models beside the scripted ones; without it there are none. */
   readonly models?: ModelsSettings
   readonly streams?: Partial<StreamOptions>
@@ -143,11 +148,13 @@ const services = (url: string, options: ServerOptions) => {
     Idempotency.layer,
     Cursors.layer(new Uint8Array(32).fill(7)),
     Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide(Credentials.layer)),
-    RateLimit.layer(options.rateLimit ?? 0),
+    RateLimit.layer(options.rates ?? { credential: 0 }),
     Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
   )
   return edge.pipe(
-    Layer.provideMerge(Actors.layer({ ...(options.idleMs !== undefined && { idleMs: options.idleMs }) })),
+    Layer.provideMerge(Actors.layer({
+      ...(options.idleMs !== undefined && { idleMs: options.idleMs }), ...(options.slots !== undefined && { slots: options.slots })
+    })),
     Layer.provideMerge(stores)
   )
 }
@@ -156,7 +163,7 @@ export const startServer = async (options: ServerOptions = {}) => {
   const { beside, lines } = options
   const fresh = beside === undefined ? await freshDatabase() : { url: beside.url, drop: async () => {} }
   const listening = Layer.unwrap(Effect.map(observe, (watch) =>
-    listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...(lines !== undefined && { observe: watch }) })))
+    listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...options.listener, ...(lines !== undefined && { observe: watch }) })))
   const logs = lines === undefined ? Layer.empty : layerLogs({ level: "trace", format: "json", lines })
   const runtime = ManagedRuntime.make(listening.pipe(Layer.provideMerge(services(fresh.url, options)), Layer.provideMerge(logs)))
   const database = await runtime.runPromise(Database)

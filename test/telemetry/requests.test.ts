@@ -3,16 +3,16 @@ import { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { createServer } from "node:http"
 import { once } from "node:events"
-import { type RequestEntry, routeOf, watchRequests } from "../../src/telemetry/requests.ts"
+import { type RequestEntry, type RequestOptions, routeOf, watchRequests } from "../../src/telemetry/requests.ts"
 
-const serving = async (work: (base: string, log: Array<RequestEntry>) => Promise<void>, perSecond?: number) => {
+const serving = async (work: (base: string, log: Array<RequestEntry>) => Promise<void>, options: Partial<RequestOptions> = {}) => {
   const log: Array<RequestEntry> = []
   const server = createServer((request, response) => {
     response.setHeader("x-request-id", request.headers["x-request-id"] ?? "none")
     response.statusCode = request.url?.startsWith("/v1/broken") ? 500 : request.url?.startsWith("/v1/nothing") ? 404 : 200
     response.end("ok")
   })
-  watchRequests(server, { log: (entry) => void log.push(entry), ...perSecond === undefined ? {} : { perSecond } })
+  watchRequests(server, { log: (entry) => void log.push(entry), ...options })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
@@ -44,7 +44,16 @@ describe("the request log", () => {
     assert.match(text, /troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} 3/)
     assert.match(text, /troupe_http_request_duration_seconds_bucket/)
     assert.notMatch(text, /nothing/)
-  }, 1))
+  }, { perSecond: 1 }))
+
+  it("has as many lines for slow answers in a second as for others, and no more", () => serving(async (base, log) => {
+    for (let i = 0; i < 30; i++) await (await fetch(`${base}/v1/threads`)).text()
+    await (await fetch(`${base}/v1/broken`)).text()
+    await until(() => log.some((entry) => entry.status === 500))
+    // The test may begin late in a second.
+    assert.isAtMost(log.length, 5)
+    assert.strictEqual(log.reduce((sum, { skipped = 0 }) => sum + skipped, log.length), 31)
+  }, { perSecond: 2, slow: 0 }))
 
   it("knows the id of every request: the client's own, or one that it gives", () => serving(async (base, log) => {
     const answered = async (headers: Record<string, string>) =>

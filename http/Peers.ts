@@ -1,0 +1,129 @@
+/**
+ * All open connections of the listener: how many there are, how fast they send, and whether they take their answers.
+ *
+ * C1. Above `connections` a new one is closed at once.
+ * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no request
+ *     comes for so long. Streams keep their own rule. Looked at three times in `answerMs`: it is a third less at the least.
+ *     The kernel takes bytes in lumps: the slower a reader, the longer the time between two of them.
+ * C3. A body of which nothing came for `silenceMs`, or less than `windowBytes` in `windowMs`, ends its connection, with
+ *     408 if nothing was answered yet. Time in which we do not read what came does not count.
+ * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { connectionsCut, connectionsOpen, connectionsRefused, record } from "../src/telemetry/metrics.ts"
+import { Peer, peerOf } from "./Peer.ts"
+
+export interface Pace {
+  readonly connections: number
+  readonly answerMs: number
+  readonly silenceMs: number
+  readonly windowMs: number
+  readonly windowBytes: number
+  /** Milliseconds between looks at bodies. */
+  readonly sweepMs: number
+}
+
+/** Half a KiB a second: a client that sends one has time for a pause. */
+export const paceDefaults: Pace = { connections: 10_000, answerMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024, sweepMs: 1_000 }
+
+/** What a body has sent, and since when that is looked at. */
+interface Arrival {
+  readonly request: IncomingMessage
+  heardAt: number
+  heard: number
+  windowAt: number
+  window: number
+}
+
+export class Peers {
+  readonly open = new Set<Peer>()
+  private readonly arriving = new Map<Peer, Arrival | undefined>()
+  private readonly pace: Pace
+  private readonly tooSlow: (socket: Socket) => void
+
+  /** `tooSlow` answers a body that does not come (C3). */
+  constructor(pace: Pace, tooSlow: (socket: Socket) => void) {
+    this.pace = pace
+    this.tooSlow = tooSlow
+  }
+
+  /** Attaches to a server that does not listen yet. */
+  attend(server: Server) {
+    server.maxConnections = this.pace.connections
+    server.on("drop", () => record(connectionsRefused))
+    server.on("connection", (socket: Socket) => this.welcome(socket))
+    const start = (request: IncomingMessage, response: ServerResponse) => {
+      const peer = peerOf(request.socket)
+      if (peer === undefined) return
+      peer.start(request, response)
+      // Whether the body came with its head is known at the next sweep at the latest.
+      if (!request.complete && peer.announcesBody) this.arriving.set(peer, undefined)
+    }
+    server.prependListener("request", start)
+    server.prependListener("checkContinue", start)
+    server.setTimeout(this.pace.answerMs / 3, (socket: Socket) => this.quiet(socket))
+    const timer = setInterval(() => this.sweep(performance.now()), this.pace.sweepMs).unref()
+    server.on("close", () => clearInterval(timer))
+  }
+
+  private welcome(socket: Socket) {
+    const peer = new Peer(socket, () => record(connectionsCut.with({ reason: "pipelined" })))
+    this.open.add(peer)
+    record(connectionsOpen, this.open.size)
+    socket.once("close", () => {
+      this.open.delete(peer)
+      this.arriving.delete(peer)
+      record(connectionsOpen, this.open.size)
+    })
+  }
+
+  /** Nothing has moved on this socket since the last look at it, or for as long as connections are kept between requests. */
+  private quiet(socket: Socket) {
+    const peer = peerOf(socket)
+    const now = performance.now()
+    const step = this.pace.answerMs / 3
+    if (peer === undefined || peer.response === undefined && now - peer.openedAt >= this.pace.answerMs * 0.9) {
+      socket.destroy()
+      return
+    }
+    // Whoever waits for news, and has nothing to read, may wait.
+    const unread = peer.response !== undefined && !peer.streaming && socket.writableLength > 0
+    if (unread && now - peer.quietAt < 1.5 * step) {
+      record(connectionsCut.with({ reason: "unread" }))
+      socket.destroy()
+      return
+    }
+    if (unread) peer.quietAt = now
+    socket.setTimeout(step)
+  }
+
+  private sweep(now: number) {
+    for (const [peer, seen] of this.arriving) {
+      const { request, socket } = peer
+      if (request === undefined || request.complete || socket.destroyed) {
+        this.arriving.delete(peer)
+        continue
+      }
+      const heard = socket.bytesRead
+      if (seen?.request !== request || request.readableLength > 0) {
+        this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard })
+        continue
+      }
+      if (heard !== seen.heard) {
+        seen.heardAt = now
+        seen.heard = heard
+      }
+      const over = now - seen.windowAt >= this.pace.windowMs
+      if (now - seen.heardAt >= this.pace.silenceMs || over && heard - seen.window < this.pace.windowBytes) {
+        this.arriving.delete(peer)
+        record(connectionsCut.with({ reason: "slow_body" }))
+        if (peer.response === undefined || peer.response.headersSent) socket.destroy()
+        else this.tooSlow(socket)
+      } else if (over) {
+        seen.windowAt = now
+        seen.window = heard
+      }
+    }
+  }
+}

@@ -1,0 +1,318 @@
+/** The listener under clients that pipeline, do not read, send slowly, or come in numbers. */
+import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import type { IncomingMessage, Server } from "node:http"
+import type { Socket } from "node:net"
+import { paceDefaults } from "../../http/Peers.ts"
+import { RateLimit } from "../../http/RateLimit.ts"
+import { during, send } from "./client.ts"
+import { Line, request } from "./socket.ts"
+import { serve, World } from "./tiny.ts"
+
+const world = new World()
+const { key } = world.issue(["read", "run"])
+/** Requests as the server found them, and the connections that it took. */
+const found: Array<string> = []
+const taken: Array<Socket> = []
+const watch = (server: Server) => {
+  server.prependListener("request", (message: IncomingMessage) => found.push(message.url ?? ""))
+  server.on("connection", (socket: Socket) => taken.push(socket))
+}
+const patient = during(() => serve(world, RateLimit.off, { observe: watch }))
+const pace = { answerMs: 400, silenceMs: 400, windowMs: 400, windowBytes: 256, sweepMs: 50 }
+const strict = during(() => serve(world, RateLimit.off, { observe: watch, pace }))
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const isSpan = (body: unknown): body is { readonly from: number; readonly to: number } =>
+  typeof body === "object" && body !== null && "from" in body && "to" in body
+const thread = "thr_01h455vb4pex5vsknk084sn02q"
+const note = (text: string) => JSON.stringify({ content: [{ type: "text", text }] })
+
+/** The server's end of a connection that is made meanwhile. */
+const acceptedBy = async (base: string) => {
+  const before = taken.length
+  const line = new Line(base)
+  await once(line.socket, "connect")
+  while (taken.length === before) await pause(1)
+  return { line, end: taken.at(-1)! }
+}
+
+describe("requests of one connection", () => {
+  it("are answered in order, and each begins when the one before was answered", async () => {
+    const line = new Line(patient()).send([60, 0, 30].map((ms) => request("GET", `/v1/pause?ms=${ms}`, key)).join(""))
+    await line.until(({ bodies }) => bodies.length === 3)
+    line.close()
+    const spans = line.bodies.filter(isSpan)
+    assert.deepStrictEqual(line.statuses, [200, 200, 200])
+    assert.isAtLeast(spans[0]!.to - spans[0]!.from, 55)
+    for (const [i, { from }] of spans.entries()) if (i > 0) assert.isAtLeast(from, spans[i - 1]!.to)
+  })
+
+  it("are not even parsed while one before them is unanswered", async () => {
+    found.length = 0
+    const line = new Line(patient()).send(request("GET", "/v1/pause?ms=150", key) + request("GET", "/v1/pause?ms=0", key).repeat(500))
+    while (found.length === 0) await pause(1)
+    await pause(50)
+    assert.deepStrictEqual(found, ["/v1/pause?ms=150"])
+    await line.until(({ statuses }) => statuses.length === 501)
+    line.close()
+  })
+
+  it("of one packet leave others their turn", async () => {
+    const [flood, other] = [new Line(patient()), new Line(patient())]
+    await Promise.all([once(flood.socket, "connect"), once(other.socket, "connect")])
+    found.length = 0
+    flood.send(request("GET", "/healthz").repeat(1_500))
+    other.send(request("GET", "/v1/nothing", key))
+    await other.until(({ statuses }) => statuses.length === 1)
+    assert.isBelow(found.indexOf("/v1/nothing"), 100)
+    await flood.until(({ statuses }) => statuses.length === 1_500)
+    flood.close()
+    other.close()
+  })
+
+  it("are told apart wherever packets end, whatever bodies they have", async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31)
+    let state = seed
+    const next = (most: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+      return 1 + state % most
+    }
+    const chunked = (body: string) =>
+      `${request("POST", `/v1/threads/${thread}/notes`, key, { headers: ["Content-Type: application/json", "Transfer-Encoding: chunked"] })}${
+        body.match(/.{1,7}/gs)?.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join("")}0\r\n\r\n`
+    const requests: Array<readonly [text: string, answers: string]> = Array.from({ length: 60 }, (_, i) => {
+      const words = `number ${i}: \\r\\n\\r\\nGET / HTTP/1.1\\r\\n\\r\\n`
+      return i % 3 === 0 ? [request("POST", `/v1/threads/${thread}/notes`, key, { body: note(`plain ${i}`) }), `plain ${i}`]
+        : i % 3 === 1 ? [chunked(note(`chunked ${i} ${words}`)), `chunked ${i} `]
+        : [request("GET", `/v1/threads/${thread}/notes?afterSeq=${i}`, key), `"afterSeq":${i}`]
+    })
+    const bytes = requests.map(([text]) => text).join("")
+    const line = new Line(patient())
+    line.socket.setNoDelay(true)
+    for (let at = 0; at < bytes.length;) {
+      const size = next(next(2) === 1 ? 8 : 400)
+      line.send(bytes.slice(at, at + size))
+      at += size
+      if (next(4) === 1) await pause(0)
+    }
+    await line.until(({ statuses }) => statuses.length === requests.length)
+    line.close()
+    const answers = line.text.split(/(?=HTTP\/1\.1 \d{3} )/)
+    for (const [i, [, says]] of requests.entries()) {
+      assert.match(answers[i]!, /^HTTP\/1\.1 200 /, `seed ${seed}`)
+      assert.include(answers[i], says, `seed ${seed}`)
+    }
+  })
+
+  it("that cannot be parsed end the connection after the answers before them", async () => {
+    const line = await new Line(patient()).send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`).untilClosed()
+    assert.deepStrictEqual(line.statuses, [200, 400])
+  })
+
+  it("may ask for an upgrade, or expect something: they are answered as others", async () => {
+    const line = new Line(patient()).send(
+      request("GET", "/healthz", undefined, { headers: ["Connection: Upgrade", "Upgrade: websocket"] }) +
+        request("GET", "/healthz", undefined, { headers: ["Expect: the-unexpected"] }).repeat(3) + request("GET", "/healthz")
+    )
+    await line.until(({ statuses }) => statuses.length === 5)
+    line.close()
+    assert.deepStrictEqual(line.statuses, [200, 200, 200, 200, 200])
+  })
+
+  it("that come without end while an answer is not read are not read either", async () => {
+    const { end, line } = await acceptedBy(patient())
+    line.socket.pause()
+    line.send(request("GET", "/v1/large?kib=16384", key))
+    const flood = request("GET", "/healthz").repeat(2_000)
+    // What the kernels hold is not the server's: the client's own end tells how much goes no further.
+    for (let i = 0; i < 20; i++) line.send(flood)
+    await pause(200)
+    assert.isFalse(end.destroyed)
+    assert.isBelow(end.bytesRead, 512 * 1024)
+    line.close()
+  })
+})
+
+describe("an answer", () => {
+  it("of which nothing is taken for its time ends its connection", async () => {
+    const { end, line } = await acceptedBy(strict())
+    line.socket.pause()
+    line.send(request("GET", "/v1/large?kib=32768", key))
+    await once(end, "close")
+    line.close()
+  })
+
+  it("that is taken slowly is not cut", async () => {
+    const { end, line } = await acceptedBy(strict())
+    line.socket.pause()
+    line.send(request("GET", "/v1/large?kib=12288", key))
+    const began = performance.now()
+    let bytes = 0
+    line.socket.removeAllListeners("data")
+    while (bytes < 12_288 * 1024) {
+      const chunk: Buffer | null = line.socket.read(256 * 1024) ?? line.socket.read()
+      bytes += chunk?.length ?? 0
+      assert.isFalse(end.destroyed, `after ${bytes} bytes`)
+      await pause(40)
+    }
+    assert.isAbove(performance.now() - began, 2 * pace.answerMs)
+    line.close()
+  })
+
+  it("that takes its time to be made is not cut", async () => {
+    const line = new Line(strict()).send(request("GET", `/v1/pause?ms=${3 * pace.answerMs}`, key))
+    await line.until(({ statuses }) => statuses.length === 1)
+    line.close()
+    assert.deepStrictEqual(line.statuses, [200])
+  })
+})
+
+describe("a body", () => {
+  const head = (length: number) =>
+    request("POST", `/v1/threads/${thread}/notes`, key, { headers: ["Content-Type: application/json", `Content-Length: ${length}`] })
+
+  it("that does not come is 408, soon", async () => {
+    const began = performance.now()
+    const line = await new Line(strict()).send(`${head(1_000)}{"content":`).untilClosed()
+    assert.deepStrictEqual(line.statuses, [408])
+    assert.include(line.text, `"error":"invalid_request"`)
+    assert.isBelow(performance.now() - began, 10 * pace.silenceMs)
+  })
+
+  it("that comes by drops is 408 too", async () => {
+    const line = new Line(strict()).send(`${head(100_000)}{"content":`)
+    const drip = setInterval(() => line.send(" "), 40)
+    await line.untilClosed()
+    clearInterval(drip)
+    assert.deepStrictEqual(line.statuses, [408])
+  })
+
+  it("that comes slowly, but at the least pace, is taken", async () => {
+    const body = note("x".repeat(4_000))
+    const line = new Line(strict()).send(head(body.length))
+    for (let at = 0; at < body.length; at += 100) {
+      await pause(40)
+      line.send(body.slice(at, at + 100))
+    }
+    await line.until(({ statuses }) => statuses.length === 1)
+    line.close()
+    assert.deepStrictEqual(line.statuses, [200])
+  })
+
+  it("may come at 1 KiB a second, with pauses, and has 10 s of silence", () => {
+    assert.isAtMost(paceDefaults.windowBytes / paceDefaults.windowMs * 1_000, 0.5 * 1024)
+    assert.deepInclude(paceDefaults, { silenceMs: 10_000, answerMs: 30_000 })
+  })
+
+  it("of a refused request that goes on and on ends with its connection", async () => {
+    const line = new Line(strict()).send(request("POST", `/v1/threads/${thread}/notes`, undefined, { headers: ["Content-Type: application/json", "Content-Length: 100000"] }))
+    await line.untilClosed()
+    assert.deepStrictEqual(line.statuses, [401])
+  })
+})
+
+describe("what clients hold of a node", () => {
+  const MiB = 1024 * 1024
+  const crowded = during(() => serve(world, RateLimit.off, {
+    observe: watch,
+    room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
+  }))
+  const call = async (made: string) => {
+    const { body, status } = await send(`${crowded()}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${made}` } })
+    return typeof body === "object" && body !== null && "error" in body ? `${status} ${String(body.error)}` : String(status)
+  }
+  const becomes = async (made: string, answer: string) => {
+    while (await call(made) !== answer) await pause(20)
+  }
+  const hoard = async (made: string, kib: number) => {
+    const { end, line } = await acceptedBy(crowded())
+    line.socket.pause()
+    line.send(request("GET", `/v1/large?kib=${kib}`, made))
+    while (end.writableLength === 0) await pause(1)
+    // What was seen of all answers may be 50 ms old.
+    await pause(60)
+    return line
+  }
+  /** A body of which that much has come. */
+  const begin = async (made: string, bytes: number) => {
+    const { end, line } = await acceptedBy(crowded())
+    line.send(request("POST", `/v1/threads/${thread}/notes`, made, { headers: ["Content-Type: application/json", "Content-Length: 1000000"] }) + " ".repeat(bytes))
+    while (end.bytesRead < bytes) await pause(1)
+    await pause(20)
+    return line
+  }
+
+  it("in answers is counted by key: with two unread the next request is 429, and others' are not", async () => {
+    const [mine, theirs] = [world.issue(["read"]).key, world.issue(["read"]).key]
+    const one = await hoard(mine, 8 * 1024)
+    assert.strictEqual(await call(mine), "200")
+    const two = await hoard(mine, 8 * 1024)
+    assert.strictEqual(await call(mine), "429 rate_limited")
+    assert.strictEqual(await call(theirs), "200")
+    one.close()
+    await becomes(mine, "200")
+    two.close()
+  })
+
+  it("in bytes of answers is counted for all: above it everybody gets 503, until they are read or their connections end", async () => {
+    const lines: Array<Line> = []
+    const quiet = world.issue(["read"]).key
+    // The system's own buffers take some megabytes of each.
+    while (await call(quiet) === "200" && lines.length < 20) lines.push(await hoard(world.issue(["read"]).key, 16 * 1024))
+    assert.isAtLeast(lines.length, 3)
+    assert.strictEqual(await call(quiet), "503 runtime_unavailable")
+    assert.strictEqual((await send(`${crowded()}/healthz`)).status, 200)
+    for (const line of lines) line.close()
+    await becomes(quiet, "200")
+  })
+
+  it("in bodies that are on their way is counted by key: the third is 429", async () => {
+    const [mine, theirs] = [world.issue(["run"]).key, world.issue(["run"]).key]
+    const lines = [await begin(mine, 1_000), await begin(mine, 1_000)]
+    const third = await begin(mine, 1_000)
+    await third.until(({ statuses }) => statuses.length === 1)
+    assert.deepStrictEqual(third.statuses, [429])
+    const other = await begin(theirs, 1_000)
+    assert.deepStrictEqual(other.statuses, [])
+    for (const line of [...lines, third, other]) line.close()
+  })
+
+  it("in bytes of bodies is counted for all: the one that is too much is 503", async () => {
+    const lines = [await begin(world.issue(["run"]).key, 200_000), await begin(world.issue(["run"]).key, 90_000)]
+    for (const line of lines) assert.deepStrictEqual(line.statuses, [])
+    const last = await begin(world.issue(["run"]).key, 20_000)
+    await last.until(({ statuses }) => statuses.length === 1)
+    assert.deepStrictEqual(last.statuses, [503])
+    for (const line of [...lines, last]) line.close()
+  })
+
+  it("in bodies that come whole is nothing", async () => {
+    const made = world.issue(["run"]).key
+    const bodies = Array.from({ length: 20 }, () => send(`${crowded()}/v1/threads/${thread}/notes`, {
+      method: "POST", body: note("x".repeat(1_000)), headers: { authorization: `Bearer ${made}` }
+    }))
+    for (const { status } of await Promise.all(bodies)) assert.strictEqual(status, 200)
+  })
+})
+
+describe("connections", () => {
+  const few = during(() => serve(world, RateLimit.off, { observe: watch, pace: { connections: 3 } }))
+
+  it("above the most are closed at once, and a place that becomes free is taken", async () => {
+    const lines = [await acceptedBy(few()), await acceptedBy(few()), await acceptedBy(few())]
+    await new Line(few()).untilClosed()
+    for (const { line } of lines) {
+      line.send(request("GET", "/healthz"))
+      await line.until(({ statuses }) => statuses.length === 1)
+    }
+    const [first] = lines
+    const ended = once(first!.end, "close")
+    first!.line.close()
+    await ended
+    const next = new Line(few()).send(request("GET", "/healthz"))
+    await next.until(({ statuses }) => statuses.length === 1)
+    for (const { line } of lines) line.close()
+    next.close()
+  })
+})

@@ -1,0 +1,124 @@
+/** Who may ask how often: credentials, workspaces, and those who have no good credential. */
+import { assert, describe, it } from "@effect/vitest"
+import { generateKey } from "../../src/crypto/apiKey.ts"
+import { addressFrom } from "../../http/address.ts"
+import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
+import { during, send } from "./client.ts"
+import { serve, World } from "./tiny.ts"
+
+const caller = (keyId: string, workspace = "w") => ({ keyId, workspace })
+
+describe("the bucket of a workspace", () => {
+  it("is shared by its credentials, and no other workspace's", () => {
+    let now = 0
+    const { take } = makeLimits({ credential: 0, workspace: 2 }, () => now)
+    const refused = (keyId: string, workspace?: string) => take?.(caller(keyId, workspace)).refused?.message
+    assert.deepStrictEqual(["a", "b", "c", "d"].map((keyId) => refused(keyId)), Array(4).fill(undefined))
+    assert.strictEqual(refused("e"), "at most 2 requests a second in one workspace")
+    assert.isUndefined(refused("a", "other"))
+    now = 500
+    assert.isUndefined(refused("a"))
+    assert.isDefined(refused("b"))
+  })
+
+  it("that is empty takes nothing from the credential's, nor the other way round", () => {
+    const { take } = makeLimits({ credential: 1, burst: 3, workspace: 1 }, () => 0)
+    const left = (keyId: string) => take?.(caller(keyId)).headers["ratelimit"]
+    assert.strictEqual(left("a"), `"default";r=2;t=1, "workspace";r=1;t=1`)
+    assert.strictEqual(left("b"), `"default";r=2;t=1, "workspace";r=0;t=2`)
+    assert.strictEqual(left("b"), `"default";r=2;t=1, "workspace";r=0;t=1`)
+    const other = makeLimits({ credential: 1, burst: 1, workspace: 5 }, () => 0)
+    const told = () => other.take?.(caller("a"))
+    assert.isUndefined(told()?.refused)
+    assert.deepStrictEqual(told()?.headers, { "ratelimit": `"default";r=0;t=1, "workspace";r=9;t=1`, "ratelimit-policy": `"default";q=1;w=1, "workspace";q=10;w=2` })
+  })
+
+  it("is not there at a rate of 0", () => {
+    assert.isUndefined(makeLimits({ credential: 0, workspace: 0 }, () => 0).take)
+    assert.isUndefined(makeLimits({ credential: 0 }, () => 0).stranger)
+    assert.deepStrictEqual(makeLimits({ credential: 5 }, () => 0).take?.(caller("a")).headers, { "ratelimit": `"default";r=9;t=1`, "ratelimit-policy": `"default";q=10;w=2` })
+  })
+})
+
+describe("an address", () => {
+  it.each([
+    ["203.0.113.7", undefined, "203.0.113.7"],
+    ["203.0.113.7", "198.51.100.1", "203.0.113.7"],
+    ["::ffff:203.0.113.7", undefined, "203.0.113.7"],
+    ["10.0.0.5", "198.51.100.1, 203.0.113.9", "10.0.0.5 for 203.0.113.9"],
+    ["127.0.0.1", "203.0.113.9", "127.0.0.1 for 203.0.113.9"],
+    ["127.0.0.1", "not an address", "127.0.0.1"],
+    ["127.0.0.1", undefined, "127.0.0.1"],
+    ["2001:db8:1:2:3:4:5:6", undefined, "2001:db8:1:2::/64"],
+    ["2001:db8:1:2::9", undefined, "2001:db8:1:2::/64"],
+    [undefined, "203.0.113.9", "unknown"]
+  ])("%s that forwards for %s is counted as %s", (peer, forwarded, counted) => {
+    assert.strictEqual(addressFrom(peer, forwarded), counted)
+  })
+})
+
+describe("requests without a good credential", () => {
+  const world = new World()
+  const base = during(() => serve(world, RateLimit.layer({ credential: 2, burst: 5 })))
+  const call = async (token: string | undefined, from: string) => {
+    const { body, headers, status } = await send(`${base()}/v1/administer`, {
+      headers: { "x-forwarded-for": from, ...token !== undefined && { authorization: `Bearer ${token}` } }
+    })
+    if (status === 429) assert.strictEqual(headers.get("retry-after"), "1")
+    return typeof body === "object" && body !== null && "error" in body ? `${status} ${String(body.error)}` : String(status)
+  }
+  const times = async (count: number, work: () => Promise<string>) => {
+    const answers: Array<string> = []
+    for (let i = 0; i < count; i++) answers.push(await work())
+    return answers
+  }
+
+  it("are counted by address: the sixth at once is 429, and those of other addresses are not", async () => {
+    const tokens = [undefined, "trp_x", "trl_x", "trd_x", generateKey().key]
+    const answers = []
+    for (const token of tokens) answers.push(await call(token, "203.0.113.1"))
+    assert.deepStrictEqual(answers.map((answer) => answer.slice(0, 3)), ["401", "401", "403", "403", "401"])
+    assert.deepStrictEqual(await times(2, () => call(undefined, "203.0.113.1")), ["429 rate_limited", "429 rate_limited"])
+    assert.strictEqual(await call(undefined, "203.0.113.2"), "401 unauthenticated")
+  })
+
+  it("cost the database nothing once there are too many, nor a second time within a second", async () => {
+    const before = world.lookups
+    const again = generateKey().key
+    assert.deepStrictEqual(await times(3, () => call(again, "203.0.113.3")), Array(3).fill("401 unauthenticated"))
+    assert.strictEqual(world.lookups, before + 1)
+    await times(2, () => call(undefined, "203.0.113.3"))
+    assert.deepStrictEqual(await times(3, () => call(generateKey().key, "203.0.113.3")), Array(3).fill("429 rate_limited"))
+    assert.strictEqual(world.lookups, before + 1)
+    world.now += 1_000
+    assert.strictEqual(await call(again, "203.0.113.4"), "401 unauthenticated")
+    assert.strictEqual(world.lookups, before + 2)
+  })
+
+  it("keep nobody out who has one, also where all credentials have just been forgotten", async () => {
+    const [seen, unseen] = [world.issue(["admin"]).key, world.issue(["admin"]).key]
+    assert.strictEqual(await call(seen, "203.0.113.5"), "200")
+    await times(6, () => call(undefined, "203.0.113.5"))
+    assert.strictEqual(await call(seen, "203.0.113.5"), "200")
+    world.revision++
+    assert.strictEqual(await call(seen, "203.0.113.5"), "200")
+    assert.strictEqual(await call(unseen, "203.0.113.5"), "429 rate_limited")
+    assert.strictEqual(await call(unseen, "203.0.113.6"), "200")
+  })
+
+  it("do not count where the credential turns out to be good", async () => {
+    const answers: Array<string> = []
+    for (let i = 0; i < 20; i++) answers.push(await call(world.issue(["admin"]).key, "203.0.113.7"))
+    assert.deepStrictEqual(answers, Array(20).fill("200"))
+  })
+
+  it("of a key that was revoked are refused again and again without a look", async () => {
+    const made = world.issue(["admin"])
+    assert.strictEqual(await call(made.key, "203.0.113.8"), "200")
+    world.change(made, { revoked: true })
+    world.revision++
+    const before = world.lookups
+    assert.deepStrictEqual(await times(4, () => call(made.key, "203.0.113.8")), Array(4).fill("401 unauthenticated"))
+    assert.strictEqual(world.lookups, before + 1)
+  })
+})
