@@ -5,13 +5,15 @@
  * what still runs and what came of the rest. `Jobs.ts` says what becomes of the tasks.
  */
 import type { Fiber } from "effect"
+import type { WaitingFor } from "../src/domain/thread.ts"
+import type { Place, Seat } from "./Bulkheads.ts"
 
 /**
- * `running`, and perhaps not begun, since something that it needs cannot be read yet; `done`, its outcome in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the
- * midst: it may have taken effect.
+ * `running`, and perhaps not begun, since it stands in line, or something that it needs cannot be read yet; `done`, its outcome
+ * in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the midst: it may have taken effect.
  */
 export type Task<Request> =
-  | { readonly state: "running"; readonly fiber: Fiber.Fiber<void>; readonly hasBegun: () => boolean }
+  | { readonly state: "running"; readonly fiber: Fiber.Fiber<void>; readonly place: Place; readonly repeatable: boolean }
   | { readonly state: "done" | "told"; readonly outcome: Request }
   | { readonly state: "cut" }
 
@@ -19,6 +21,8 @@ export class Desk<Request> {
   readonly tasks = new Map<string, Task<Request>>()
   /** Outcomes wait for those of other jobs. */
   gathering = false
+  /** What its jobs have of the workspace's slots; absent until the first job. */
+  seat: Seat | undefined
 
   get isClear() {
     return this.tasks.size === 0
@@ -36,6 +40,16 @@ export class Desk<Request> {
     return false
   }
 
+  /** What its jobs stand in line for, if any does. */
+  get waitingFor(): WaitingFor | undefined {
+    return this.seat?.waitingFor
+  }
+
+  /** How many of the milliseconds since the running time of a turn began it stood in line, with none of its jobs running. */
+  queuedMs(since: number) {
+    return this.seat?.queuedMs(since) ?? 0
+  }
+
   /** Ends a task: its job is stopped, its outcome forgotten. */
   end(name: string) {
     const task = this.tasks.get(name)
@@ -48,11 +62,16 @@ export class Desk<Request> {
     for (const name of this.tasks.keys()) if (name.startsWith(prefix)) this.end(name)
   }
 
+  /** Ends what stands in line and can as well be done elsewhere. */
+  withhold() {
+    for (const [name, task] of this.tasks) if (task.state === "running" && task.repeatable && task.place.isWaiting) this.end(name)
+  }
+
   /** Aborts what runs, and forgets what has not begun; outcomes in hand stay. */
   cutOff() {
     for (const [name, task] of this.tasks) {
       if (task.state !== "running") continue
-      if (task.hasBegun()) this.tasks.set(name, { state: "cut" })
+      if (task.place.hasBegun) this.tasks.set(name, { state: "cut" })
       else this.tasks.delete(name)
       task.fiber.interruptUnsafe()
     }

@@ -12,14 +12,17 @@
  * H4. A command that may have been taken before is not taken a second time: it gets the first's answer.
  * H5. What waits in the inbox for an actor comes before an input that is asked of it directly.
  * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
+ * H7. A mailbox has a capacity. Above it commands of clients are refused; outcomes of jobs, the time, rows of the inbox and what
+ *     may have been taken before never are.
  */
 import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
-import type { Append, FactRow, Head, InboxRow, Journal } from "../src/journal/Journal.ts"
+import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { goOn } from "../src/now.ts"
-import { actorsLost, commands, record } from "../src/telemetry/metrics.ts"
+import { actorsLost, commands, mailboxesFull, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
 import { type Envelope, type Item, type KeyOf, readPosted } from "./envelope.ts"
+import type { Bulkheads } from "./Bulkheads.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
 import { Desk } from "./Desk.ts"
 import { makeJobs } from "./Jobs.ts"
@@ -61,6 +64,7 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly kind: Kind<Snapshot, Request, Command, Job, W>
   readonly journal: Journal["Service"]
   readonly lease: Lease["Service"]
+  readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   /** This node is on its way out. */
   readonly leaving: () => boolean
@@ -70,6 +74,10 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
   /** Its head has changed. */
   readonly onMoved: (live: Live<Snapshot, Request>) => void
+  /** It is committed. */
+  readonly onAppended: (append: Append) => void
+  /** So is the answer to a command that changes nothing. */
+  readonly onKept: (workspace: string, row: IdempotencyRow) => void
   /** Delivers to the actor, wherever it lives by now. */
   readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
 }
@@ -78,6 +86,9 @@ const retryAfterSeconds = 2
 
 /** Commands of one append. */
 const mostTogether = 64
+
+/** Commands that wait in a mailbox (H7): four appends' worth, and a second's worth of several clients at their rates. */
+const mailboxCapacity = 256
 
 /** How often a command follows its actor that is lost before it was taken: an actor that breaks again and again ends that. */
 const mostRedeliveries = 3
@@ -96,7 +107,7 @@ const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: 
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
-  const { deliver, employer, fork, journal, kind, lease, leaving, onLost, onMoved } = options
+  const { bulkheads, deliver, employer, fork, journal, kind, lease, leaving, onAppended, onKept, onLost, onMoved } = options
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
 
@@ -118,6 +129,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     if (!live.lost) {
       live.lost = true
       onLost(live, why)
+      jobs.settle(live.desk)
     }
     // Also of one that was lost before: a command whose append was refused only then is back in its mailbox.
     for (const { reply, task, ...envelope } of live.mailbox.splice(0)) {
@@ -136,6 +148,19 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return answer
   })
 
+  /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
+  const keep = Effect.fnUntraced(function*(live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
+    if (Exit.isFailure(exit)) return exit
+    const { body, status } = exit.value
+    const row = { ...key, status, body }
+    const isKept = yield* Effect.mapError(journal.keep(live.ref.workspace, row), () => new Unreachable({ retryAfterSeconds }))
+    if (isKept) {
+      onKept(live.ref.workspace, row)
+      return exit
+    }
+    return Exit.succeed((yield* stored(live, key)) ?? (yield* new Unreachable({ retryAfterSeconds })))
+  })
+
   /** What a command came to, before anything of it is written. */
   interface Step {
     readonly item: Item<Request>
@@ -147,7 +172,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   }
 
   const decide = (live: Actor, before: Snapshot, item: Item<Request>, at: number): Effect.Effect<Step, Refused | Unreachable> => {
-    const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before }
+    const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
     return goOn(kind.prepare(being, item.request, at), (command) => {
       const decision = kind.decide(being, command)
       record(decided)
@@ -188,7 +213,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       live.heard = (live.heard ?? new Set()).add(sent.id)
     }
     const first = yield* decide(live, live.snapshot, item, at)
-    if (first.written === undefined && isPlain(item) && !live.unborn) return item.reply(first.exit)
+    if (first.written === undefined && !live.unborn) return item.reply(item.key === undefined ? first.exit : yield* keep(live, item.key, first.exit))
     const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
     for (const { item } of steps.slice(1)) taken.push(item)
     yield* commit(live, steps, item, at)
@@ -291,6 +316,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     live.snapshot = steps.at(-1)?.next ?? live.snapshot
     live.head = after
     live.unborn = false
+    onAppended(append)
     onMoved(live)
     return undefined
   })
@@ -312,7 +338,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       }
       const taken = [item]
       const exit = yield* Effect.exit(handle(live, item, taken))
-      if (Exit.isSuccess(exit)) continue
+      if (Exit.isSuccess(exit)) {
+        jobs.settle(live.desk)
+        continue
+      }
       const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       let why: Loss = "broken"
       if (failure === undefined) {
@@ -344,6 +373,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         // Those behind a row of the inbox that fails do not pass it.
         for (let next = live.mailbox[0]; item.posted !== undefined && next?.posted !== undefined; next = live.mailbox[0]) taken.push(live.mailbox.shift() ?? next)
         for (const { reply } of taken) reply(Exit.fail(failure))
+        jobs.settle(live.desk)
         continue
       }
       lose(live, why)
@@ -380,16 +410,25 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     })
 
   const jobs = makeJobs<Actor, Snapshot, Request, Command, Job, W>({
-    kind, lease, fork, leaving, employer, lose,
+    kind, lease, bulkheads, fork, leaving, employer, lose,
     push: (live, items) => push(live, ...items)
   })
 
+  /** H7. What may have been taken before would be told that nothing has happened. */
+  const isTooMany = ({ mailbox }: Actor, { posted, request, sent }: Envelope<Request>) =>
+    mailbox.length >= mailboxCapacity && posted === undefined && sent?.again !== true && kind.travels(request) !== undefined
+
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
-    Effect.suspend(() =>
-      live.lost
-        ? redeliver(live, envelope)
-        : Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume })))
+    Effect.suspend(() => {
+      if (live.lost) return redeliver(live, envelope)
+      if (isTooMany(live, envelope)) {
+        record(mailboxesFull.with({ kind: kind.name }))
+        const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have been taken.`
+        return Effect.fail(new Refused({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 }))
+      }
+      return Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
+    })
 
   return { tell, tellAll, push, lose, readable, resume: jobs.resume }
 }

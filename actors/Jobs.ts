@@ -8,12 +8,17 @@
  * D3. A job that must not be repeated is performed only when nobody has started it. This node knows what it has started
  *     for as long as it owns the actor; one that may have run and has no outcome is told as lost.
  * D4. A node that leaves withholds what can be repeated: whoever takes the actor over performs it. What cannot be repeated
- *     is started, and has the rest of the time that the node takes to leave.
+ *     is started, and has the rest of the time that the node takes to leave. What can be repeated and stands in line is
+ *     withheld too.
  * D5. Two jobs of one name would have one outcome: the second is not started beside the first.
+ * D6. The turn slot of an actor is given back when none of its jobs has a call slot or wants one, and no outcome is on its way
+ *     to it: what an outcome asks for goes on in the same slot, and a turn's end leaves it to whoever is next.
  */
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
+import type { Head } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import type { ActorError, Answer } from "./Actor.ts"
+import { type Bulkheads, Place } from "./Bulkheads.ts"
 import type { Desk, Task } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
@@ -21,12 +26,14 @@ import type { Being, Kind, Written } from "./Kind.ts"
 /** What jobs need of the actor that they are performed for. */
 export interface Employer<Snapshot, Request> extends Being<Snapshot> {
   readonly desk: Desk<Request>
+  readonly head: Pick<Head, "runnableAt" | "updatedAt">
   readonly lost: boolean
 }
 
 export interface JobsOptions<Live, Snapshot, Request, Command, Job, W extends Written> {
   readonly kind: Kind<Snapshot, Request, Command, Job, W>
-  readonly lease: Pick<Lease["Service"], "fenced">
+  readonly lease: Pick<Lease["Service"], "fenced" | "now">
+  readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   /** This node is on its way out (D4). */
   readonly leaving: () => boolean
@@ -43,7 +50,7 @@ const othersMs = 2
 const againMs = { first: 100, most: 5_000 }
 
 export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Request, Command, Job, W extends Written>(
-  { employer, fork, kind, lease, leaving, lose, push }: JobsOptions<Live, Snapshot, Request, Command, Job, W>
+  { bulkheads, employer, fork, kind, lease, leaving, lose, push }: JobsOptions<Live, Snapshot, Request, Command, Job, W>
 ) => {
   const itemOf = (desk: Desk<Request>, name: string, request: Request, pauseMs: number): Item<Request> => ({
     request, task: name,
@@ -79,11 +86,19 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     fork(Effect.delay(Effect.sync(() => tellAll(desk)), othersMs))
   }
 
-  const start = (live: Live, name: string, job: Job) => {
+  const seatOf = ({ desk, ref: { workspace } }: Live) => desk.seat ??= bulkheads.seat(workspace, lease)
+
+  /** D6. */
+  const settle = (desk: Desk<Request>) => {
+    if (desk.seat?.isIdle !== true || (desk.hasOutcomes && employer(desk) !== undefined)) return
+    desk.seat.release()
+  }
+
+  const start = (live: Live, name: string, job: Job, repeatable: boolean) => {
     const { desk } = live
-    let begun = false
+    const place = new Place(seatOf(live))
     let end: { readonly outcome: Request | undefined } | undefined
-    const fiber = fork(kind.perform(live, job, () => { begun = true }).pipe(
+    const fiber = fork(kind.perform(live, job, place).pipe(
       Effect.map((outcome) => { end = { outcome } }),
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.void
@@ -93,17 +108,20 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
         return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
       })
     ))
-    const task: Task<Request> = { state: "running", fiber, hasBegun: () => begun }
+    const task: Task<Request> = { state: "running", fiber, place, repeatable }
     desk.tasks.set(name, task)
     fiber.addObserver(() => {
-      // It was stopped or cut off meanwhile.
-      if (desk.tasks.get(name) !== task) return
-      if (end === undefined && begun) desk.tasks.set(name, { state: "cut" })
-      else if (end?.outcome === undefined) desk.tasks.delete(name)
-      else {
-        desk.tasks.set(name, { state: "done", outcome: end.outcome })
-        tellSoon(desk)
+      place.leave()
+      // Unless it was stopped or cut off meanwhile.
+      if (desk.tasks.get(name) === task) {
+        if (end === undefined && place.hasBegun) desk.tasks.set(name, { state: "cut" })
+        else if (end?.outcome === undefined) desk.tasks.delete(name)
+        else {
+          desk.tasks.set(name, { state: "done", outcome: end.outcome })
+          tellSoon(desk)
+        }
       }
+      settle(desk)
     })
   }
 
@@ -113,18 +131,22 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
       const run = kind.run(job)
       if ("stop" in run) {
         live.desk.endAll(run.stop)
+        settle(live.desk)
         continue
       }
       if (live.lost) return
       if (lease.fenced()) return lose(live, "fenced")
       if ((leaving() && run.repeatable) || live.desk.tasks.has(run.start)) continue
-      start(live, run.start, job)
+      start(live, run.start, job, run.repeatable)
     }
   }
 
   /** An actor is in memory again. `mine`: this node has owned it since it started what is on the desk. */
   const resume = (live: Live, mine: boolean) => {
     const { desk } = live
+    // K4 of Bulkheads.ts. Before its moment had come it stood in no line.
+    const { runnableAt, updatedAt } = live.head
+    if (!mine && desk.seat === undefined) seatOf(live).absentSince(Math.max(updatedAt, runnableAt ?? 0))
     const wanted = new Map<string, Job>()
     for (const job of kind.again(live.snapshot)) {
       const run = kind.run(job)
@@ -146,5 +168,5 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     perform(live, fresh)
   }
 
-  return { perform, resume, takeBack }
+  return { perform, resume, settle, takeBack }
 }

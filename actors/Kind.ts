@@ -3,7 +3,7 @@
  * kind and knows none.
  */
 import type { Effect } from "effect"
-import type { ActorKind, ActorRef, FactRow, InputRow, Loaded, Spent, WaitRow } from "../src/journal/Journal.ts"
+import type { ActorKind, ActorRef, FactRow, Head, InputRow, Loaded, Spent, WaitRow } from "../src/journal/Journal.ts"
 import type { Answer, Refused, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
@@ -13,7 +13,24 @@ export interface Being<Snapshot> {
   /** JSON text, as it was when the actor was born or loaded: it is edited past the actor. */
   readonly attributes: string
   readonly createdAt: number
+  /** Before the command. */
+  readonly head: Pick<Head, "updatedAt">
   readonly snapshot: Snapshot
+  readonly desk: {
+    /** How many of the milliseconds since then its jobs stood in line, and none of them ran. */
+    readonly queuedMs: (since: number) => number
+  }
+}
+
+/** What a job has to do with its node while it is performed. */
+export interface Start {
+  /** Called before a job that must not be repeated may take effect. */
+  readonly begun: () => void
+  /**
+   * Takes the slots that whatever runs itself needs, once: nothing where they are free, else what has to be waited for. They are
+   * free again when the job has ended. `since`: when the turn's running time began. `isFirst`: others wait for it.
+   */
+  readonly enter: (since: number, isFirst: boolean) => Effect.Effect<void> | undefined
 }
 
 /** What one command writes. Texts are made once, here. */
@@ -70,13 +87,10 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly run: (job: Job) => Run
   /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
   readonly lost: (job: Job) => Request
-  /**
-   * Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. `begun` is called
-   * before one that must not be repeated may take effect.
-   */
-  readonly perform: (being: Being<Snapshot>, job: Job, begun: () => void) => Effect.Effect<Request | undefined>
-  /** When the live actor wants `due`, in milliseconds; null: never. */
-  readonly nextDue: (snapshot: Snapshot) => number | null
+  /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
+  readonly perform: (being: Being<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
+  /** When the live actor wants `due`, in milliseconds; null: never. Where the moment has moved on by then, it is asked again. */
+  readonly nextDue: (being: Being<Snapshot>) => number | null
   /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
   readonly travels: (request: Request) => Travel | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */

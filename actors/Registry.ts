@@ -11,9 +11,11 @@ import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, type Head, type InboxRow, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
+import { Quotas } from "../src/quotas/Quotas.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import { makeActivation } from "./activation.ts"
 import { type ActorError, type Answer, Draining, Unreachable } from "./Actor.ts"
+import type { Bulkheads } from "./Bulkheads.ts"
 import type { Envelope } from "./envelope.ts"
 import { makeForwarding } from "./forwarding.ts"
 import { type Live, type Loss, makeHost } from "./Host.ts"
@@ -22,6 +24,7 @@ import { makeLeaving } from "./leaving.ts"
 import { answered, failed, type Question, type Reply } from "./messages.ts"
 import { brokenAt, Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
+import { makeQueueing } from "./queueing.ts"
 import { makeReaders } from "./readers.ts"
 import { Residents } from "./residents.ts"
 import { Router } from "./Router.ts"
@@ -31,6 +34,9 @@ export interface RegistryOptions {
   readonly idleMs: number
   /** Fruitless claims after which an actor's work is given up. */
   readonly fruitlessLimit: number
+  /** Actors in memory, as long as others rest (G4 of leaving.ts). */
+  readonly mostActors: number
+  readonly bulkheads: Bulkheads
 }
 
 interface Birth {
@@ -49,7 +55,7 @@ export interface Wakeable {
   readonly isLive: (ref: ActorRef) => boolean
   /** Takes up what this node owes and whose pause is over (R1): so many at once. Cheap when there is nothing. */
   readonly serve: Effect.Effect<void>
-  /** Sends `due` to live actors whose moment has come. */
+  /** Sends `due` to live actors whose moment has come, and makes room where too many are here (G4 of leaving.ts). */
   readonly tick: Effect.Effect<void>
   /** G1, G2 of leaving.ts. */
   readonly passivate: Effect.Effect<void>
@@ -63,6 +69,8 @@ export interface Wakeable {
   readonly drain: (ms: number) => Effect.Effect<void>
   readonly size: () => number
   readonly jobs: () => number
+  /** Slots that jobs have, and wait for: of all kinds together. */
+  readonly slots: () => ReturnType<Bulkheads["filling"]>
   /** Actors that this node owes to take up again. */
   readonly owed: () => number
 }
@@ -82,6 +90,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const journal = yield* Journal
   const lease = yield* Lease
   const placement = yield* Placement
+  const quotas = yield* Quotas
   const router = yield* Router
   const services = yield* Effect.context()
   const run = Effect.runForkWith(services)
@@ -110,13 +119,15 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
-    kind, journal, lease, fork, onLost,
+    kind, journal, lease, bulkheads: options.bulkheads, fork, onLost,
     leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
       obligations.met(actor.ref.id)
       residents.note(actor)
     },
+    onAppended: quotas.appended,
+    onKept: (workspace, { body }) => quotas.add(workspace, "stored_bytes", Buffer.byteLength(body)),
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
   const { resume, push } = host
@@ -124,8 +135,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     kind, journal, lease, residents, obligations, fork, resume, push, fruitlessLimit: options.fruitlessLimit,
     closed: () => closed
   })
-  const { drain, passivate } = makeLeaving({ bus, journal, lease, placement, residents, obligations, loading, lose: host.lose, idleMs: options.idleMs })
+  const { idleMs, mostActors } = options
+  const { drain, evict, passivate } = makeLeaving({ bus, journal, lease, placement, residents, obligations, loading, lose: host.lose, idleMs, mostActors, name: kind.name })
   const { current, settled } = makeReaders(residents, lease)
+  const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
   const tell = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) => Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
 
@@ -146,6 +159,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   /** What another node asks. */
   const answer = ({ again = false, at, command, id, key, owned = false, request: sent, workspace }: Question): Effect.Effect<Reply> =>
     Effect.suspend(() => {
+      const told = queueing.answer(id, workspace, sent)
+      if (told !== undefined) return Effect.succeed(told)
       const request = kind.revive(sent)
       if (request === undefined) return Effect.succeed<Reply>({ v: 1, unwilling: "malformed" })
       const ref: ActorRef = { workspace, kind: kind.name, id }
@@ -184,6 +199,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const ensure = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<void, ActorError> =>
     Effect.suspend(() => residents.has(ref.id) || isLoading(ref) ? Effect.void : Effect.asVoid(create(ref, birth, envelope)))
 
+  let evicting = false
+  const makeRoom = () => {
+    if (evicting || residents.size <= mostActors) return
+    evicting = true
+    fork(Effect.ensuring(evict, Effect.sync(() => { evicting = false })))
+  }
+
   const tick = Effect.sync(() => {
     const now = lease.now()
     // What runs without a lease is aborted, once no beat has come to its rescue. Those actors are owed, and taken up again if the lease comes back.
@@ -195,6 +217,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     for (const actor of residents.due(now)) {
       if (!actor.busy && kind.due !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
     }
+    makeRoom()
   })
 
   const wakeable: Wakeable = {
@@ -218,12 +241,16 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     drain: (ms) => Effect.suspend(() => {
       closed = true
       leaving = true
+      for (const actor of residents.all()) actor.desk.withhold()
+      obligations.withhold()
       return drain(ms)
     }),
     size: () => residents.size,
     jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),
+    slots: () => options.bulkheads.filling(),
     owed: () => obligations.size
   }
 
-  return { deliver, create, ensure, freshId: placement.freshId, wakeable, current, settled, peek: (id: string) => residents.get(id)?.snapshot }
+  const { waitingFor } = queueing
+  return { deliver, create, ensure, freshId: placement.freshId, wakeable, current, settled, waitingFor, peek: (id: string) => residents.get(id)?.snapshot }
 })

@@ -36,6 +36,7 @@ export class Sweep extends Context.Service<Sweep, {
   readonly drain: (ms: number) => Effect.Effect<void>
   readonly live: () => number
   readonly jobs: () => number
+  readonly slots: Wakeable["slots"]
 }>()("troupe/Sweep") {
   static readonly layer = Layer.effect(Sweep, Effect.gen(function*() {
     const bus = yield* Bus
@@ -122,7 +123,13 @@ export class Sweep extends Context.Service<Sweep, {
 
     // L1 of Lease.ts: what the old incarnation held belongs to whoever claims it now.
     yield* lease.onLapse(() => { for (const registry of all) registry.dropAll() })
-    lease.describe(() => ({ actors: live(), births: placement.births(), shards: shardCount, draining, bus: bus.state() }))
+    // All kinds share the same.
+    const slots = registries.thread.slots
+    lease.describe(() => {
+      const { call, turn } = slots()
+      const inLine = turn.waiting + call.waiting
+      return { actors: live(), births: placement.births(), shards: shardCount, draining, bus: bus.state(), ...(inLine === 0 ? {} : { inLine }) }
+    })
 
     return Sweep.of({
       lagMs: () => performance.now() - Math.min(takeovers.last(), inbox.last()),
@@ -136,6 +143,7 @@ export class Sweep extends Context.Service<Sweep, {
         yield* Effect.forEach(all, (registry) => registry.drain(Math.max(0, until - performance.now())), { concurrency: "unbounded", discard: true })
       }),
       live,
+      slots,
       jobs: () => all.reduce((sum, registry) => sum + registry.jobs(), 0)
     })
   }))

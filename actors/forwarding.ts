@@ -101,9 +101,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           return yield* failureOf(reply.failure)
         }
         record(forwarded.with({ outcome: "answered" }))
-        const { body, replayed, status } = reply.answer
-        const answer: Answer = { status, body, ...(replayed === true ? { replayed } : {}) }
-        return answer
+        return reply.answer
       }
     }
   })

@@ -1,5 +1,6 @@
 /** Both kinds of actor in their registries, the sweep over them, and the ways to those of other nodes. */
 import { Layer } from "effect"
+import { Bulkheads, type SlotLimits } from "./Bulkheads.ts"
 import * as Identity from "./identity/layer.ts"
 import { Placement } from "./Placement.ts"
 import { Router } from "./Router.ts"
@@ -9,7 +10,7 @@ import * as Thread from "./thread/layer.ts"
 export interface ActorsOptions {
   /** Milliseconds at rest after which an actor leaves memory; 5 s unless told. */
   readonly idleMs?: number
-  /** Bytes of kept prompts on this node; 48 MiB unless told. */
+  /** Bytes of kept prompts on this node; 32 MiB unless told. */
   readonly promptBytes?: number
   /**
    * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its turn: a
@@ -18,13 +19,25 @@ export interface ActorsOptions {
   readonly underWayBytes?: number
   /** Characters of kept events on this node; 8 million unless told. */
   readonly tailCharacters?: number
+  /** Of one workspace on this node: turns that run at once, and calls of models, tools and hooks; no limit unless told. */
+  readonly slots?: SlotLimits
+  /**
+   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told. It is what 2,000 births a second leave
+   * behind in the 5 s that an actor rests here.
+   */
+  readonly mostActors?: number
 }
 
 /** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
 const fruitlessLimit = 3
 
-export const layer = ({ idleMs = 5_000, promptBytes = 48 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000 }: ActorsOptions = {}) =>
-  Sweep.layer.pipe(
-    Layer.provideMerge([Thread.layer({ idleMs, fruitlessLimit, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }), Identity.layer({ idleMs, fruitlessLimit })]),
+export const layer = ({
+  idleMs = 5_000, promptBytes = 32 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000,
+  slots = { turns: 0, calls: 0 }, mostActors = 10_000
+}: ActorsOptions = {}) => {
+  const options = { idleMs, fruitlessLimit, mostActors, bulkheads: new Bulkheads(slots) }
+  return Sweep.layer.pipe(
+    Layer.provideMerge([Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }), Identity.layer(options)]),
     Layer.provideMerge([Placement.layer, Router.layer])
   )
+}

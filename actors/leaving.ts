@@ -5,12 +5,14 @@
  *     has something to do later is released, so that the sweep of any node finds it when the moment comes.
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. What could not be released is owed.
+ * G4. While more actors are here than a node is to hold, those at rest leave at once, first those that have rested longest.
  */
 import { Cause, Effect } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
 import type { Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { hasShard } from "../src/journal/shard.ts"
+import { actorsEvicted, record } from "../src/telemetry/metrics.ts"
 import type { Live, Loss } from "./Host.ts"
 import type { Obligations } from "./obligations.ts"
 import type { Placement } from "./Placement.ts"
@@ -28,15 +30,24 @@ export interface Leaving<Snapshot, Request> {
   readonly loading: () => number
   /** Milliseconds at rest after which an actor leaves. */
   readonly idleMs: number
+  /** Actors in memory, as long as others rest (G4). */
+  readonly mostActors: number
+  /** The kind's name, for the count of those that left early. */
+  readonly name: string
 }
 
 /** The same of an actor of another node's shard (G2). */
 const awayMs = 1_000
 
+/** The part of the most that is left when some have left early. */
+const roomy = 0.95
+
 /** Actors given back in a statement. */
 const portion = 500
 
-export const makeLeaving = <Snapshot, Request>({ bus, idleMs, journal, lease, loading, lose, obligations, placement, residents }: Leaving<Snapshot, Request>) => {
+export const makeLeaving = <Snapshot, Request>(
+  { bus, idleMs, journal, lease, loading, lose, mostActors, name, obligations, placement, residents }: Leaving<Snapshot, Request>
+) => {
   type Actor = Live<Snapshot, Request>
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
@@ -48,22 +59,33 @@ export const makeLeaving = <Snapshot, Request>({ bus, idleMs, journal, lease, lo
     for (const shard of new Set(given.flatMap(({ head, shard }) => head.runnableAt !== null && head.runnableAt <= now ? [shard] : []))) bus.wake(shard)
   })
 
-  const passivate = Effect.suspend(() => {
-    const now = performance.now()
+  /** They rest, and leave memory. */
+  const leave = (resting: ReadonlyArray<Actor>) => {
     const mine = placement.mine()
-    const given: Array<Actor> = []
-    for (const actor of residents.all()) {
-      const away = !hasShard(mine, actor.shard)
-      if (now - actor.touched <= (away ? Math.min(idleMs, awayMs) : idleMs) || !isResting(actor)) continue
-      residents.leave(actor)
-      if (away || actor.head.runnableAt !== null) given.push(actor)
-    }
+    for (const actor of resting) residents.leave(actor)
+    const given = resting.filter(({ head, shard }) => head.runnableAt !== null || !hasShard(mine, shard))
     return giveBack(given).pipe(
       Effect.catchCause((cause) => {
         for (const actor of given) if (actor.head.runnableAt !== null && !residents.has(actor.ref.id)) obligations.lost(actor, "unanswered", false)
         return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
       })
     )
+  }
+
+  const passivate = Effect.suspend(() => {
+    const now = performance.now()
+    const mine = placement.mine()
+    const ripe = (actor: Actor) => now - actor.touched > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
+    return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor)))
+  })
+
+  /** G4. Makes a little more room than is needed: what follows need not look at all of them again. */
+  const evict = Effect.suspend(() => {
+    if (residents.size <= mostActors) return Effect.void
+    const resting = residents.all().filter(isResting).sort((a, b) => a.touched - b.touched)
+    const early = resting.slice(0, residents.size - Math.floor(mostActors * roomy))
+    record(actorsEvicted.with({ kind: name }), early.length)
+    return leave(early)
   })
 
   /** Gives every actor back as soon as its jobs have ended, and all of them after so many milliseconds. */
@@ -82,5 +104,5 @@ export const makeLeaving = <Snapshot, Request>({ bus, idleMs, journal, lease, lo
     }
   })
 
-  return { passivate, drain }
+  return { passivate, evict, drain }
 }

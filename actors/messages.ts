@@ -53,7 +53,7 @@ export const unwillings = ["stranger", "fenced", "draining", "late", "malformed"
 export type Unwilling = (typeof unwillings)[number]
 
 export const Reply = Schema.Union([
-  Schema.Struct({ v: version, answer: Schema.Struct({ status: Schema.Literals([200, 201, 204]), body: Schema.String, replayed: Schema.optionalKey(Schema.Boolean) }) }),
+  Schema.Struct({ v: version, answer: Schema.Struct({ status: Schema.Literals([200, 201, 204]), body: Schema.String, replayed: Schema.optionalKey(Schema.Boolean), version: Schema.optionalKey(Schema.Int) }) }),
   Schema.Struct({ v: version, failure: Failure }),
   /** Not here: `owned` where the journal says so, else where the asked node would ask. */
   Schema.Struct({ v: version, elsewhere: idOf("node"), owned: Schema.Boolean }),
@@ -67,7 +67,8 @@ export const readQuestion = Schema.decodeUnknownOption(Schema.fromJsonString(Que
 const decodeReply = Schema.decodeUnknownOption(Schema.fromJsonString(Reply))
 export const readReply = (text: string) => Option.getOrUndefined(decodeReply(text))
 
-export const answered = ({ body, replayed, status }: Answer): Reply => ({ v: 1, answer: { status, body, ...(replayed === true ? { replayed } : {}) } })
+export const answered = ({ body, replayed, status, version }: Answer): Reply =>
+  ({ v: 1, answer: { status, body, ...(replayed === true ? { replayed } : {}), ...(version === undefined ? {} : { version }) } })
 
 export const failed = (error: ActorError): Reply => {
   switch (error._tag) {

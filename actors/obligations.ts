@@ -112,6 +112,11 @@ export class Obligations<Request> {
     for (const { desk } of this.owed.values()) desk.cutOff()
   }
 
+  /** Ends what stands in line for them and can as well be done elsewhere. */
+  withhold() {
+    for (const { desk } of this.owed.values()) desk.withhold()
+  }
+
   /** Those whose pause is over, in the order in which they came. */
   ready(): ReadonlyArray<ActorRef> {
     if (this.owed.size === 0) return []

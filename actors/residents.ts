@@ -63,7 +63,7 @@ export class Residents<Snapshot, Request> {
   /** The actor wants to be told the time when its moment comes. */
   note(actor: Live<Snapshot, Request>) {
     if (actor.head.runnableAt === null || this.live.get(actor.ref.id) !== actor) return
-    const due = this.nextDue(actor.snapshot)
+    const due = this.nextDue(actor)
     if (due !== null) this.moments.by(actor, due)
   }
 
@@ -73,7 +73,7 @@ export class Residents<Snapshot, Request> {
     const told: Array<Live<Snapshot, Request>> = []
     for (let actor = this.moments.next(now); actor !== undefined; actor = this.moments.next(now)) {
       told.push(actor)
-      if ((this.nextDue(actor.snapshot) ?? Infinity) <= now) due.push(actor)
+      if ((this.nextDue(actor) ?? Infinity) <= now) due.push(actor)
     }
     for (const actor of told) this.note(actor)
     return due

@@ -19,9 +19,9 @@ const memory = `(() => {
   return JSON.stringify({ heapTotal, heapUsed, external, spaces })
 })()`
 
-/** `log` holds the line that a process started with --inspect writes. */
+/** `log` holds the line that a process started with --inspect writes; of several lives, the last one's counts. */
 export const openInspector = async (log: string, pid: number) => {
-  const url = /ws:\/\/\S+/.exec(await readFile(log, "utf8"))?.[0]
+  const url = [...(await readFile(log, "utf8")).matchAll(/ws:\/\/\S+/g)].at(-1)?.[0]
   if (url === undefined) throw new Error(`${log} names no debugger`)
   const socket = new WebSocket(url)
   await new Promise((resolve, reject) => {
@@ -44,6 +44,7 @@ export const openInspector = async (log: string, pid: number) => {
     })
   const evaluate = async (expression: string) => at(await call("Runtime.evaluate", { expression, returnByValue: true }), "result", "value")
   return {
+    evaluate,
     /** Bytes of the heap in use and of the whole process, after a full collection. */
     collected: async () => {
       await call("HeapProfiler.collectGarbage")

@@ -1,7 +1,7 @@
 /** The systems under test as real, separate processes, and a PostgreSQL with fsync on for both. */
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { mkdirSync, openSync } from "node:fs"
+import { mkdirSync, openSync, readFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
@@ -66,11 +66,19 @@ const stop = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-const launch = (name: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>, checkout = root) => {
+/** `npm run serve` of a checkout without npm: its words, this Node, and more flags for it. */
+const serveCommand = (checkout: string, flags: ReadonlyArray<string>) => {
+  const { scripts }: { readonly scripts: { readonly serve: string } } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"))
+  const [before, after] = scripts.serve.split("exec node ")
+  if (before === undefined || after === undefined) throw new Error(`${checkout}: the script "serve" is not what is expected: ${scripts.serve}`)
+  return ["-c", `${before}exec "$0" ${[...flags, after].join(" ")}`, process.execPath]
+}
+
+const launch = (name: string, command: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>, checkout = root) => {
   mkdirSync(scratch, { recursive: true })
   const log = join(scratch, `${name}.log`)
   const out = openSync(log, "w")
-  const child = spawn(process.execPath, args, { cwd: checkout, env: { ...process.env, ...environment }, stdio: ["ignore", out, out] })
+  const child = spawn(command, args, { cwd: checkout, env: { ...process.env, ...environment }, stdio: ["ignore", out, out] })
   if (child.pid === undefined) throw new Error(`${name} could not be started`)
   return { child, pid: child.pid, log }
 }
@@ -78,7 +86,7 @@ const launch = (name: string, args: ReadonlyArray<string>, environment: Readonly
 export const startYardstick = async (database: string, url: string): Promise<System> => {
   const port = await freePort()
   const started = performance.now()
-  const { child, pid, log } = launch("yardstick", ["bench/yardstick/server.ts", url, String(port)], {})
+  const { child, pid, log } = launch("yardstick", process.execPath, ["bench/yardstick/server.ts", url, String(port)], {})
   const origin = `http://127.0.0.1:${port}`
   await answers(child, origin, "/v1/threads/00000000-0000-4000-8000-000000000000/events?after=0", log)
   return { name: "yardstick", database, pid, log, target: { origin, agents: [] }, startMs: performance.now() - started, stop: () => stop(child) }
@@ -103,8 +111,8 @@ export const startTroupe = async (database: string, url: string, options: {
   const port = await freePort()
   const environment = {
     TROUPE_DATABASE_URL: url, TROUPE_PORT: String(port), TROUPE_HOST: "127.0.0.1", TROUPE_NATS_URL: "", TROUPE_MODELS: "",
-    // Limits of rate and streams would measure themselves.
-    TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
+    // Limits would measure themselves.
+    TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_MAX_TURNS: "0", TROUPE_MAX_CALLS: "0", TROUPE_METRICS: "api", TROUPE_SCRIPTED_MODELS: "true", TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
     TROUPE_NODE_ID: "bench", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", OTEL_EXPORTER_OTLP_ENDPOINT: "", NODE_ENV: "production",
     ...options.environment
   }
@@ -113,7 +121,7 @@ export const startTroupe = async (database: string, url: string, options: {
   })
   const key = text(JSON.parse(stdout), "key")
   const started = performance.now()
-  const { child, pid, log } = launch(database, [...options.flags ?? [], "src/cli.ts", "serve"], environment, checkout)
+  const { child, pid, log } = launch(database, "sh", serveCommand(checkout, options.flags ?? []), environment, checkout)
   const origin = `http://127.0.0.1:${port}`
   await answers(child, origin, "/readyz", log)
   const startMs = performance.now() - started

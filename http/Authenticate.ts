@@ -19,12 +19,20 @@ export class Access extends Context.Service<Access, {
   readonly parks: boolean
   /** The token of the delivery that the path names is accepted too. */
   readonly delivery: boolean
+  /**
+   * It adds to what is stored, and is refused while the workspace has used up its bytes of the day: "rows" are counted by the
+   * request's body, "events" where an actor appends them. What ends or replaces something is always taken.
+   */
+  readonly stores: "rows" | "events" | undefined
 }>()("troupe/http/Access") {}
 
 /** Annotates an endpoint: `.annotateMerge(access("write"))`. Without it the server does not start. */
-export const access = (scope: Scope | ReadonlyArray<Scope>, also?: { readonly lease?: true; readonly parks?: true; readonly delivery?: true }) => {
+export const access = (scope: Scope | ReadonlyArray<Scope>, also?: {
+  readonly lease?: true; readonly parks?: true; readonly delivery?: true; readonly stores?: "rows" | "events"
+}) => {
   const rule = {
-    scopes: typeof scope === "string" ? [scope] : scope, lease: also?.lease ?? false, parks: also?.parks ?? false, delivery: also?.delivery ?? false
+    scopes: typeof scope === "string" ? [scope] : scope, lease: also?.lease ?? false, parks: also?.parks ?? false, delivery: also?.delivery ?? false,
+    stores: also?.stores
   }
   return Context.make(Access, rule).pipe(Context.add(OpenApi.Transform, describeAccess(rule)))
 }

@@ -14,12 +14,14 @@ import { HttpApiError } from "effect/http-api"
 import type { Scope } from "../src/domain/apiKey.ts"
 import { DeliveryTokens } from "../src/hooks/deliveryToken.ts"
 import { addressOf } from "./address.ts"
+import { Quotas } from "../src/quotas/Quotas.ts"
 import { Access, Authenticate } from "./Authenticate.ts"
-import { receive, receiveNothing } from "./Body.ts"
+import { receive, receiveNothing, textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused, toResponse } from "./errors.ts"
 import { bearerOf, connectionOf } from "./headers.ts"
+import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Room } from "./Room.ts"
 import { parameterNames, refuseInput, refuseQuery } from "./Validate.ts"
@@ -51,6 +53,7 @@ const refusalOf = (error: unknown) => HttpApiError.HttpApiSchemaError.is(error) 
 
 export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
   const credentials = yield* Credentials
+  const quotas = yield* Quotas
   const { stranger, take } = yield* RateLimit
   const room = yield* Room
   const tokens = yield* DeliveryTokens
@@ -73,7 +76,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
   return Authenticate.of((handler, { endpoint, group }) => {
     const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
     if (found._tag === "None") throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
-    const { delivery, lease, scopes } = found.value
+    const { delivery, lease, scopes, stores } = found.value
     const parameters = parameterNames(endpoint.query)
     const takesBody = endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
     const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scopes.join(" or ")}` })
@@ -86,12 +89,22 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       return refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
     })
 
+    /** Counts the body of what was taken. */
+    const countingBody = (request: Request, workspace: string, answer: Answer): Answer =>
+      Effect.tap(answer, ({ status }) => status >= 300 ? Effect.void : Effect.map(textOf(request), (text) => {
+        quotas.add(workspace, "stored_bytes", Buffer.byteLength(text))
+      }))
+
     const enter = (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
       if (credential.identityDisabled) return Effect.succeed(answers.disabled)
       if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
       const refused = refuseQuery(parameters, sent)
       if (refused !== undefined) return Effect.succeed(toResponse(refused))
-      const provided = Effect.provideService(answered, Caller, credential.caller)
+      const { caller } = credential
+      const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
+      if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
+      const handled = Effect.provideService(answered, Caller, caller)
+      const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
       return takesBody !== undefined
         ? Effect.matchEffect(takesBody(request, { room, keyId: credential.caller.keyId }), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
         : provided

@@ -10,6 +10,7 @@ import * as Frame from "./Frame.ts"
 import * as Gate from "./Gate.ts"
 import { HooksHandlers } from "./hooks/handlers.ts"
 import { IdentitiesHandlers } from "./identities/handlers.ts"
+import { LimitsHandlers } from "./limits/handlers.ts"
 import { MessagesHandlers } from "./messages/handlers.ts"
 import * as metrics from "./metrics.ts"
 import { ModelsHandlers } from "./models/handlers.ts"
@@ -28,7 +29,7 @@ import { WaitsHandlers } from "./waits/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, MessagesHandlers, ModelsHandlers, NodesHandlers, OperationsHandlers, ProfilesHandlers,
+  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, LimitsHandlers, MessagesHandlers, ModelsHandlers, NodesHandlers, OperationsHandlers, ProfilesHandlers,
   QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsHandlers, ToolsetsHandlers, WaitsHandlers
 )
 

@@ -4,6 +4,7 @@
  */
 import { Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import type { HttpApiError } from "effect/http-api"
+import type { UrlProblem } from "../src/outbound/urls.ts"
 import { Refused } from "./errors.ts"
 
 const digits = (what: string, format: string) =>
@@ -146,6 +147,13 @@ export const refuseBody = (error: Schema.SchemaError) => {
   })
 }
 
+/** The refusal of a URL that this server would never ask: which rule it breaks is the code. */
+export const refuseUrl = (path: string, { message, reason }: UrlProblem) =>
+  new Refused({ error: "invalid_request", code: reason, message: `${path}: ${message}` })
+
+/** Parameters of lists have codes of their own. */
+const codesOfParameters: Readonly<Record<string, string | undefined>> = { limit: "limit_out_of_range", cursor: "invalid_cursor" }
+
 /**
  * The refusal of a request part that does not fit. A path whose ids do not have their form leads
  * nowhere: 404. What the server itself cannot encode is not the client's fault: undefined.
@@ -160,7 +168,7 @@ export const refuseInput = (error: HttpApiError.HttpApiSchemaError) => {
       return new Refused({
         error: "invalid_request",
         message: sentence(problem),
-        code: error.kind === "Headers" ? "invalid_header" : problem.path === "limit" ? "limit_out_of_range" : "invalid_parameter"
+        code: error.kind === "Headers" ? "invalid_header" : codesOfParameters[problem.path] ?? "invalid_parameter"
       })
     }
     case "Payload":

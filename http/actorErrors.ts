@@ -4,7 +4,7 @@ import type { ActorError } from "../actors/Actor.ts"
 import { type ErrorWord, Refused } from "./errors.ts"
 
 /** What any command may come to. */
-type Always = "invalid_request" | "permission_denied" | "not_found" | "identity_disabled" | "idempotency_key_reused" | "runtime_unavailable" | "node_draining"
+type Always = "invalid_request" | "permission_denied" | "not_found" | "identity_disabled" | "rate_limited" | "idempotency_key_reused" | "runtime_unavailable" | "node_draining"
 
 const draining = () => new Refused({ error: "node_draining", message: "this node is shutting down; try again", retryAfterSeconds: 1 })
 const unreachable = (retryAfterSeconds: number) =>
@@ -14,7 +14,7 @@ const reused = () => new Refused({ error: "idempotency_key_reused", message: "th
 /** Made once an endpoint: `Effect.catch(threads.submit(…), refuseWith("turn_conflict"))`. A word that it did not declare is a bug. */
 export const refuseWith = <const Words extends ReadonlyArray<ErrorWord>>(...words: Words) => {
   const declared: ReadonlyArray<Words[number]> = words
-  const always: ReadonlyArray<Always> = ["invalid_request", "permission_denied", "not_found", "identity_disabled"]
+  const always: ReadonlyArray<Always> = ["invalid_request", "permission_denied", "not_found", "identity_disabled", "rate_limited"]
   return (error: ActorError): Effect.Effect<never, Refused<Words[number]> | Refused<Always>> => {
     switch (error._tag) {
       case "Refused": {

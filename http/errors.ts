@@ -12,6 +12,7 @@ import { Data, Predicate, Schema, SchemaTransformation } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { JournalUnavailable, type OwnedElsewhere, type Superseded } from "../src/journal/Journal.ts"
 import type { DatabaseUnavailable } from "../src/store/Database.ts"
+import type { Unjudged } from "../src/tools/Schemas.ts"
 
 export const ErrorResponse = Schema.Struct({
   error: Schema.String,
@@ -43,6 +44,7 @@ export const statuses = {
   input_not_pending: 409,
   wait_already_resolved: 409,
   operation_resolved: 409,
+  quota_exceeded: 409,
   feed_name_taken: 409,
   feed_archived: 409,
   thread_archived: 409,
@@ -51,6 +53,7 @@ export const statuses = {
   nothing_to_retry: 409,
   own_identity: 409,
   role_in_use: 409,
+  profile_in_use: 409,
   namespace_taken: 409,
   toolset_in_use: 409,
   too_many_roles: 409,
@@ -144,13 +147,14 @@ export const everywhere = [
 ] as const satisfies ReadonlyArray<ErrorWord>
 
 /** Failures of the rooms below that any handler may let through: this node cannot serve the request now. */
-export type Outage = DatabaseUnavailable | JournalUnavailable | OwnedElsewhere | Superseded
+export type Outage = DatabaseUnavailable | JournalUnavailable | OwnedElsewhere | Superseded | Unjudged
 
 const outages: { readonly [Tag in Outage["_tag"]]: string } = {
   DatabaseUnavailable: "the database does not answer",
   JournalUnavailable: "the database does not answer",
   OwnedElsewhere: "another node owns this resource and cannot be reached",
-  Superseded: "ownership of this resource is moving to another node"
+  Superseded: "ownership of this resource is moving to another node",
+  Unjudged: "schemas of tools cannot be checked at the moment"
 }
 
 const isOutage = (error: unknown): error is Outage =>

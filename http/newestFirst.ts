@@ -13,6 +13,8 @@ interface Asked<Row> {
   readonly place: string
   readonly query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
   readonly filter?: Filter
+  /** What a filter stands for that is not sent. */
+  readonly defaults?: Filter
   /** At most `limit` rows behind a position, with the filters of the page. */
   readonly fetch: (db: Connection, page: { readonly after: Position | undefined; readonly limit: number; readonly filter: Filter }) => Promise<ReadonlyArray<Row>>
   readonly position: (row: Row) => Position
@@ -28,7 +30,7 @@ export const makePages = Effect.gen(function*() {
   const database = yield* Database
 
   return Effect.fnUntraced(function*<Row>(asked: Asked<Row>) {
-    const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {})
+    const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {}, asked.defaults)
     const limit = rowsOf(asked.list, asked.query.limit)
     const [at, id] = after ?? []
     const position = typeof at === "number" && typeof id === "string" ? { at, id } : undefined

@@ -104,8 +104,9 @@ const answerHeaders = (method: string, status: string, tagged: boolean): Json =>
 const only: { readonly [word: string]: (method: string, path: string) => boolean } = {
   idempotency_in_progress: (method) => method === "post",
   idempotency_key_reused: (method) => method === "post",
-  payload_too_large: (method) => method !== "get" && method !== "delete",
-  unsupported_media_type: (method) => method !== "get" && method !== "delete",
+  // A DELETE takes no body, but one that comes is read, to say so.
+  payload_too_large: (method) => method !== "get",
+  unsupported_media_type: (method) => method !== "get",
   not_found: (_, path) => path.includes("{")
 }
 
@@ -149,24 +150,42 @@ const references = (value: unknown, found: Set<string>, components: Json): Set<s
 /** Objects that the specification closes wherever they stand. */
 const closed = new Set(["TextBlock", "ImageBlock", "Origin", "ModelImageFormatUnsupportedDetails"])
 
+/** How two checks that use one keyword are said in one schema. Of what stands here nowhere, a pattern above all, each is said on its own. */
+const both: { readonly [keyword: string]: (one: unknown, other: unknown) => unknown } = {
+  description: (one, other) => `${one} ${other}`,
+  minimum: (one, other) => Math.max(Number(one), Number(other)),
+  maximum: (one, other) => Math.min(Number(one), Number(other))
+}
+
+/** What the checks say stands in the schema itself, as far as the schema has a place for it. */
+const withChecks = ({ allOf: _, ...schema }: Json, checks: ReadonlyArray<Json>): Json => {
+  const made: Json = { ...schema }
+  const apart: Array<Json> = []
+  for (const [keyword, value] of checks.flatMap(Object.entries)) {
+    const merge = both[keyword]
+    if (!(keyword in made) || made[keyword] === value) made[keyword] = value
+    else if (merge !== undefined) made[keyword] = merge(made[keyword], value)
+    else apart.push({ [keyword]: value })
+  }
+  return apart.length === 0 ? made : { ...made, allOf: apart }
+}
+
 /** What clients need not know: that answers have no other fields (they may grow), that a whole number fits a double, how a check was written. */
 const plain = (value: unknown, open: boolean): unknown => {
   if (Array.isArray(value)) return value.map((item) => plain(item, open))
   if (!isJson(value)) return value
   const { "x-effect-stream": _, ...rest } = value
-  const made: Json = {}
+  let made: Json = {}
   for (const [key, item] of Object.entries(rest)) made[key] = plain(item, open)
-  if (Array.isArray(made["allOf"]) && made["allOf"].every((part) => isJson(part) && !("$ref" in part) && !("type" in part))) {
-    const parts: ReadonlyArray<Json> = made["allOf"].filter(isJson)
-    delete made["allOf"]
-    for (const part of parts) Object.assign(made, part)
-  }
+  const checks = Array.isArray(made["allOf"]) ? made["allOf"].filter(isJson) : []
+  if (checks.length > 0 && checks.every((check) => !("$ref" in check) && !("type" in check))) made = withChecks(made, checks)
   if (open && made["additionalProperties"] === false) delete made["additionalProperties"]
   if (made["type"] === "integer" && made["maximum"] === Number.MAX_SAFE_INTEGER) {
     delete made["maximum"]
     if (made["minimum"] === Number.MIN_SAFE_INTEGER) delete made["minimum"]
     made["format"] = "int64"
   }
+  if (made["type"] === "number" && !("format" in made)) made["format"] = "double"
   return made
 }
 
@@ -210,11 +229,39 @@ const named = (document: Json, schemas: Json): Json => {
   return { ...document, paths: linked(document["paths"]), components: { ...at(document, "components"), schemas: linked(Object.fromEntries(kept)) } }
 }
 
+const shapeOf = "#/components/schemas/"
+
+/** The value with other names in its references. */
+const renamed = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names))
+  if (!isJson(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) =>
+    [key, key === "$ref" && typeof item === "string" ? shapeOf + (names.get(item.slice(shapeOf.length)) ?? item.slice(shapeOf.length)) : renamed(item, names)]))
+}
+
+/**
+ * Every shape that is used: open where it is answered with, closed where it is sent. A shape that stands in bodies
+ * and in answers alike comes twice then, in bodies as `…Input`; the names of those are given back.
+ */
+const shapes = (schemas: Json, sent: ReadonlySet<string>, answered: ReadonlySet<string>) => {
+  const isClosed = (name: string) => {
+    const reached = references(schemas[name], new Set([name]), schemas)
+    return [...reached].some((part) => !closed.has(part) && JSON.stringify(plain(schemas[part], true)) !== JSON.stringify(plain(schemas[part], false)))
+  }
+  const twice = new Map([...sent].filter((name) => answered.has(name) && isClosed(name)).map((name) => [name, `${name}Input`]))
+  for (const name of twice.values()) if (name in schemas) throw new Error(`two shapes are called ${name}`)
+  const kept: Json = {}
+  for (const name of answered) kept[name] = plain(schemas[name], !closed.has(name))
+  for (const name of sent) if (!(name in kept) || twice.has(name)) kept[twice.get(name) ?? name] = renamed(plain(schemas[name], false), twice)
+  return { twice, kept: Object.fromEntries(Object.entries(kept).sort(([a], [b]) => a < b ? -1 : 1)) }
+}
+
 /** The whole document, once it has been generated. */
 export const finish = (document: Json): Json => {
   const components = at(document, "components")
   const schemas = at(components, "schemas")
   const sent = new Set<string>()
+  const answered = new Set<string>()
   const paths: Json = {}
   for (const [path, methods] of Object.entries(at(document, "paths"))) {
     const kept: Json = {}
@@ -222,21 +269,22 @@ export const finish = (document: Json): Json => {
     const tagged = isTagged(methods)
     for (const [method, operation] of Object.entries(methods)) {
       if (!isJson(operation)) continue
-      references(operation["requestBody"], sent, schemas)
       const { requestBody } = operation
-      kept[method] = {
-        ...operation,
+      const described = {
         parameters: parameters(method, plain(operation["parameters"], true)),
-        ...isJson(requestBody) && { requestBody: body(requestBody, schemas) },
         responses: plain(answers(method, path, at(operation, "responses"), tagged), true)
       }
+      references(requestBody, sent, schemas)
+      references(described, answered, schemas)
+      kept[method] = { ...operation, ...described, ...isJson(requestBody) && { requestBody: body(requestBody, schemas) } }
     }
     paths[path] = kept
   }
-  const used = references(paths, new Set(), schemas)
-  const kept: Json = {}
-  for (const name of Object.keys(schemas).filter((name) => used.has(name)).sort()) {
-    kept[name] = plain(schemas[name], !sent.has(name) && !closed.has(name))
+  const { kept, twice } = shapes(schemas, sent, answered)
+  for (const methods of Object.values(paths)) {
+    for (const operation of Object.values(at({ methods }, "methods"))) {
+      if (isJson(operation) && isJson(operation["requestBody"])) operation["requestBody"] = renamed(operation["requestBody"], twice)
+    }
   }
   return named({
     ...document, paths, components: { ...components, schemas: kept, securitySchemes: schemes },

@@ -3,43 +3,24 @@
  *
  * P1. A cursor is opaque and signed: it holds where the page ended and which rows it was asked for,
  *     and only for the list, the path and the workspace that it was made for.
- * P2. Filters come from the cursor. One that is sent as well must agree.
+ * P2. Filters come from the cursor. One that is sent as well must agree; one that is absent in either place stands for its default.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+import { limits, pages } from "../src/domain/limits.ts"
 import { Refused } from "./errors.ts"
 import { whole } from "./Validate.ts"
 
-/** Rows a page by default, and at most (design, section 17). */
-export const lists = {
-  events: [100, 200],
-  operations: [100, 200],
-  hookDecisions: [100, 200],
-  scheduleRuns: [100, 200],
-  feedMessages: [100, 200],
-  threads: [50, 200],
-  feeds: [50, 200],
-  agents: [50, 200],
-  profiles: [50, 200],
-  roles: [50, 200],
-  toolsets: [50, 200],
-  toolCalls: [50, 200],
-  connections: [50, 200],
-  identities: [50, 200],
-  models: [50, 200],
-  keys: [50, 200],
-  schedules: [20, 100]
-} as const
-export type List = keyof typeof lists
+export type List = keyof typeof pages
 
 /** The query parameter `limit` of a list. */
-export const limitOf = (list: List) => Schema.optional(whole(1, lists[list][1]))
+export const limitOf = (list: List) => Schema.optional(whole(1, pages[list][1]))
 
 /** How many rows to answer with. */
-export const rowsOf = (list: List, limit: number | undefined): number => limit ?? lists[list][0]
+export const rowsOf = (list: List, limit: number | undefined): number => limit ?? pages[list][0]
 
 /** The query parameter `cursor`. */
-export const CursorParam = Schema.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)))
+export const CursorParam = Schema.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(limits.cursorChars)))
 
 /** Values of a list's filters and of its order, as texts. */
 export type Filter = Readonly<Record<string, string | undefined>>
@@ -62,8 +43,8 @@ const invalid = (message: string) => new Refused({ error: "invalid_request", cod
 export class Cursors extends Context.Service<Cursors, {
   /** `place` says what is paged, with its path ids and the workspace, such as `events thr_… wsp_…`. */
   readonly seal: (place: string, filter: Filter, after: ReadonlyArray<string | number>) => string
-  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent. */
-  readonly open: (place: string, cursor: string | undefined, sent: Filter) => Effect.Effect<Page, Refused<"invalid_request">>
+  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent (P2). */
+  readonly open: (place: string, cursor: string | undefined, sent: Filter, defaults?: Filter) => Effect.Effect<Page, Refused<"invalid_request">>
 }>()("troupe/http/Cursors") {
   /** `secret` is the same on every node, so that any node reads any cursor. */
   static readonly layer = (secret: Uint8Array) => Layer.sync(Cursors, () => makeCursors(secret))
@@ -86,7 +67,7 @@ const makeCursors = (secret: Uint8Array): Cursors["Service"] => {
       const body = Buffer.from(JSON.stringify([present(filter), after])).toString("base64url")
       return `${body}.${sign(place, body).toString("base64url")}`
     },
-    open: Effect.fnUntraced(function*(place, cursor, sent) {
+    open: Effect.fnUntraced(function*(place, cursor, sent, defaults = {}) {
       if (cursor === undefined) return { filter: sent, after: undefined }
       const [body, signature, ...more] = cursor.split(".")
       if (body === undefined || signature === undefined || more.length > 0) return yield* invalid("not a cursor of this interface")
@@ -99,7 +80,7 @@ const makeCursors = (secret: Uint8Array): Cursors["Service"] => {
       if (held._tag === "None") return yield* invalid("not a cursor of this list")
       const [filter, after] = held.value
       for (const name in sent) {
-        if (sent[name] !== undefined && sent[name] !== filter[name]) return yield* invalid(`made for another ${name}`)
+        if (sent[name] !== undefined && sent[name] !== (filter[name] ?? defaults[name])) return yield* invalid(`made for another ${name}`)
       }
       return { filter, after }
     })

@@ -11,6 +11,7 @@ import { hostname } from "node:os"
 import { resolve } from "node:path"
 import { BadNatsUrl, type NatsServers, readNatsUrls } from "./bus/natsUrls.ts"
 import { parseKey } from "./crypto/apiKey.ts"
+import { isLoopback } from "./domain/loopback.ts"
 
 /** `dev` is one process with everything embedded; `serve` is a production node. */
 export type Mode = "dev" | "serve"
@@ -131,8 +132,7 @@ const devKey: Read<Redacted.Redacted<string> | undefined> = (found) => {
 
 const host: Read<string> = (found, mode) => {
   const value = found ?? "127.0.0.1"
-  const loopback = value === "localhost" || value === "::1" || /^127(\.\d{1,3}){3}$/.test(value)
-  if (mode === "dev" && !loopback) throw new Wrong(`is ${JSON.stringify(value)}: the development server listens on the loopback interface only; use npm run serve to serve others`)
+  if (mode === "dev" && !isLoopback(value)) throw new Wrong(`is ${JSON.stringify(value)}: the development server listens on the loopback interface only; use npm run serve to serve others`)
   return value
 }
 
@@ -185,7 +185,11 @@ const variables = {
   rateBurst: variable("TROUPE_RATE_BURST", (found, mode) => found === undefined ? undefined : whole(1, 1_000_000, 1, "requests at once for one credential")(found, mode)),
   workspaceRateLimit: variable("TROUPE_WORKSPACE_RATE_LIMIT", whole(0, 1_000_000, (mode) => mode === "dev" ? 0 : 500, "requests a second in one workspace, 0 for no limit,")),
   maxStreams: variable("TROUPE_MAX_STREAMS", whole(0, 1_000_000, 1_000, "streams and long polls for one key, 0 for no limit,")),
+  maxTurns: variable("TROUPE_MAX_TURNS", whole(0, 1_000_000, 1_000, "turns of one workspace that run at once on a node, 0 for no limit,")),
+  maxCalls: variable("TROUPE_MAX_CALLS", whole(0, 1_000_000, 256, "calls of models, tools and hooks of one workspace at once on a node, 0 for no limit,")),
   allowPrivateNetwork: variable("TROUPE_ALLOW_PRIVATE_NETWORK", truth((mode) => mode === "dev")),
+  quotasFile: variable("TROUPE_QUOTAS", readable("a JSON file of quotas")),
+  scriptedModels: variable("TROUPE_SCRIPTED_MODELS", truth((mode) => mode === "dev")),
   modelsFile: variable("TROUPE_MODELS", (found) => found === undefined ? undefined : resolve(found)),
   logLevel: variable("TROUPE_LOG_LEVEL", oneOf(logLevels, () => "info")),
   logFormat: variable("TROUPE_LOG_FORMAT", oneOf(["pretty", "json"], () => process.stdout.isTTY ? "pretty" : "json")),
@@ -246,7 +250,11 @@ export class Settings extends Context.Service<Settings, Values & {
       rateBurst: get(variables.rateBurst),
       workspaceRateLimit: get(variables.workspaceRateLimit),
       maxStreams: get(variables.maxStreams),
+      maxTurns: get(variables.maxTurns),
+      maxCalls: get(variables.maxCalls),
       allowPrivateNetwork: get(variables.allowPrivateNetwork),
+      quotasFile: get(variables.quotasFile),
+      scriptedModels: get(variables.scriptedModels),
       modelsFile: get(variables.modelsFile),
       logLevel: get(variables.logLevel),
       logFormat: get(variables.logFormat),

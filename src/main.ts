@@ -21,6 +21,7 @@ import { Bus } from "./bus/Bus.ts"
 import { layerInProcess } from "./bus/inProcess.ts"
 import { layerNats } from "./bus/nats.ts"
 import { natsSettings } from "./bus/natsSettings.ts"
+import { type BusKey, busKeys } from "./bus/signature.ts"
 import type { NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { Envelope } from "./crypto/envelope.ts"
@@ -32,6 +33,7 @@ import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
 import * as Models from "./models/layer.ts"
 import { Outbound } from "./outbound/Outbound.ts"
+import { Quotas } from "./quotas/Quotas.ts"
 import { Roles } from "./roles/Roles.ts"
 import { Database } from "./store/Database.ts"
 import { Directory } from "./store/Directory.ts"
@@ -41,6 +43,7 @@ import { ThreadReads } from "./store/ThreadReads.ts"
 import { layerTidy } from "./store/tidy.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
@@ -51,9 +54,9 @@ const cursorSecret = (settings: NodeSettings) => {
 }
 
 /** Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database. */
-const busOf = (settings: NodeSettings) => {
+const busOf = (settings: NodeSettings, keys: ReadonlyArray<BusKey>) => {
   const nats = natsSettings(settings)
-  return nats === undefined ? layerInProcess : layerNats({ name: settings.nodeId, settings: nats })
+  return nats === undefined ? layerInProcess : Layer.unwrap(Effect.map(Lease, (lease) => layerNats({ name: settings.nodeId, settings: nats, keys, lease })))
 }
 
 /** Set once, when the node begins to leave. */
@@ -101,20 +104,21 @@ export const serve = (settings: NodeSettings) =>
   Layer.unwrap(Effect.gen(function*() {
     const watch = yield* observe
     const leaving = new Leaving()
-    const ground = Layer.mergeAll(
-      busOf(settings),
+    const keys = busKeys(settings.encryptionKeys.map(({ key }) => Redacted.value(key)))
+    const ground = busOf(settings, keys).pipe(Layer.provideMerge(Layer.mergeAll(
       Envelope.layer(settings.encryptionKeys),
       Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
-      Models.layer({ env: process.env, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
-      layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs })
-    ).pipe(Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
+      Schemas.layer,
+      Models.layer({ env: process.env, scripted: settings.scriptedModels, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
+      layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
+    )), Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
     const hooks = Hooks.layer.pipe(
       Layer.provideMerge(Reviewers.layer),
       Layer.provide(Connections.layer),
       Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
     )
     const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Roles.layer, Spending.layer, ThreadReads.layer, toolsets)
+    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Quotas.layer(settings.quotasFile), Roles.layer, Spending.layer, ThreadReads.layer, toolsets)
     const edge = Layer.mergeAll(
       Cursors.layer(cursorSecret(settings)),
       Idempotency.layer,
@@ -129,7 +133,7 @@ export const serve = (settings: NodeSettings) =>
       Layer.provideMerge(scraped),
       Layer.provideMerge(watchNode),
       Layer.provideMerge(edge),
-      Layer.provideMerge(Actors.layer()),
+      Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
       Layer.provideMerge(stores),
       Layer.provideMerge(ground)
     )

@@ -21,16 +21,20 @@ describe("settings", () => {
     assert.strictEqual(settings.drainSeconds, 20)
     assert.deepStrictEqual([settings.rateLimit, settings.rateBurst, settings.workspaceRateLimit, settings.maxStreams], [0, undefined, 0, 1_000])
     assert.strictEqual(settings.metrics, "api")
+    assert.deepStrictEqual([settings.maxTurns, settings.maxCalls], [1_000, 256])
     assert.isTrue(settings.allowPrivateNetwork)
+    assert.isTrue(settings.scriptedModels)
     assert.isTrue(settings.migrate)
     assert.match(settings.nodeId, /^[a-z0-9-]+-[0-9a-f]{8}$/)
   }))
 
-  it.effect("are stricter in production: limits on, private networks off", () => Effect.gen(function*() {
+  it.effect("are stricter in production: limits on, private networks and scripted models off", () => Effect.gen(function*() {
     const settings = yield* Settings.fromRecord("serve", production, { migrate: false })
     assert.deepStrictEqual([settings.rateLimit, settings.rateBurst, settings.workspaceRateLimit, settings.maxStreams], [50, undefined, 500, 1_000])
     assert.deepStrictEqual(settings.metrics, { host: "127.0.0.1", port: 9464 })
+    assert.deepStrictEqual([settings.maxTurns, settings.maxCalls], [1_000, 256])
     assert.isFalse(settings.allowPrivateNetwork)
+    assert.isFalse(settings.scriptedModels)
     assert.isFalse(settings.migrate)
     assert.deepStrictEqual(settings.encryptionKeys.map((k) => [k.id, Redacted.value(k.key).length]), [["k1", 32]])
   }))
@@ -52,7 +56,7 @@ describe("settings", () => {
 
   const wrong: ReadonlyArray<readonly [name: string, value: string]> = [
     ["TROUPE_PORT", "-1"], ["TROUPE_PORT", "1e3"], ["TROUPE_PORT", "80 81"], ["TROUPE_LEASE_TTL_MS", "499"], ["TROUPE_LEASE_TTL_MS", "5s"],
-    ["TROUPE_DRAIN_SECONDS", "3601"], ["TROUPE_RATE_LIMIT", "0.5"], ["TROUPE_RATE_BURST", "0"], ["TROUPE_WORKSPACE_RATE_LIMIT", "-1"], ["TROUPE_MAX_STREAMS", "many"], ["TROUPE_METRICS", "9464"], ["TROUPE_METRICS", "::1:9464"], ["TROUPE_METRICS", "127.0.0.1:65536"], ["TROUPE_NODE_ID", "a b"], ["TROUPE_NODE_ID", "-a"], ["TROUPE_NODE_ID", "x".repeat(64)],
+    ["TROUPE_DRAIN_SECONDS", "3601"], ["TROUPE_RATE_LIMIT", "0.5"], ["TROUPE_RATE_BURST", "0"], ["TROUPE_WORKSPACE_RATE_LIMIT", "-1"], ["TROUPE_MAX_STREAMS", "many"], ["TROUPE_METRICS", "9464"], ["TROUPE_METRICS", "::1:9464"], ["TROUPE_METRICS", "127.0.0.1:65536"], ["TROUPE_MAX_TURNS", "-1"], ["TROUPE_MAX_TURNS", "1000001"], ["TROUPE_MAX_CALLS", "many"], ["TROUPE_NODE_ID", "a b"], ["TROUPE_NODE_ID", "-a"], ["TROUPE_NODE_ID", "x".repeat(64)],
     ["TROUPE_NATS_URL", "http://nats:4222"], ["TROUPE_NATS_URL", "ws://nats:4222"], ["TROUPE_NATS_URL", ","], ["TROUPE_NATS_URL", "nats://nats:4222/path"],
     ["TROUPE_NATS_URL", "nats://a:b@n1,nats://c:d@n2"], ["TROUPE_NATS_URL", "nats://a:%zz@n1"], ["TROUPE_NATS_CREDS", "/nowhere/x.creds"], ["TROUPE_NATS_CA", "/nowhere/ca.pem"],
     ["TROUPE_DATABASE_URL", "db"], ["TROUPE_ENCRYPTION_KEYS", `k1:${key},k1:${key}`], ["TROUPE_ENCRYPTION_KEYS", key],
@@ -68,7 +72,7 @@ describe("settings", () => {
     const { key: devKey } = generateKey()
     const settings = yield* Settings.fromRecord("dev", {
       TROUPE_PORT: "0", TROUPE_HOST: "::1", TROUPE_NATS_URL: "nats://a, b:4223", TROUPE_DATA: "/var/x", TROUPE_DEV_KEY: devKey, TROUPE_NODE_ID: "node-1",
-      TROUPE_LEASE_TTL_MS: "3000", TROUPE_RATE_LIMIT: "7", TROUPE_RATE_BURST: "9", TROUPE_WORKSPACE_RATE_LIMIT: "70", TROUPE_MAX_STREAMS: "0", TROUPE_METRICS: "[::1]:0",
+      TROUPE_LEASE_TTL_MS: "3000", TROUPE_RATE_LIMIT: "7", TROUPE_RATE_BURST: "9", TROUPE_WORKSPACE_RATE_LIMIT: "70", TROUPE_MAX_STREAMS: "0", TROUPE_METRICS: "[::1]:0", TROUPE_MAX_TURNS: "0", TROUPE_MAX_CALLS: "1000000",
       TROUPE_ALLOW_PRIVATE_NETWORK: "FALSE", TROUPE_MODELS: "models.json", TROUPE_LOG_LEVEL: "DEBUG",
       TROUPE_LOG_FORMAT: "json", OTEL_EXPORTER_OTLP_ENDPOINT: "http://otel:4318/"
     })
@@ -78,6 +82,7 @@ describe("settings", () => {
     assert.deepStrictEqual(settings.metrics, { host: "::1", port: 0 })
     assert.strictEqual((yield* Settings.fromRecord("serve", { ...production, TROUPE_METRICS: "off" })).metrics, "off")
     assert.strictEqual(settings.logLevel, "debug")
+    assert.deepStrictEqual([settings.maxTurns, settings.maxCalls], [0, 1_000_000])
     assert.isTrue(settings.modelsFile?.endsWith("/models.json"))
     assert.strictEqual(settings.devKey && Redacted.value(settings.devKey), devKey)
   }))

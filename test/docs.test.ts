@@ -100,7 +100,7 @@ describe("the architecture", () => {
 
 /** A figure as a document gives it, and where it comes from. */
 const figures: ReadonlyArray<readonly [document: string, says: string, source: string, as: string]> = [
-  ["docs/decisions.md", "up to 48 MiB a node", "actors/layer.ts", "promptBytes = 48 * 1024 * 1024"],
+  ["docs/decisions.md", "up to 32 MiB a node", "actors/layer.ts", "promptBytes = 32 * 1024 * 1024"],
   ["docs/architecture.md", "Three without a new fact", "actors/layer.ts", "fruitlessLimit = 3"],
   ["docs/architecture.md", "up to 200 actors", "actors/Sweep.ts", "claimed = 200"],
   ["docs/architecture.md", "resumes 50 at once", "actors/Sweep.ts", "atOnce = 50"],
@@ -136,12 +136,13 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/decisions.md", "three for prepared reads, three for the rest", "src/store/Database.ts", "options.connections ?? 6"],
   ["docs/decisions.md", "wait 20 s at most", "src/store/Database.ts", "longPatienceMs = 20_000"],
   ["docs/decisions.md", "more than 512 MiB", "src/journal/loads.ts", "most: 512 * MiB"],
-  ["docs/operations.md", "conversations of threads, 48 MiB", "actors/layer.ts", "promptBytes = 48 * 1024 * 1024"],
+  ["docs/operations.md", "conversations of threads, 32 MiB", "actors/layer.ts", "promptBytes = 32 * 1024 * 1024"],
   ["docs/operations.md", "hold 512 MiB of conversations", "actors/layer.ts", "underWayBytes = 512 * 1024 * 1024"],
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
   ["docs/operations.md", "two for whole logs, three for all else", "src/store/Database.ts", "options.logs ?? 2"],
-  ["docs/architecture.md", "at most 16 KiB", "src/outbound/Outbound.ts", "maxHeaderSize: 16 * 1024"],
-  ["docs/architecture.md", "At most 256 connections a host, kept 10 s", "src/outbound/Outbound.ts", "connections: 256"],
+  ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
+  ["docs/architecture.md", "at most 512 hosts and 1,024 connections, 512 with one host", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512"],
+  ["docs/architecture.md", "nobody uses are closed after 10 s", "src/outbound/pools.ts", "keepAliveMs: 10_000"],
   ["README.md", "PostgreSQL 15 or later", "src/cli/doctor.ts", ">= 15"],
   ["README.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"]
 ]

@@ -6,6 +6,7 @@
 import { Context, type Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Origin, Principal } from "../../src/domain/principal.ts"
+import type { WaitingFor } from "../../src/domain/thread.ts"
 import type { WaitAnswer } from "../../machines/thread/commands.ts"
 import type { ActorError, Answer } from "../Actor.ts"
 
@@ -13,6 +14,8 @@ import type { ActorError, Answer } from "../Actor.ts"
 export interface Asked {
   readonly workspace: string
   readonly principal: Principal
+  /** May name models that the profile does not select. */
+  readonly anyModel?: true
   /** The thread that an agent asks from. */
   readonly from?: string
   readonly key?: { readonly scope: string; readonly fingerprint: string }
@@ -48,6 +51,8 @@ export class Threads extends Context.Service<Threads, {
    * written at this moment. Undefined is no answer: read the log.
    */
   readonly recent: (workspace: string, threadId: string, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<string> | undefined>
+  /** What a running thread stands in line for, if anything; `owner` is the incarnation that has it by its row. */
+  readonly waitingFor: (workspace: string, threadId: string, owner: string | undefined) => Effect.Effect<WaitingFor | undefined>
   /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
   readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
   /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */

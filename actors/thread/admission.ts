@@ -6,9 +6,11 @@ import { Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import { isSelected, selectorsOf, targetsOf } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
 import { failing, goOn } from "../../src/now.ts"
 import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
+import { profileOf } from "../../src/store/threadProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
 import { hooksAbout } from "./tools.ts"
@@ -19,6 +21,8 @@ export interface ThreadSettings {
   readonly agentId: string
   readonly identity?: string
   readonly model?: string
+  /** The profile that it is pinned to. A thread of an earlier version knows the version only. */
+  readonly profileId?: string
   readonly profileVersion?: number
   /** The thread judges for a hook of another one. */
   readonly reviews?: { readonly agentId: string; readonly threadId: string }
@@ -35,6 +39,9 @@ export interface Wanting {
 
 export type AdmissionOf = (thread: ThreadSettings, input: Wanting) => Effect.Effect<Admission, Unreachable>
 
+/** Whether the thread's profile selects the model, or the models, that a selector means. */
+export type Selects = (thread: ThreadSettings, selector: string) => Effect.Effect<boolean, Unreachable>
+
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 const refuse = (code: Failure["code"], text: string): Admission => ({ refused: { code, text } })
@@ -47,16 +54,14 @@ export const makeAdmission = Effect.fn("makeAdmission")(function*(
   const models = yield* Models
 
   const planned = (thread: ThreadSettings, input: Wanting, profile: ResolvedProfile): Effect.Effect<Admission, Unreachable> => {
-    const { model } = thread
-    const wanted = input.model ?? model
-    const selectors = wanted === undefined ? profile.models : [wanted]
-    const exact = selectors.length === 1 ? models.resolve(selectors[0]!) : selectors.flatMap((selector) => models.resolve(selector))
+    const selectors = selectorsOf(profile, thread, input)
+    const exact = targetsOf(models, selectors)
     if (exact.length === 0) return Effect.succeed(refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`))
     const { hooks, limits, profileId, toolsetIds, version } = profile
     const plan: Plan = {
       profileId,
       profileVersion: version,
-      models: selectors.length === 1 ? exact : [...new Set(exact)],
+      models: exact,
       maxSteps: limits.maxSteps,
       maxTurnMs: limits.maxTurnSeconds * 1000,
       maxParallelTools: limits.maxParallelTools,
@@ -69,7 +74,7 @@ export const makeAdmission = Effect.fn("makeAdmission")(function*(
       : goOn(catalogues(thread.workspace, toolsetIds), (catalogues) => Effect.succeed(admitted({ ...plan, catalogues })))
   }
 
-  const of: AdmissionOf = (thread, input) =>
+  const admissionOf: AdmissionOf = (thread, input) =>
     goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) => {
       if (agent === undefined || agent.archived) return Effect.succeed(refuse("agent_archived", "The agent was archived."))
       for (const identity of [thread.identity, agent.identity, input.principal.identity]) {
@@ -77,14 +82,16 @@ export const makeAdmission = Effect.fn("makeAdmission")(function*(
           return Effect.succeed(refuse("identity_disabled", "An identity that this input acts for is disabled."))
         }
       }
-      if (thread.profileVersion === undefined || thread.profileVersion === agent.profile.version) {
-        return planned(thread, input, agent.profile)
-      }
-      return goOn(failing(directory.profile(thread.workspace, agent.profileId, thread.profileVersion), unreachable), (profile) =>
+      return goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
         profile === undefined
           ? Effect.succeed(refuse("internal", "The profile version that the thread is pinned to does not exist."))
           : planned(thread, input, profile))
     })
 
-  return of
+  const selects: Selects = (thread, selector) =>
+    goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) =>
+      agent === undefined ? Effect.succeed(false) : goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
+        Effect.succeed(profile !== undefined && isSelected(models, profile, selector))))
+
+  return { admissionOf, selects }
 })

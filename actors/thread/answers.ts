@@ -1,14 +1,16 @@
 /** What a thread answers its callers: the API's bodies, from the snapshot as it will be after the commit. */
 import type { ThreadStatus } from "../../src/domain/thread.ts"
-import { type ThreadAttributes, type Spend, pendingState, queuedMessage, threadDetail } from "../../src/store/threadDetail.ts"
+import { lastToOpen, type ThreadAttributes, type Spend, pendingState, queuedMessage, threadDetail } from "../../src/store/threadDetail.ts"
 import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { readWait, waitBody } from "../../src/store/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
+import type { Admission } from "../../machines/thread/commands.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { statusOf } from "../../machines/thread/decide.ts"
 import type { Answer } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
+import type { Attributes } from "../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
 export const nothing: Answer = { status: 204, body: "" }
@@ -21,7 +23,7 @@ export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts:
   if (waiting !== undefined) return { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }
   const joined = before.context.turn?.inputs.find((other) => other.inputId === inputId)
   if (before.context.turn !== null && joined !== undefined) {
-    return { ...queuedMessage({ ...input, queuedAt: joined.at }, undefined), turnId: before.context.turn.turnId, state: "admitted", seq: joined.seq }
+    return { ...queuedMessage({ ...input, queuedAt: joined.queuedAt }, undefined), turnId: before.context.turn.turnId, state: "admitted", seq: joined.seq }
   }
   const at = facts.findIndex((fact) => fact.type === "user_message" && fact.event.inputId === inputId)
   const fact = facts[at]
@@ -35,7 +37,16 @@ export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<
   return row === undefined ? nothing : { status: 200, body: waitBody(readWait(row.body)) }
 }
 
-export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend: Spend) => {
+/** The model of the input that runs last, as it would be admitted; else that of the last turn. */
+const modelOf = ({ context: { carry, pending, turn } }: Snapshot, admissions: Readonly<Record<string, Admission>>) => {
+  const last = lastToOpen(pending, turn?.turnId)
+  if (last === undefined) return carry.model
+  const admission = admissions[last.inputId]
+  return admission !== undefined && "plan" in admission ? admission.plan.models[0] : undefined
+}
+
+/** `admissions`: how each input that waits would run. */
+export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend: Spend, admissions: Readonly<Record<string, Admission>>) => {
   const { carry, pending, seq, turn } = next.context
   const status: ThreadStatus = statusOf(next)
   return threadDetail({
@@ -49,5 +60,13 @@ export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend
     carry: { ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) },
     pending,
     waits: pendingWaits(turn)
-  }, spend)
+  }, spend, modelOf(next, admissions))
 }
+
+/** The thread after a cancel, with its attributes as they are now where the journal has told. */
+export const cancelled = (
+  being: Being<Snapshot>, next: Snapshot, updatedAt: number, spend: Spend, attributes: Attributes | undefined, admissions: Readonly<Record<string, Admission>>
+): Answer =>
+  attributes === undefined
+    ? { status: 200, body: JSON.stringify(detail(being, next, updatedAt, spend, admissions)) }
+    : { status: 200, body: JSON.stringify(detail({ ...being, attributes: attributes.text }, next, updatedAt, spend, admissions)), version: attributes.version }

@@ -3,14 +3,17 @@
  * to a wait is not among them: the wait's own row knows the answer that it was given (http/waits/resolving.ts).
  */
 import { Effect } from "effect"
+import { samePrincipal } from "../../src/domain/principal.ts"
 import type { ActorRef, Journal, StoredInput } from "../../src/journal/Journal.ts"
-import { pendingState, queuedMessage, type Spend } from "../../src/store/threadDetail.ts"
+import { lastToOpen, pendingState, queuedMessage, type Spend } from "../../src/store/threadDetail.ts"
 import { readAdmitted, readInput } from "../../src/store/threadView.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { type Answer, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
+import type { AdmissionOf } from "./admission.ts"
 import * as answers from "./answers.ts"
 import type { Request } from "./requests.ts"
+import { settingsOf } from "./settings.ts"
 
 type Of<T extends Request["type"]> = Extract<Request, { readonly type: T }>
 type Reads = Pick<Journal["Service"], "attributes" | "input" | "log">
@@ -44,11 +47,12 @@ export const inputAnswer = (journal: Pick<Reads, "input">) => {
 }
 
 export interface Recalling {
+  readonly admissionOf: AdmissionOf
   readonly journal: Reads
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
 }
 
-export const makeRecall = ({ journal, spendOf }: Recalling) => {
+export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
   const inputOf = inputAnswer(journal)
 
   /** It was admitted in the mode that it was to have. */
@@ -67,12 +71,13 @@ export const makeRecall = ({ journal, spendOf }: Recalling) => {
       : notTaken
   }
 
-  /** It was admitted with the words that it was to have. */
-  const edited = ({ ref, snapshot }: Being<Snapshot>, { content, inputId }: Of<"edit">): Earlier =>
+  /** It was admitted with the words that it was to have, as its editor's. */
+  const edited = ({ ref, snapshot }: Being<Snapshot>, { content, inputId, principal }: Of<"edit">): Earlier =>
     waitingIn(snapshot, inputId) !== undefined ? notTaken : stored(journal, ref, inputId, (found) => {
       if (found.state !== "admitted") return undefined
       const { seq: _, state: __, ...message } = readAdmitted(inputId, found.fact)
-      return JSON.stringify(message.content) === JSON.stringify(content) ? answer(200, message) : undefined
+      const same = JSON.stringify(message.content) === JSON.stringify(content) && (principal === undefined || samePrincipal(message.principal, principal))
+      return same ? answer(200, message) : undefined
     })
 
   const removed = ({ ref, snapshot }: Being<Snapshot>, { inputId }: Of<"remove">): Earlier =>
@@ -82,7 +87,7 @@ export const makeRecall = ({ journal, spendOf }: Recalling) => {
   /** The turn that it names was cancelled. */
   const cancelled = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
     const { ref, snapshot } = being
-    const { carry: { last }, turn } = snapshot.context
+    const { carry: { last }, pending, turn } = snapshot.context
     if (turn?.turnId === turnId) return undefined
     if (last?.turnId !== turnId || last.outcome !== "cancelled") {
       const { facts } = yield* Effect.mapError(journal.log(ref, 0, ["turn_cancelled"]), unreachable)
@@ -90,7 +95,9 @@ export const makeRecall = ({ journal, spendOf }: Recalling) => {
     }
     const spend = yield* spendOf(ref.workspace, being.parent ?? "")
     const attributes = yield* Effect.mapError(journal.attributes(ref), unreachable)
-    return answer(200, answers.detail({ ...being, ...(attributes === undefined ? {} : { attributes }) }, snapshot, spend.at, spend))
+    const ahead = lastToOpen(pending, turn?.turnId)
+    const admissions = ahead === undefined ? {} : { [ahead.inputId]: yield* admissionOf(settingsOf(being), ahead) }
+    return answers.cancelled(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
   })
 
   return (being: Being<Snapshot>, request: Request): Earlier => {

@@ -5,6 +5,7 @@ import { eventText } from "../../src/journal/eventText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/store/threadDetail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
+import { chargedIn } from "../../machines/thread/charged.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Command } from "../../machines/thread/commands.ts"
@@ -48,13 +49,14 @@ interface ThreadWritten extends Written {
 export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWritten>
 
 export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
-  const answer = (being: Being<Snapshot>, { at, attributes = being.attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+  const answer = (being: Being<Snapshot>, { at, attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
-      const detail = answers.detail(being, next, at, spend)
+      const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
         status: 201,
+        version: 1,
         body: JSON.stringify(command?.type === "submit" ? { ...detail, input: answers.submitted(fresh(command.input, at), before, next, facts) } : detail)
       }
     }
@@ -72,7 +74,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.detail({ ...being, attributes }, next, at, spend)) }
+        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes, command.admissions)
       default:
         return answers.nothing
     }
@@ -80,9 +82,9 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
 
   const writtenBy = (being: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>, command?: Command): ThreadWritten => {
     const { parent, snapshot: before } = being
-    const inputs = inputChanges(before.context, next.context, facts)
+    const inputs = inputChanges(before.context, next.context, facts, command?.type === "remove" ? command.inputId : undefined)
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
-    const amount = spentBy(before.context.turn, facts)
+    const amount = chargedIn(before.context.turn, facts)
     return {
       said: facts,
       facts: facts.map(factRow),
@@ -147,7 +149,7 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     run,
     lost,
     perform,
-    nextDue,
+    nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk),
     travels,
     revive,
     recall: makeRecall(preparing),
@@ -155,6 +157,8 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     poison: { type: "poison" }
   }
 }
+
+const admissionsOf = (command: Command | undefined) => command !== undefined && "admissions" in command ? command.admissions : {}
 
 const outcomes: Partial<Record<Fact["type"], string>> = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" }
 
@@ -166,19 +170,5 @@ const count = (fact: Fact, turn: Turn | null) => {
   if (fact.type === "turn_failed" && fact.event.failureCode === "turn_poisoned") record(turnsPoisoned)
 }
 
-/** Money of the step: what turns that ended had cost. What models inside of tools had cost is booked where they ran. */
-const spentBy = (turn: Turn | null, facts: ReadonlyArray<Fact>) => {
-  let spent = 0
-  let inside = turn?.inside ?? 0
-  for (const fact of facts) {
-    if (fact.type === "tool_result") inside += fact.event.usage?.estimatedCost ?? 0
-    if (fact.type !== "turn_completed" && fact.type !== "turn_cancelled" && fact.type !== "turn_failed") continue
-    spent += (fact.event.usage.estimatedCost ?? 0) - inside
-    inside = 0
-  }
-  // To a billionth: what was added and taken away again leaves nothing.
-  return Math.round(spent * 1e9) / 1e9
-}
-
 /** The input as it was accepted. */
-const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({ ...input, ord: 0, queuedAt: at })
+const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({ queuedAt: at, ...input, ord: 0 })

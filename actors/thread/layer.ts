@@ -6,18 +6,22 @@ import { toTimestamp } from "../../src/domain/time.ts"
 import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { shardOf } from "../../src/journal/shard.ts"
+import { isSelected } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
 import { failing, goOn } from "../../src/now.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import { Spending } from "../../src/store/Spending.ts"
+import { makeThreadModel } from "../../src/store/threadModel.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
-import { forwarded, record } from "../../src/telemetry/metrics.ts"
+import { profileOf } from "../../src/store/threadProfile.ts"
+import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
@@ -29,7 +33,7 @@ import { threadFamily } from "./families/thread.ts"
 import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./prompts.ts"
-import { explain } from "./refusals.ts"
+import { explain, notInProfile } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { makeReviewing } from "./reviewer.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
@@ -54,13 +58,22 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const journal = yield* Journal
   const lease = yield* Lease
   const models = yield* Models
+  const quotas = yield* Quotas
   const spending = yield* Spending
   const random = yield* Random.Random
   const hooks = yield* Hooks
   const toolsets = yield* Toolsets
   const endings = new Endings()
+
+  const refuseBirth = (workspace: string) => {
+    const exceeded = quotas.exceeded(workspace, "threads")
+    if (exceeded === undefined) return undefined
+    record(quotaRefusals.with({ resource: "threads" }))
+    return Effect.fail(new Refused({ reason: "quota_exceeded", code: "threads", message: `The workspace has ${exceeded.limit} threads, as many as it may.` }))
+  }
+
   const births: Births = {
-    ensure: (ref, birth, request) => Effect.suspend(() => registry.ensure(ref, birth, { request })),
+    ensure: (ref, birth, request) => Effect.suspend(() => (registry.peek(ref.id) === undefined ? refuseBirth(ref.workspace) : undefined) ?? registry.ensure(ref, birth, { request })),
     deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
     isHere: (ref) => registry.current(ref) !== undefined
   }
@@ -70,11 +83,11 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   reviewers.appoint(makeReviewing(exchange))
   const database = yield* Database
   const tools = yield* makeTools([
-    threadFamily({ reads, now: lease.now }),
+    threadFamily({ reads, modelOf: yield* makeThreadModel, now: lease.now }),
     agentsFamily(database, exchange),
     connectionsFamily(database)
   ])
-  const admissionOf = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
+  const { admissionOf, selects } = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
   const prompts = new Prompts(options.prompts, journal.log)
   const tails = new Tails(options.tailCharacters)
 
@@ -83,7 +96,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
 
   const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
-  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, spendOf, tails, tools })
+  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, selects, spendOf, tails, tools })
   const registry = yield* makeRegistry(kind, options)
 
   const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
@@ -92,25 +105,26 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
 
   const create = Effect.fnUntraced(function*(asked: Asked, { agentId, message, ...thread }: NewThread) {
     const { principal, workspace } = asked
+    yield* refuseBirth(workspace) ?? Effect.void
     const agent = yield* agentOf(workspace, agentId)
     if (agent === undefined) return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
     if (agent.archived) return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
-    const { profileVersion } = thread
-    if (profileVersion !== undefined && profileVersion !== agent.profile.version) {
-      const pinned = yield* Effect.mapError(directory.profile(workspace, agent.profileId, profileVersion), unreachable)
-      if (pinned === undefined) {
-        return yield* new Refused({ reason: "profile_not_found", message: `profileVersion: the agent's profile has no version ${profileVersion}.` })
-      }
+    const { model, profileVersion } = thread
+    const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
+    const profile = yield* failing(profileOf(directory, workspace, agent, pin), unreachable)
+    if (profile === undefined) {
+      return yield* new Refused({ reason: "profile_not_found", message: `profileVersion: the agent's profile has no version ${profileVersion}.` })
     }
-    if (thread.model !== undefined && models.resolve(thread.model).length === 0) {
-      return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${thread.model}.` })
+    if (model !== undefined && models.resolve(model).length === 0) {
+      return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${model}.` })
     }
+    if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model)) return yield* notInProfile()
     for (const identity of [thread.identity, agent.identity, principal.identity]) {
       if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
         return yield* new Refused({ reason: "identity_disabled", message: "An identity that this thread would act for is disabled." })
       }
     }
-    const attributes: ThreadAttributes = { ...thread, createdBy: principal }
+    const attributes: ThreadAttributes = { ...thread, ...pin, createdBy: principal }
     const request: Request = message === undefined
       ? { type: "create" }
       : { type: "submit", creating: true, fresh: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
@@ -125,18 +139,20 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
   const post = Effect.fnUntraced(function*({ key, workspace }: Asked, threadId: string, request: Extract<Request, { type: "submit" }>) {
     const actor = refOf(workspace, threadId)
     const { content, inputId: id, mode: submitMode, model, principal } = request.input
+    const queuedAt = Math.floor(lease.now())
     const answer: Answer = {
       status: 201,
       body: JSON.stringify({
-        id, content, queuedAt: toTimestamp(Math.floor(lease.now())), submitMode, turnId: sibling("turn", id), principal,
+        id, content, queuedAt: toTimestamp(queuedAt), submitMode, turnId: sibling("turn", id), principal,
         ...(model === undefined ? {} : { model }), state: "queued"
       })
     }
     // Whoever finds the row asks the journal whether the input has been taken.
     const { fresh: _, ...again } = request
-    const row = { id, actor, command: JSON.stringify({ ...again, acknowledged: true }) }
+    const row = { id, actor, command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true }) }
     const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
     if (posted) {
+      quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
       record(forwarded.with({ outcome: "posted" }))
       bus.wake(shardOf(threadId))
       return answer
@@ -153,6 +169,7 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     recent: (workspace, threadId, afterSeq, limit) =>
       goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
         Effect.succeed(snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit))),
+    waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
     lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
     create,
     submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {
@@ -162,7 +179,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
         type: "submit" as const,
         fresh: true as const,
         input: { inputId: freshId("input"), content, mode, principal: asked.principal, ...(model === undefined ? {} : { model }) },
-        ...(expectedTurnId === undefined ? {} : { expectedTurnId })
+        ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
+        ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
       }
       return ask(asked, threadId, request).pipe(
         Effect.catchTag("Unreachable", (failure) =>
@@ -172,7 +190,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
       )
     },
     retry: (asked, threadId) => ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal }),
-    edit: (asked, threadId, inputId, content) => ask(asked, threadId, { type: "edit", inputId, content }),
+    edit: (asked, threadId, inputId, content) =>
+      ask(asked, threadId, { type: "edit", inputId, content, principal: asked.principal, ...(asked.anyModel === true ? {} : { profileModels: true }) }),
     remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
     promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
     resolve: (asked, threadId, waitId, answer) =>

@@ -12,7 +12,7 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { isDone } from "../../src/now.ts"
-import type { Being } from "../Kind.ts"
+import type { Being, Start } from "../Kind.ts"
 import { deliveryIdOf } from "./deliveries.ts"
 import type { Prompts } from "./prompts.ts"
 import type { Outcome } from "./requests.ts"
@@ -45,18 +45,26 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
    * have not been asked. The job waits and tries again, until it begins or its turn ends.
    */
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
-    isDone(what) ? Effect.succeed(what.value) : Effect.gen(function*() {
-      for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-        const had = yield* Effect.result(what)
-        if (Result.isSuccess(had)) return had.success
-        if (pauseMs === firstPauseMs) yield* Effect.logWarning("a job cannot begin yet: it is tried again", had.failure)
-        yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
-      }
-    })
+    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
+
+  const again = Effect.fnUntraced(function*<A, E>(what: Effect.Effect<A, E>, failure: E) {
+    yield* Effect.logWarning("a job cannot begin yet: it is tried again", failure)
+    for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+      yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
+      const had = yield* Effect.result(what)
+      if (Result.isSuccess(had)) return had.success
+    }
+  })
+
+  /** The slots of what runs itself. A thread that was asked by another one's turn goes first: that turn waits for it. */
+  const enter = (being: Being<Snapshot>, start: Start) => {
+    const { asked, reviews } = settingsOf(being)
+    return start.enter(being.snapshot.context.turn?.runningSince ?? 0, asked !== undefined || reviews !== undefined)
+  }
 
   const kitOf = (being: Being<Snapshot>, { plan }: Turn) => needed(tools.kit(being.ref.workspace, plan))
 
-  const sample = (being: Being<Snapshot>, { attempt, modelId, step, turnId }: Sample): Effect.Effect<Outcome> => {
+  const sample = (being: Being<Snapshot>, { attempt, modelId, step, turnId }: Sample, start: Start): Effect.Effect<Outcome> => {
     const { parent, ref } = being
     const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
     const eventId = derive("event", turnId, messageNumber(step))
@@ -74,6 +82,8 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     }
     const { pos, turn } = being.snapshot.context
     return Effect.gen(function*() {
+      const line = enter(being, start)
+      if (line !== undefined) yield* line
       const kit = turn === null ? emptyKit : yield* kitOf(being, turn)
       const definitions = yield* needed(kit.definitions(callBy(being)))
       const { systemPrompt: system } = kit
@@ -111,11 +121,15 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   }
 
-  const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun, begun: () => void) {
+  const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun, start: Start) {
     const { toolCallId, turnId } = run
     const { turn } = being.snapshot.context
     const kit = turn === null ? Effect.succeed(emptyKit) : kitOf(being, turn)
-    const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => needed(Effect.timed(kit.run(callBy(being), run, begun)))).pipe(
+    const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => {
+      const line = kit.asksAgent(run.name) ? undefined : enter(being, start)
+      const ran = needed(Effect.timed(kit.run(callBy(being), run, () => start.begun())))
+      return line === undefined ? ran : Effect.andThen(line, ran)
+    }).pipe(
       Effect.catchDefect((defect) =>
         Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, ToolOutcome] =>
           [Duration.zero, { failure: { code: "internal", text: "The tool call broke. The server's log says why." } }]))
@@ -124,7 +138,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     return returned
   })
 
-  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, ...asking }: HookAsked) {
+  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, principal, ...asking }: HookAsked, start: Start) {
     const { parent, ref, snapshot: { context: { turn } } } = being
     if (turn === null) return undefined
     const { index, turnId } = asking
@@ -137,9 +151,12 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     }
     const hook = (yield* kitOf(being, turn)).hooks[index]
     if (hook === undefined) return unknown
+    // An agent answers in a turn of its own, a client whenever it will.
+    const line = hook.processor.type === "url" ? enter(being, start) : undefined
+    if (line !== undefined) yield* line
     const known = { hookId: hook.id, processor: hook.processor.type }
     return yield* hooks.evaluate({
-      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: turn.principal,
+      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: principal ?? turn.principal, turnPrincipal: turn.principal,
       hook, index, deliveryId, data, reviewer: settingsOf(being).reviews !== undefined
     }).pipe(
       Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),
@@ -148,14 +165,14 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   })
 
-  return (being: Being<Snapshot>, job: Job, begun: () => void): Effect.Effect<Outcome | undefined> => {
+  return (being: Being<Snapshot>, job: Job, start: Start): Effect.Effect<Outcome | undefined> => {
     switch (job.type) {
       case "sample":
-        return sample(being, job.params)
+        return sample(being, job.params, start)
       case "runTool":
-        return runTool(being, job.params, begun)
+        return runTool(being, job.params, start)
       case "askHook":
-        return askHook(being, job.params)
+        return askHook(being, job.params, start)
       case "abandon":
         return Effect.succeed(undefined)
     }

@@ -8,7 +8,7 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { HookData } from "../../src/domain/hook.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { Journal } from "../../src/journal/Journal.ts"
+import type { Attributes, Journal } from "../../src/journal/Journal.ts"
 import { goOn } from "../../src/now.ts"
 import type { Spend } from "../../src/store/threadDetail.ts"
 import { rewriteProblem } from "../../src/hooks/answer.ts"
@@ -20,9 +20,9 @@ import { type Call, knownInput, openWaits, type Returned, type Turn, withWord, w
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
-import type { AdmissionOf, Wanting } from "./admission.ts"
+import type { AdmissionOf, Selects, Wanting } from "./admission.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
-import { explain, refusedAdmission } from "./refusals.ts"
+import { explain, notInProfile, refusedAdmission } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { factOf } from "./rows.ts"
 import { callBy, settingsOf } from "./settings.ts"
@@ -38,11 +38,12 @@ export interface Prepared {
   readonly creating?: true
   /** For answers that are a Thread detail. */
   readonly spend?: Spend
-  readonly attributes?: string
+  readonly attributes?: Attributes
 }
 
 export interface Preparing {
   readonly admissionOf: AdmissionOf
+  readonly selects: Selects
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
@@ -89,19 +90,19 @@ const fields = { before_turn_start: "content", after_model_response: "content", 
 const invalid = (message: string) => new Refused({ reason: "invalid_request", code: "invalid_body", message })
 
 /** A person may rewrite what is judged, and nothing else. */
-const misfit = (rewrite: Rewrite, data: HookData, kit: Kit) => {
+const misfit = Effect.fnUntraced(function*(rewrite: Rewrite, data: HookData, kit: Kit) {
   const field = fields[data.point]
   const other = Object.keys(rewrite).find((key) => key !== field)
   if (other !== undefined || !(field in rewrite)) return invalid(`rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`)
   if (data.point === "before_tool_call") {
-    const problem = kit.problem(data.toolName, "input", rewrite.toolInput)
+    const problem = yield* kit.problem(data.toolName, "input", rewrite.toolInput)
     return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
   }
   const problem = rewriteProblem(data, rewrite)
   return problem === undefined ? undefined : invalid(problem)
-}
+})
 
-export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing) => {
+export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: Preparing) => {
   const spend = (being: Being<Snapshot>) => spendOf(being.ref.workspace, being.parent ?? "")
   const kitOf = (being: Being<Snapshot>, turn: Turn) => tools.kit(being.ref.workspace, turn.plan)
 
@@ -149,7 +150,21 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
 
   const submitting = (being: Being<Snapshot>, request: Of<"submit">, at: number): Effect.Effect<Prepared, Refused | Unreachable> =>
     goOn(earlierOf(being, { ...request, inputId: request.input.inputId }), (earlier) =>
-      earlier === undefined ? taking(being, request, at) : Effect.succeed({ at, earlier }))
+      earlier !== undefined
+        ? Effect.succeed({ at, earlier })
+        : goOn(choosing(being, request, request.input.model), () => taking(being, request, at)))
+
+  /** The model may be named by whoever asks. */
+  const choosing = (being: Being<Snapshot>, { profileModels }: Pick<Of<"submit">, "profileModels">, model: string | undefined): Effect.Effect<void, Refused | Unreachable> =>
+    profileModels === undefined || model === undefined
+      ? Effect.void
+      : goOn(selects(settingsOf(being), model), (selected) => selected ? Effect.void : Effect.fail(notInProfile()))
+
+  const editing = (being: Being<Snapshot>, request: Of<"edit">, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
+    const { profileModels: _, ...edit } = request
+    const { model } = being.snapshot.context.pending.find(({ inputId }) => inputId === edit.inputId) ?? {}
+    return Effect.as(choosing(being, request, model), { at, command: { ...edit, at } })
+  }
 
   const taking = (being: Being<Snapshot>, request: Of<"submit">, at: number) =>
     goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
@@ -158,7 +173,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
       if (admission !== undefined && "refused" in admission && request.acknowledged !== true && knownInput(being.snapshot.context, request.input.inputId) === undefined) {
         return Effect.fail(refusedAdmission(admission.refused))
       }
-      const { creating, fresh: _, ...submit } = request
+      const { creating, fresh: _, profileModels: __, ...submit } = request
       const command = { ...submit, at, admissions }
       return creating === true
         ? goOn(spend(being), (spend) => Effect.succeed({ at, command, creating, spend }))
@@ -273,7 +288,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
         const data = resultData(call, { failure: clientFailure(answer.error) })
         return { at, command: { ...command, answer, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
       }
-      const problem = kit.problem(call.name, "output", answer.output)
+      const problem = yield* kit.problem(call.name, "output", answer.output)
       if (problem !== undefined) return yield* invalid(`output: ${problem}`)
       const output = cutOutput(answer.output)
       const kept: WaitAnswer = { type: "tool_result", output }
@@ -282,7 +297,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     const before = judged(turn, call?.toolCallId, undefined)
     const data = judged(turn, call?.toolCallId, answer.rewrite)
     if (answer.decision === "deny" || before === undefined || data === undefined) return { at, command: { ...command, answer } }
-    const wrong = answer.rewrite === undefined ? undefined : misfit(answer.rewrite, before, kit)
+    const wrong = answer.rewrite === undefined ? undefined : yield* misfit(answer.rewrite, before, kit)
     if (wrong !== undefined) return yield* wrong
     const input = data.point === "before_tool_call" ? { input: data.toolInput } : {}
     // The answer itself is what the roles have asked for.
@@ -296,8 +311,11 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
     const admissions = yield* admissionsOf(being)
     const going = openWaits(turn).filter(({ wait }) => wait.expiresAt <= at && wait.onTimeout === "allow")
     const late = going.length === 0 ? {} : yield* releasing(being, turn, going.flatMap(({ call }) => call ?? []))
-    return { at, command: { ...request, ...late, at, admissions } }
+    return { at, command: { ...request, ...late, at, admissions, ...queued(being, turn) } }
   })
+
+  /** Time in line, which is no running time. */
+  const queued = ({ desk }: Being<Snapshot>, { runningSince }: Turn) => ({ queuedMs: desk.queuedMs(runningSince) })
 
   return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
     const { turn } = being.snapshot.context
@@ -309,6 +327,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
       case "retry":
         return retrying(being, request, at)
       case "edit":
+        return editing(being, request, at)
       case "remove":
       case "poison":
         return Effect.succeed({ at, command: { ...request, at } })
@@ -326,7 +345,7 @@ export const makePrepare = ({ admissionOf, journal, spendOf, tools }: Preparing)
         break
       case "due":
         if (turn?.plan.hooked === true) return expiring(being, turn, request, at)
-        break
+        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions, ...(turn === null ? {} : queued(being, turn)) } }))
       case "tool.returned":
         if (turn?.plan.hooked === true) return returned(being, turn, request, at)
         break

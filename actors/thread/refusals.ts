@@ -10,6 +10,13 @@ export const refusedAdmission = ({ code, text }: Failure): Refused =>
     message: text
   })
 
+/** Whoever may not change the profile may not choose a model past it either: the model decides which tools are called. */
+export const notInProfile = (): Refused =>
+  new Refused({
+    reason: "permission_denied", code: "model_not_in_profile",
+    message: "model: the profile does not select it. A key with the scope write may name any model."
+  })
+
 export const explain = (refusal: Refusal): Refused => {
   switch (refusal.error) {
     case "turn_conflict":

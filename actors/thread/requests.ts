@@ -1,9 +1,9 @@
 /** What reaches a thread's mailbox: the chart's commands without the time, and without what the runtime looks up. */
-import type { Answer, Command, HookDecided, ModelReplied, RepliedCall, Submit, ToolReturned } from "../../machines/thread/commands.ts"
+import type { Answer, Command, Edit, HookDecided, ModelReplied, RepliedCall, Submit, ToolReturned } from "../../machines/thread/commands.ts"
 
 type Without<C, K extends PropertyKey> = C extends unknown ? Omit<C, K> : never
 
-type Late = "at" | "admissions" | "refused"
+type Late = "at" | "admissions" | "refused" | "queuedMs"
 
 /** How a job came out. What stands behind a response's calls, and who judges what, is looked up when it arrives. */
 export type Outcome =
@@ -22,7 +22,7 @@ export interface Retry extends Fresh {
   readonly principal: Submit["input"]["principal"]
 }
 
-type Asked = Without<Extract<Command, { readonly type: "edit" | "remove" | "promote" | "cancel" | "due" | "poison" }>, Late | "calls">
+type Asked = Without<Extract<Command, { readonly type: "remove" | "promote" | "cancel" | "due" | "poison" }>, Late | "calls">
 
 /**
  * The id of the input was made for this request alone, which is sent for the first time: nobody can have taken it before,
@@ -32,11 +32,22 @@ interface Fresh {
   readonly fresh?: true
 }
 
+/**
+ * Whoever asks may name the models that the profile selects, and no other: a model that the input names is looked at. Absent
+ * where the sender may name any, where no model is named, and from a node of an earlier version, which does not look.
+ */
+interface Choosing {
+  readonly profileModels?: true
+}
+
 /** `creating`: the thread begins with it, and the answer is its detail. */
-type Submitting = Without<Submit, Late> & Fresh & { readonly creating?: true }
+type Submitting = Without<Submit, Late> & Fresh & Choosing & { readonly creating?: true }
+
+/** An edited input keeps its model, with the editor's words: so the editor must be one who may name it. */
+type Editing = Without<Edit, Late> & Choosing
 
 /** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
 export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
 
-export type Request = Submitting | Asked | Outcome | Retry | Create | Resolve
+export type Request = Submitting | Editing | Asked | Outcome | Retry | Create | Resolve
 

@@ -14,6 +14,7 @@ import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thre
 import type { Answer, Plan } from "../../machines/thread/commands.ts"
 import { type Carry, type Context, deadlineOf, openWaits, type Turn, wordOf } from "../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+import type { Being } from "../Kind.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
 
@@ -78,8 +79,11 @@ export type Told = Fact extends infer F ? F extends Fact ? Omit<F, "at"> : never
 /** As `factOf`. A plan is as short as it was written: nobody reads one here. */
 export const toldOf = ({ turn, ...rest }: LoggedFact): Told => ({ ...rest, turnId: turn }) as Told
 
-export const inputRow = ({ inputId, ord, ...rest }: Input, state: InputRow["state"] = "pending"): InputRow =>
-  ({ id: inputId, ord, state, body: JSON.stringify(rest) })
+export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({ id: inputId, ord, state: "pending", body: JSON.stringify(rest) })
+
+/** `removed` tells one that was removed by name from those that were swept away with the queue (src/store/threadView.ts). */
+const cancelledRow = ({ inputId, ord, ...rest }: Input, removed: boolean): InputRow =>
+  ({ id: inputId, ord, state: "cancelled", body: JSON.stringify({ ...rest, ...(removed ? { removed } : {}) }) })
 
 export const inputOf = (row: InputRow): Input => ({ ...(JSON.parse(row.body) as Omit<Input, "inputId" | "ord">), inputId: row.id, ord: row.ord })
 
@@ -103,24 +107,24 @@ export const runnableAt = ({ context: { pending, turn }, value }: Snapshot): num
   return turn.retryAt ?? turn.runningSince
 }
 
-/** The next moment at which the live thread wants to be told the time. */
-export const nextDue = ({ context: { pending, turn }, value }: Snapshot): number | null => {
+/** The next moment at which the live thread wants to be told the time. Time in line puts the turn's deadline off. */
+export const nextDue = ({ context: { pending, turn }, value }: Snapshot, desk: Being<Snapshot>["desk"]): number | null => {
   if (turn === null) return waitingSince(pending)
-  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(deadlineOf(turn), turn.retryAt ?? Infinity))
+  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(deadlineOf(turn) + desk.queuedMs(turn.runningSince), turn.retryAt ?? Infinity))
 }
 
 /** Rows of waiting inputs that a step changed. An admitted input's row goes, its fact is the proof; a cancelled one's stays. */
-export const inputChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>) => {
+export const inputChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>, removed?: string) => {
   if (before.pending === after.pending) return undefined
   const admitted = new Set(facts.flatMap((fact) => fact.type === "user_message" ? [fact.event.inputId] : []))
   const known = new Map(before.pending.map((input) => [input.inputId, input]))
   const left = new Set(after.pending.map((input) => input.inputId))
-  const put = after.pending.filter((input) => known.get(input.inputId) !== input).map((input) => inputRow(input))
+  const put = after.pending.filter((input) => known.get(input.inputId) !== input).map(inputRow)
   const drop: Array<string> = []
   for (const input of before.pending) {
     if (left.has(input.inputId)) continue
     if (admitted.has(input.inputId)) drop.push(input.inputId)
-    else put.push(inputRow(input, "cancelled"))
+    else put.push(cancelledRow(input, input.inputId === removed))
   }
   return put.length === 0 && drop.length === 0 ? undefined : { put, drop }
 }

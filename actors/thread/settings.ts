@@ -12,12 +12,13 @@ export const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
   const found = known.get(being)
   if (found !== undefined) return found
   // The journal holds what `create` wrote.
-  const { asked, identity, model, profileVersion, reviews } = JSON.parse(being.attributes) as ThreadAttributes
+  const { asked, identity, model, profileId, profileVersion, reviews } = JSON.parse(being.attributes) as ThreadAttributes
   const settings: ThreadSettings = {
     workspace: being.ref.workspace,
     agentId: being.parent ?? "",
     ...(identity === undefined ? {} : { identity }),
     ...(model === undefined ? {} : { model }),
+    ...(profileId === undefined ? {} : { profileId }),
     ...(profileVersion === undefined ? {} : { profileVersion }),
     ...(reviews === undefined ? {} : { reviews }),
     ...(asked === undefined ? {} : { asked })

@@ -5,7 +5,7 @@ import { failing, goOn } from "../../src/now.ts"
 import { evaluateRoles, mayEver, type CompiledRole } from "../../src/roles/evaluate.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
-import { validate } from "../../src/tools/jsonSchema.ts"
+import { Schemas } from "../../src/tools/Schemas.ts"
 import { mayRunAgain, type Tool } from "../../src/tools/Tool.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
@@ -13,9 +13,13 @@ import type { Carry } from "../../machines/thread/context.ts"
 import { Unreachable } from "../Actor.ts"
 import type { BuiltIn, Family } from "./families/builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
-import { type CallBy, emptyKit, type Kit, type ToolRun, type Tools, unknownTool } from "./tools.ts"
+import { type CallBy, emptyKit, fits, type Kit, type ToolRun, type Tools, unknownTool } from "./tools.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+/** How long the calls of one response may wait for their schemas together: their thread hears nothing else meanwhile. */
+const patienceMs = 10_000
+const impatient = `the input was not checked: the schemas of this response's calls took more than ${patienceMs / 1_000} s together`
 
 const noTools = Effect.succeed<ReadonlyArray<Tool>>([])
 
@@ -27,6 +31,7 @@ const isReadOnly = ({ annotations }: Offer) => annotations?.readOnlyHint === tru
 const definitionOf = ({ description, inputSchema, name }: Offer) => ({ name, ...(description === undefined ? {} : { description }), inputSchema })
 
 const denied = (text: string): Failure => ({ code: "tool_denied", text })
+const invalid = (text: string): Failure => ({ code: "tool_input_invalid", text })
 
 /** What a person is asked for stands for every grant that wants their word: one text, which the thread remembers. */
 const approvalOf = (grants: ReadonlyArray<string>) => grants.join(" ")
@@ -45,6 +50,7 @@ const offersOf = (tools: ReadonlyArray<Tool>, { families, tools: found }: Hidden
 export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(function*() {
   const directory = yield* Directory
   const roles = yield* Roles
+  const schemas = yield* Schemas
   const toolsets = yield* Toolsets
 
   const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
@@ -65,30 +71,39 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
 
     const rolesOf = ({ name }: Offer, asked: ReadonlyArray<CompiledRole>) => name === searchName ? rolesOfSearch(hidden, asked) : asked
 
-    const verdictOf = (asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">): Verdict => {
+    const inputFailure = ({ inputSchema }: Offer, input: unknown): Effect.Effect<Failure | undefined> =>
+      schemas.misfit(workspace, inputSchema, input).pipe(
+        Effect.map((problem) => problem === undefined ? undefined : invalid(problem)),
+        Effect.catch(({ message }) => Effect.succeed(invalid(`the input was not checked: ${message}`)))
+      )
+
+    const verdictOf = Effect.fnUntraced(function*(
+      asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">, unchecked?: string
+    ): Effect.fn.Return<Verdict> {
       const tool = find(name, carry)
       if (tool === undefined) return { refused: unknownTool(name) }
       const verdict = evaluateRoles(rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
-      const problem = validate(tool.inputSchema, input)
-      if (problem !== undefined) return { refused: { code: "tool_input_invalid", text: problem } }
+      const failure = unchecked === undefined ? yield* inputFailure(tool, input) : invalid(unchecked)
+      if (failure !== undefined) return { refused: failure }
       const wanted = unapproved(carry, name, verdict.approvals)
       return {
         rerunnable: mayRunAgain(tool), ...(tool.kind === "built-in" ? {} : { toolsetId: tool.toolsetId }),
         ...(wanted.length === 0 ? {} : { approval: approvalOf(wanted) }),
         ...(tool.kind === "client" ? { client: { timeoutMs: tool.timeoutMs } } : {})
       }
-    }
+    })
 
     /** The tool of a call that may go ahead now: an approval may be a day old, and a hook may have put another input in place. */
     const ready = Effect.fnUntraced(function*({ carry }: CallBy, { approved, input, name }: Pick<ToolRun, "name" | "input" | "approved">) {
       const tool = find(name, carry)
       if (tool === undefined) return { failure: unknownTool(name) }
+      // First, since it may have to wait: roles are asked as they are after that.
+      const failure = yield* inputFailure(tool, input)
       const verdict = evaluateRoles(rolesOf(tool, yield* rolesNow), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
       if (unapproved(carry, name, verdict.approvals).some((grant) => !covers(approved, grant))) return { failure: denied("a role wants an approval of this input") }
-      const problem = validate(tool.inputSchema, input)
-      return problem === undefined ? { tool } : { failure: { code: "tool_input_invalid" as const, text: problem } }
+      return failure === undefined ? { tool } : { failure }
     })
 
     const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun, begun: () => void) {
@@ -106,17 +121,22 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
       verdicts: Effect.fnUntraced(function*(by, calls) {
         const asked = yield* rolesNow
         const verdicts: Array<Verdict> = []
-        for (const call of calls) {
-          // A turn of the event loop each: the schemas of strangers may take long over a value.
-          if (verdicts.length > 0) yield* Effect.yieldNow
-          verdicts.push(verdictOf(asked, by, call))
-        }
+        const each = Effect.forEach(calls, (call) => Effect.map(verdictOf(asked, by, call), (verdict) => verdicts.push(verdict)), { discard: true })
+        yield* Effect.timeoutOption(each, patienceMs)
+        for (const call of calls.slice(verdicts.length)) verdicts.push(yield* verdictOf(asked, by, call, impatient))
         return verdicts
       }),
       problem: (name, what, value) => {
         const tool = named.get(name)
         const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema
-        return schema === undefined ? undefined : validate(schema, value)
+        return schema === undefined ? fits : schemas.misfit(workspace, schema, value).pipe(
+          // A slow schema is slow tomorrow; all else may be tried again.
+          Effect.catch(({ message, reason }) => reason === "slow" ? Effect.succeed(`was not checked: ${message}`) : Effect.fail(unreachable()))
+        )
+      },
+      asksAgent: (name) => {
+        const tool = named.get(name)
+        return tool?.kind === "built-in" && tool.asksAgent
       },
       refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
       run

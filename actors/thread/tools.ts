@@ -45,9 +45,11 @@ export interface Kit {
   /** What stands behind the calls of a response, in their order. */
   readonly verdicts: (by: CallBy, calls: ReadonlyArray<Omit<RepliedCall, "verdict">>) => Effect.Effect<ReadonlyArray<Verdict>, Unreachable>
   /** What is wrong with an input or an output by the tool's own schema, if anything. */
-  readonly problem: (name: string, what: "input" | "output", value: unknown) => string | undefined
+  readonly problem: (name: string, what: "input" | "output", value: unknown) => Effect.Effect<string | undefined, Unreachable>
   /** Why a call may not go ahead, as it is by now: asked of one that a client executes, which nothing else would ask about. */
   readonly refusal: (by: CallBy, call: Pick<ToolRun, "name" | "input" | "approved">) => Effect.Effect<Failure | undefined, Unreachable>
+  /** Whether a tool does nothing but wait for another agent's turn. */
+  readonly asksAgent: (name: string) => boolean
   /** Runs a call, if it still may go ahead; `begun` says that it does. Fails only before: what fails after that is an outcome. */
   readonly run: (by: CallBy, run: ToolRun, begun: () => void) => Effect.Effect<ToolOutcome, Unreachable>
 }
@@ -60,12 +62,16 @@ const quoted = (name: string) => JSON.stringify(name.length > 100 ? `${name.slic
 
 export const unknownTool = (name: string): Failure => ({ code: "tool_not_found", text: `There is no tool ${quoted(name)}.` })
 
+/** Nothing is wrong. */
+export const fits = Effect.succeed(undefined)
+
 /** Nothing can be called, and nobody is asked. */
 export const emptyKit: Kit = {
   hooks: [],
   definitions: () => Effect.succeed([]),
   verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => ({ refused: unknownTool(name) }))),
-  problem: () => undefined,
+  problem: () => fits,
+  asksAgent: () => false,
   refusal: (_, { name }) => Effect.succeed(unknownTool(name)),
   run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }

@@ -20,11 +20,13 @@ const Submit = Schema.Struct({
     mode: SubmitMode,
     content: MessageContent,
     principal: Principal,
-    model: Schema.optionalKey(Schema.String)
+    model: Schema.optionalKey(Schema.String),
+    queuedAt: Schema.optionalKey(Schema.Int)
   }),
   expectedTurnId: Schema.optionalKey(turnId),
   acknowledged: Schema.optionalKey(Schema.Literal(true)),
-  fresh: Schema.optionalKey(Schema.Literal(true))
+  fresh: Schema.optionalKey(Schema.Literal(true)),
+  profileModels: Schema.optionalKey(Schema.Literal(true))
 })
 
 const WaitAnswer = Schema.Union([
@@ -41,7 +43,11 @@ const WaitAnswer = Schema.Union([
 
 const Travelling = Schema.Union([
   Submit,
-  Schema.Struct({ type: Schema.Literal("edit"), inputId, content: MessageContent }),
+  Schema.Struct({
+    type: Schema.Literal("edit"), inputId, content: MessageContent,
+    // A node of an earlier version sends neither.
+    principal: Schema.optionalKey(Principal), profileModels: Schema.optionalKey(Schema.Literal(true))
+  }),
   Schema.Struct({ type: Schema.Literal("remove"), inputId }),
   Schema.Struct({
     type: Schema.Literal("promote"), inputId, mode: Schema.Literals(["steer", "interrupt"]), principal: Principal, expectedTurnId: Schema.optionalKey(turnId)
@@ -60,8 +66,9 @@ export const revive = (sent: unknown): Request | undefined => Option.getOrUndefi
 
 const clients: ReadonlySet<string> = new Set<Travelling["type"]>(["submit", "edit", "remove", "promote", "cancel", "retry", "answer"])
 
-/** Whether a submit can be kept for an owner that cannot be reached: not where the answer hangs on what the owner does right now. */
-export const isStorable = ({ expectedTurnId }: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId">) => expectedTurnId === undefined
+/** Whether a submit can be kept for an owner that cannot be reached: not where the answer hangs on what the owner knows or does right now. */
+export const isStorable = ({ expectedTurnId, profileModels }: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId" | "profileModels">) =>
+  expectedTurnId === undefined && profileModels === undefined
 
 /** What two requests of one content share: asked twice, it comes to the same. */
 const nameOf = (request: Request) => hash("sha256", JSON.stringify(request), "base64url")

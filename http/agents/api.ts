@@ -19,8 +19,8 @@ export const AgentsApi = HttpApiGroup.make("agents").add(
   HttpApiEndpoint.post("create", "/agents", {
     payload: AgentInput,
     success: AgentAnswer.pipe(HttpApiSchema.status(201)),
-    error: refuses("profile_not_found")
-  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    error: refuses("profile_not_found", "profile_archived", "quota_exceeded")
+  }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create an agent",
     description: "An agent follows the latest version of its profile unless `profileVersion` pins one."
   })),
@@ -43,7 +43,7 @@ export const AgentsApi = HttpApiGroup.make("agents").add(
     headers: IfMatch,
     payload: AgentPatch,
     success: AgentAnswer,
-    error: refuses("agent_archived", "precondition_failed", "profile_not_found")
+    error: refuses("agent_archived", "profile_archived", "precondition_failed", "profile_not_found")
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
     summary: "Change an agent",
     description: "JSON Merge Patch (RFC 7396): absent keeps, null clears."

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Lease } from "../../src/journal/Lease.ts"
 import {
-  archiveAgent, createAgent, listAgents, type NoProfile, type NotThere, patchAgent, type PatchRefusal, readAgent, type StoredAgent
+  archiveAgent, type ArchivedProfile, createAgent, listAgents, type NoProfile, type NotThere, patchAgent, type PatchRefusal, readAgent, type StoredAgent
 } from "../../src/store/agents.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -14,6 +14,7 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { refuseBody } from "../Validate.ts"
+import { makeRoom } from "../quotas.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = ({ agent, rev }: StoredAgent) => json({ agent }, 200, { etag: etag(rev) })
@@ -23,11 +24,13 @@ const changed = new Refused({ error: "precondition_failed", message: "If-Match: 
 const archived = new Refused({ error: "agent_archived", message: "the agent is archived and cannot be changed" })
 
 const notThere = ({ refused }: NotThere) => refused === "not_found" ? noAgent : changed
-const noProfile = ({ version }: NoProfile) =>
-  new Refused({
-    error: "profile_not_found",
-    message: version === undefined ? "profileId: no such profile" : "profileVersion: no such version of the profile"
-  })
+const unfitProfile = (unfit: NoProfile | ArchivedProfile) =>
+  unfit.refused === "profile_archived"
+    ? new Refused({ error: "profile_archived", message: "profileId: the profile is archived" })
+    : new Refused({
+      error: "profile_not_found",
+      message: unfit.version === undefined ? "profileId: no such profile" : "profileVersion: no such version of the profile"
+    })
 
 const refusal = (refused: PatchRefusal) => {
   switch (refused.refused) {
@@ -37,7 +40,8 @@ const refusal = (refused: PatchRefusal) => {
     case "archived":
       return archived
     case "no_profile":
-      return noProfile(refused)
+    case "profile_archived":
+      return unfitProfile(refused)
     case "invalid":
       return refuseBody(refused.cause)
   }
@@ -48,14 +52,17 @@ export const AgentsHandlers = HttpApiBuilder.group(Api, "agents", Effect.fnUntra
   const directory = yield* Directory
   const lease = yield* Lease
   const pages = yield* makePages
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   return handlers.handleAll({
     create: Effect.fnUntraced(function*({ payload }) {
       const { workspace } = yield* Caller
       return yield* writes.post("agents.create", async (tx) => {
+        const full = await roomFor(tx, workspace, "agents")
+        if (full !== undefined) return full
         const made = await createAgent(tx, workspace, payload, lease.now())
-        if ("refused" in made) return noProfile(made)
+        if ("refused" in made) return unfitProfile(made)
         return answerOf({ agent: made.agent }, 201, { location: `/v1/agents/${made.agent.id}`, etag: etag(made.rev) })
       })
     }),
@@ -67,6 +74,7 @@ export const AgentsHandlers = HttpApiBuilder.group(Api, "agents", Effect.fnUntra
         place: `agents ${workspace}`,
         query,
         filter: { includeArchived: query.includeArchived === undefined ? undefined : String(query.includeArchived) },
+        defaults: { includeArchived: "false" },
         fetch: (db, page) => listAgents(db, workspace, { ...page, includeArchived: page.filter["includeArchived"] === "true" }),
         position: placeOf
       })

@@ -8,6 +8,7 @@ import { Timestamp } from "../../src/domain/time.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
+import { flag } from "../Validate.ts"
 
 export const KeyId = idOf("key")
 
@@ -24,6 +25,8 @@ export const AuthContext = Schema.Struct({
 /** `token` is the secret itself: shown here, once, and stored nowhere. */
 export const KeyCreated = Schema.Struct({ key: ApiKey, token: Schema.String }).annotate({ identifier: "ApiKeyCreated" })
 
+export const KeyFound = Schema.Struct({ key: ApiKey }).annotate({ identifier: "ApiKeyFound" })
+
 export const KeyPage = Schema.Struct({
   keys: Schema.Array(ApiKey),
   nextCursor: Schema.optionalKey(Schema.String)
@@ -39,10 +42,10 @@ export const AuthApi = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("createKey", "/auth/keys", {
     payload: ApiKeyInput,
     success: KeyCreated.pipe(HttpApiSchema.status(201)),
-    error: refuses("permission_denied", "identity_disabled")
-  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    error: refuses("permission_denied", "identity_disabled", "quota_exceeded")
+  }).annotateMerge(access("admin", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create an API key",
-    description: "The token is shown in this answer only. Its scopes are at most those of the caller."
+    description: "The token is shown in this answer only. Its scopes are at most those of the caller; it ends no later than the key that makes it, and has the identity that this one is bound to."
   })),
   HttpApiEndpoint.get("listKeys", "/auth/keys", {
     query: { limit: limitOf("keys"), cursor: CursorParam },
@@ -51,11 +54,19 @@ export const AuthApi = HttpApiGroup.make("auth").add(
     summary: "List API keys",
     description: "Newest first, without their tokens."
   })),
+  HttpApiEndpoint.get("getKey", "/auth/keys/:keyId", {
+    params: { keyId: KeyId },
+    success: KeyFound
+  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    summary: "Get an API key",
+    description: "Without its token. A revoked key is not there any more."
+  })),
   HttpApiEndpoint.delete("revokeKey", "/auth/keys/:keyId", {
     params: { keyId: KeyId },
+    query: { descendants: Schema.optional(flag) },
     success: HttpApiSchema.NoContent
   }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
     summary: "Revoke an API key",
-    description: "On every node within a second. What it has started goes on."
+    description: "On every node within a second. What it has started goes on, and so do the keys that it has made, unless `descendants=true`: then they are revoked with it, and those that they have made, also where the key itself was revoked before."
   }))
 ).annotateMerge(OpenApi.annotations({ description: "The context of the bearer credential in use, and the API keys of the workspace." }))

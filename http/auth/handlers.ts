@@ -5,7 +5,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { generateKey } from "../../src/crypto/apiKey.ts"
 import { fromTimestamp, toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { createKey, listKeys, revokeKey } from "../../src/store/apiKeys.ts"
+import { createKey, holdKey, listKeys, readKey, revokeKey } from "../../src/store/apiKeys.ts"
+import { Database } from "../../src/store/Database.ts"
 import { readIdentity } from "../../src/store/identities.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -13,12 +14,16 @@ import { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
 import { header } from "../headers.ts"
+import { refuseForeign } from "../ownIdentity.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
+import { makeRoom } from "../quotas.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 import { seal, unseal } from "./sealedToken.ts"
 
 const notHeld = new Refused({ error: "permission_denied", code: "scope_not_held", message: "scopes: a key cannot be given a scope that the caller lacks" })
 const past = new Refused({ error: "invalid_request", code: "invalid_body", message: "expiresAt: expected a time in the future" })
+const pastMaker = new Refused({ error: "invalid_request", code: "invalid_body", message: "expiresAt: expected a time no later than the end of the key that makes this one" })
+const makerRevoked = new Refused({ error: "unauthenticated", code: "invalid_credential", message: "the credential was revoked" })
 const disabled = new Refused({ error: "identity_disabled", message: "identity: this identity is disabled" })
 const noKey = new Refused({ error: "not_found", message: "no such key" })
 
@@ -27,8 +32,10 @@ const readKept = Schema.decodeUnknownSync(KeptAnswer)
 
 export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(function*(handlers) {
   const credentials = yield* Credentials
+  const database = yield* Database
   const lease = yield* Lease
   const pages = yield* makePages
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   return handlers.handleAll({
@@ -39,18 +46,25 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
       })
     }),
 
-    createKey: Effect.fnUntraced(function*({ payload: { expiresAt, identity, name, scopes }, request }) {
-      const { principal, scopes: held, workspace } = yield* Caller
+    createKey: Effect.fnUntraced(function*({ payload: { expiresAt, kind, name, scopes, ...input }, request }) {
+      const { expiresAt: end, identity: own, keyId, principal, scopes: held, workspace } = yield* Caller
       if (!scopes.every((scope) => held.has(scope))) return yield* notHeld
-      const until = expiresAt === undefined ? undefined : fromTimestamp(expiresAt)
+      const { identity = own } = input
+      const foreign = refuseForeign(own, identity)
+      if (foreign !== undefined) return yield* foreign
+      const until = expiresAt === undefined ? end : fromTimestamp(expiresAt)
+      if (end !== undefined && until !== undefined && until > end) return yield* pastMaker
       const idempotencyKey = header(request, "idempotency-key")
       const secrets = { authorization: header(request, "authorization") ?? "", idempotencyKey: idempotencyKey ?? "" }
       const answer = yield* writes.post("auth.createKey", async (tx) => {
         if (until !== undefined && until <= lease.now()) return past
+        if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
         if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true) return disabled
+        const full = await roomFor(tx, workspace, "keys")
+        if (full !== undefined) return full
         const { hash, key: token, publicPart } = generateKey()
         const key = await createKey(tx, workspace, {
-          public: publicPart, hash, name, scopes, by: principal,
+          public: publicPart, hash, name, scopes, by: principal, ...(kind !== undefined && { kind }),
           ...(identity !== undefined && { identity }), ...(until !== undefined && { expiresAt: until })
         }, lease.now())
         const kept = idempotencyKey === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
@@ -75,9 +89,15 @@ export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(
       return json({ keys: rows, nextCursor })
     }),
 
-    revokeKey: Effect.fnUntraced(function*({ params }) {
+    getKey: Effect.fnUntraced(function*({ params }) {
       const { workspace } = yield* Caller
-      yield* writes.change("auth.revokeKey", async (tx) => (await revokeKey(tx, workspace, params.keyId, lease.now())) ? undefined : noKey)
+      const key = yield* database.run("auth.getKey", (db) => readKey(db, workspace, params.keyId))
+      return key === undefined ? yield* noKey : json({ key })
+    }),
+
+    revokeKey: Effect.fnUntraced(function*({ params, query }) {
+      const { workspace } = yield* Caller
+      yield* writes.change("auth.revokeKey", async (tx) => (await revokeKey(tx, workspace, params.keyId, lease.now(), query.descendants)) ? undefined : noKey)
       yield* credentials.forget
       return noContent
     })

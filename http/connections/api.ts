@@ -20,10 +20,11 @@ export const ConnectionPage = Schema.Struct({
 export const ConnectionsApi = HttpApiGroup.make("connections").add(
   HttpApiEndpoint.post("create", "/connections", {
     payload: ConnectionInput,
-    success: ConnectionAnswer.pipe(HttpApiSchema.status(201))
-  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
+    success: ConnectionAnswer.pipe(HttpApiSchema.status(201)),
+    error: refuses("quota_exceeded")
+  }).annotateMerge(access("admin", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create a connection",
-    description: "The secret is encrypted and never shown again. It is sent only to `allowedHosts`; without them to the host of `baseUrl`; without either to any host that a toolset or hook names."
+    description: "The secret is encrypted and never shown again. It is sent only to `allowedHosts`; without them to the origin of `baseUrl`, that is its scheme, host and port; without either only for the providers `openai`, `anthropic` and `google`, to their own addresses. Every other secret that is sent needs one of the two: 400, code `hosts_required`. A signing secret is never sent itself and may do without."
   })),
   HttpApiEndpoint.get("list", "/connections", {
     query: { limit: limitOf("connections"), cursor: CursorParam },

@@ -15,6 +15,8 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
+import { makeRoom } from "../quotas.ts"
+import { refuseUrl } from "../Validate.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = ({ connection, rev }: StoredConnection) => json({ connection }, 200, { etag: etag(rev) })
@@ -24,7 +26,12 @@ const changed = new Refused({ error: "precondition_failed", message: "If-Match: 
 const inUse = new Refused({ error: "connection_in_use", message: "a toolset or a hook of a profile uses this connection" })
 const otherKind = new Refused({ error: "invalid_request", code: "invalid_body", message: "secret: expected one of the kind that the connection holds" })
 
-const patchRefusal = ({ refused }: PatchRefusal) => refused === "other_kind" ? otherKind : refused === "precondition" ? changed : noConnection
+const noHosts = new Refused({
+  error: "invalid_request", code: "hosts_required", message: "allowedHosts: is required, or a baseUrl: they say where the secret may be sent"
+})
+
+const patchRefusals = { not_found: noConnection, precondition: changed, other_kind: otherKind, no_hosts: noHosts } as const
+const patchRefusal = ({ refused }: PatchRefusal) => patchRefusals[refused]
 const deleteRefusal = ({ refused }: DeleteRefusal) => refused === "in_use" ? inUse : refused === "precondition" ? changed : noConnection
 
 export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effect.fnUntraced(function*(handlers) {
@@ -33,6 +40,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effe
   const lease = yield* Lease
   const outbound = yield* Outbound
   const pages = yield* makePages
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   const sealFor = (workspace: string) => (id: string, plain: string) => envelope.seal(sealedAt(workspace, id), plain)
@@ -40,9 +48,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effe
   /** What the operator does not allow is refused here already, not at the first use. */
   const reachable = (url: string | null | undefined) => {
     const problem = typeof url === "string" ? outbound.refuses(url) : undefined
-    return problem === undefined
-      ? Effect.void
-      : Effect.fail(new Refused({ error: "invalid_request", code: problem.reason, message: `baseUrl: ${problem.message}` }))
+    return problem === undefined ? Effect.void : Effect.fail(refuseUrl("baseUrl", problem))
   }
 
   return handlers.handleAll({
@@ -50,7 +56,10 @@ export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effe
       const { principal, workspace } = yield* Caller
       yield* reachable(payload.baseUrl)
       return yield* writes.post("connections.create", async (tx) => {
+        const full = await roomFor(tx, workspace, "connections")
+        if (full !== undefined) return full
         const made = await createConnection(tx, workspace, payload, principal, sealFor(workspace), lease.now())
+        if ("refused" in made) return noHosts
         return answerOf({ connection: made.connection }, 201, { location: `/v1/connections/${made.connection.id}`, etag: etag(made.rev) })
       })
     }),

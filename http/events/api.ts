@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { EventPage } from "../../src/domain/event.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { access } from "../Authenticate.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ThreadId } from "../threads/api.ts"
@@ -16,7 +17,7 @@ export const EventsApi = HttpApiGroup.make("events").add(
       limit: limitOf("events"),
       cursor: CursorParam,
       order: Schema.optional(Schema.Literals(["asc", "desc"])),
-      waitSeconds: Schema.optional(whole(0, 30))
+      waitSeconds: Schema.optional(whole(0, limits.eventsWaitSeconds))
     },
     success: EventPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({

@@ -71,7 +71,7 @@ export const HooksApi = HttpApiGroup.make("hooks").add(
     success: HookDecisionPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "List decisions of hooks",
-    description: "Newest first, over all threads of the workspace. `from` is included, `to` is not."
+    description: "Newest first, over all threads of the workspace. `from` is included, `to` is not. A page looks at a bounded number of decisions: with filters it may hold fewer than `limit`, or none, and still have a `nextCursor`. The list ends where there is none."
   })),
   HttpApiEndpoint.post("test", "/hooks/test", {
     payload: HookSample,

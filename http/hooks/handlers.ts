@@ -17,6 +17,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
+import { refuseUrl } from "../Validate.ts"
 import { makeResolve } from "../waits/resolving.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
@@ -31,7 +32,7 @@ const positionOf = (after: ReadonlyArray<string | number> | undefined): Decision
 const questionOf = (workspace: string, principal: Principal, input: HookInput, data: HookData): HookQuestion => {
   const hook = hookOf(input, input.id ?? freshId("hook"))
   return {
-    workspace, principal, hook, data, index: 0, reviewer: false,
+    workspace, principal, turnPrincipal: principal, hook, data, index: 0, reviewer: false,
     agentId: hook.processor.type === "agent" ? hook.processor.agentId : freshId("agent"),
     threadId: freshId("thread"), turnId: freshId("turn"), deliveryId: freshId("delivery")
   }
@@ -59,7 +60,7 @@ export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntrace
   const refuse = ({ point, processor }: HookInput, data: HookData) => {
     if (data.point !== point) return invalid("data.point: must be the hook's point")
     const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
-    return problem && invalid(`hook.processor.url: ${problem.message}`)
+    return problem && refuseUrl("hook.processor.url", problem)
   }
 
   return handlers.handleAll({
@@ -68,12 +69,8 @@ export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntrace
       const place = `hook decisions ${workspace}`
       const { after, filter } = yield* cursors.open(place, cursor, sent)
       const rows = rowsOf("hookDecisions", limit)
-      const found = yield* database.run("hooks.decisions", (db) => listHookDecisions(db, workspace, filter, { after: positionOf(after), limit: rows + 1 }))
-      const last = found.length > rows ? found[rows - 1] : undefined
-      return json({
-        decisions: found.slice(0, rows).map(({ decision }) => decision),
-        ...(last !== undefined && { nextCursor: cursors.seal(place, filter, [last.position.at, last.position.thread, last.position.pos]) })
-      })
+      const { decisions, next } = yield* database.run("hooks.decisions", (db) => listHookDecisions(db, workspace, filter, { after: positionOf(after), limit: rows }))
+      return json({ decisions, ...(next !== undefined && { nextCursor: cursors.seal(place, filter, [next.at, next.thread, next.pos]) }) })
     }),
 
     test: Effect.fnUntraced(function*({ payload: { data, hook } }) {

@@ -14,7 +14,7 @@ export const MessagesApi = HttpApiGroup.make("messages").add(
       "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "profile_not_found", "image_not_found",
       "model_unavailable", "queue_full"
     )
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
+  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
     summary: "Submit a message",
     description: "queue (the default) appends behind current work, steer redirects the turn in flight, interrupt stops current work and goes first."
   }))

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ImageFormat } from "../../src/domain/content.ts"
+import { Timestamp } from "../../src/domain/time.ts"
 import { access } from "../Authenticate.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
@@ -29,7 +30,7 @@ export const Model = Schema.Struct({
   features: Schema.Array(Schema.Literals(["tools", "images", "reasoning", "caching"])),
   pricing: Schema.optionalKey(Pricing),
   status: Schema.Literals(["available", "deprecated", "unavailable"]),
-  retiresAt: Schema.optionalKey(Schema.String),
+  retiresAt: Schema.optionalKey(Timestamp),
   targets: Schema.Array(Target)
 }).annotate({ identifier: "Model" })
 
@@ -44,6 +45,6 @@ export const ModelsApi = HttpApiGroup.make("models").add(
     success: ModelPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "List models",
-    description: "The scripted models, and those of every provider that this server has a key for."
+    description: "Those of every provider that this server has a key for, those of the operator's file, and the scripted ones where the server has them: they are for development."
   }))
 ).annotateMerge(OpenApi.annotations({ description: "Public model catalog." }))

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AgentId } from "../../src/domain/agent.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { Operation, OperationHandle, OperationState } from "../../src/domain/operation.ts"
 import { maxBytes } from "../../src/domain/text.ts"
 import { access } from "../Authenticate.ts"
@@ -17,14 +18,14 @@ export const OperationPage = Schema.Struct({
   nextCursor: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "OperationPage" })
 
-const Decision = Schema.Struct({ reason: Schema.optionalKey(Schema.String.check(maxBytes(1024))) }).annotate({ identifier: "OperationDecision" })
+const Decision = Schema.Struct({ reason: Schema.optionalKey(Schema.String.check(maxBytes(limits.operationReasonBytes))) }).annotate({ identifier: "OperationDecision" })
 
 const params = { operationId: OperationId }
 
 export const OperationsApi = HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("get", "/operations/:operationId", {
     params,
-    query: { waitSeconds: Schema.optional(whole(0, 60)) },
+    query: { waitSeconds: Schema.optional(whole(0, limits.operationWaitSeconds)) },
     success: OperationHandle
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Get an operation",

@@ -7,6 +7,7 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
+import { flag } from "../Validate.ts"
 
 export const ProfileId = idOf("profile")
 
@@ -33,33 +34,42 @@ export const ProfilesApi = HttpApiGroup.make("profiles").add(
     payload: ProfileInput,
     success: ProfileAnswer.pipe(HttpApiSchema.status(201)),
     error: refuses(...references)
-  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+  }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create a profile",
     description: "Model selectors are tried in order. Without `roleIds` it has the built-in role `all_tools`; with an empty list its agents may call no tool. What it names must exist. This is version 1."
   })),
   HttpApiEndpoint.get("list", "/profiles", {
-    query: { limit: limitOf("profiles"), cursor: CursorParam },
+    query: { includeArchived: Schema.optional(flag), limit: limitOf("profiles"), cursor: CursorParam },
     success: ProfilePage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "List profiles",
-    description: "Newest first, each in its latest version."
+    description: "Newest first, each in its latest version. Archived ones only with `includeArchived=true`."
   })),
   HttpApiEndpoint.get("get", "/profiles/:profileId", {
     params: { profileId: ProfileId },
     success: ProfileAnswer
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Get a profile",
-    description: "Its latest version. The ETag stands for the version."
+    description: "Its latest version, also of one that is archived. The ETag stands for the version."
   })),
   HttpApiEndpoint.patch("update", "/profiles/:profileId", {
     params: { profileId: ProfileId },
     headers: IfMatch,
     payload: ProfilePatch,
     success: ProfileAnswer,
-    error: refuses("precondition_failed", ...references)
-  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    error: refuses("profile_archived", "precondition_failed", ...references)
+  }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Change a profile",
     description: "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A list replaces the list: a hook in it that carries its id goes on as that hook."
+  })),
+  HttpApiEndpoint.delete("archive", "/profiles/:profileId", {
+    params: { profileId: ProfileId },
+    headers: IfMatch,
+    success: HttpApiSchema.NoContent,
+    error: refuses("profile_in_use", "precondition_failed")
+  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    summary: "Archive a profile",
+    description: "No agent can follow it any more; its versions stay readable, and threads that are pinned to one go on. Refused while an agent that is not archived follows it. Archiving again changes nothing."
   })),
   HttpApiEndpoint.get("versions", "/profiles/:profileId/versions", {
     params: { profileId: ProfileId },

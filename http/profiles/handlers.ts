@@ -8,21 +8,24 @@ import { Outbound } from "../../src/outbound/Outbound.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import type { MissingReference } from "../../src/store/profileReferences.ts"
-import { createProfile, type CreateRefusal, listProfiles, listVersions, patchProfile, type ProfileRefusal, readProfile } from "../../src/store/profiles.ts"
-import { json } from "../answers.ts"
+import { archiveProfile, createProfile, type CreateRefusal, listProfiles, listVersions, patchProfile, type ProfileRefusal, readProfile } from "../../src/store/profiles.ts"
+import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
-import { refuseBody } from "../Validate.ts"
+import { refuseBody, refuseUrl } from "../Validate.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = (profile: Profile) => json({ profile }, 200, { etag: etag(profile.version) })
 
 const noProfile = new Refused({ error: "not_found", message: "no such profile" })
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the profile has another version" })
+
+const archived = new Refused({ error: "profile_archived", message: "the profile is archived and cannot be changed" })
+const inUse = new Refused({ error: "profile_in_use", message: "an agent that is not archived follows the profile" })
 
 const missing = ({ noun, path }: MissingReference) =>
   new Refused({ error: `${noun}_not_found`, message: `${path}: no such ${noun}${noun === "connection" ? " with a signing secret" : ""}` })
@@ -41,6 +44,8 @@ const refusal = (refused: ProfileRefusal) => {
       return noProfile
     case "precondition":
       return changed
+    case "archived":
+      return archived
     case "invalid":
       return refuseBody(refused.cause)
   }
@@ -59,7 +64,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
   const refuseUrls = (hooks: ReadonlyArray<HookInput> | null | undefined) => {
     for (const [i, { processor }] of hooks?.entries() ?? []) {
       const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
-      if (problem !== undefined) return Effect.fail(invalid(`hooks[${i}].processor.url: ${problem.message}`))
+      if (problem !== undefined) return Effect.fail(refuseUrl(`hooks[${i}].processor.url`, problem))
     }
     return Effect.void
   }
@@ -85,7 +90,9 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
         list: "profiles",
         place: `profiles ${workspace}`,
         query,
-        fetch: (db, page) => listProfiles(db, workspace, page),
+        filter: { includeArchived: query.includeArchived === undefined ? undefined : String(query.includeArchived) },
+        defaults: { includeArchived: "false" },
+        fetch: (db, page) => listProfiles(db, workspace, { ...page, includeArchived: page.filter["includeArchived"] === "true" }),
         position: placeOf
       })
       return json({ profiles: rows, nextCursor })
@@ -105,6 +112,15 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
       })
       directory.forgetProfile(workspace, params.profileId)
       return answer(profile)
+    }),
+
+    archive: Effect.fnUntraced(function*({ headers, params }) {
+      const { workspace } = yield* Caller
+      yield* writes.change("profiles.archive", async (tx) => {
+        const refused = await archiveProfile(tx, workspace, params.profileId, meets(headers["if-match"]), lease.now())
+        return refused && (refused.refused === "not_found" ? noProfile : refused.refused === "in_use" ? inUse : changed)
+      })
+      return noContent
     }),
 
     versions: Effect.fnUntraced(function*({ params: { profileId }, query }) {

@@ -30,12 +30,15 @@ export const QueueApi = HttpApiGroup.make("queue").add(
     payload: MessageEdit,
     success: QueuedMessage,
     error: refuses("input_not_pending", "image_not_found")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({ summary: "Edit a pending input" })),
+  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({ summary: "Edit a pending input" })),
   HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
     params: input,
     success: HttpApiSchema.NoContent,
     error: refuses("input_not_pending")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({ summary: "Remove a pending input" })),
+  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
+    summary: "Remove a pending input",
+    description: "Removing again what was removed this way changes nothing."
+  })),
   HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {
     params: input,
     payload: Promotion,

@@ -8,7 +8,7 @@ import type { DatabaseUnavailable } from "../../src/store/Database.ts"
 import { pendingState, queuedMessage, queueOf } from "../../src/store/threadDetail.ts"
 import type { StoredInput } from "../../src/journal/Journal.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
-import { readAdmitted, readInput, threadRows } from "../../src/store/threadView.ts"
+import { readAdmitted, readInput, threadRows, wasRemoved } from "../../src/store/threadView.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { json, jsonText, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -41,11 +41,18 @@ export const QueueHandlers = HttpApiBuilder.group(Api, "queue", Effect.fnUntrace
       rows === undefined ? noThread() : Effect.succeed(threadRows(workspace, rows, rows.inputs)))
 
   /** Names what became of an input when the thread says that it does not wait. */
-  const explaining = <E>(refuse: (error: ActorError) => Effect.Effect<never, E>, workspace: string, threadId: string, inputId: string) =>
-    (error: ActorError): Effect.Effect<never, E | DatabaseUnavailable | ReturnType<typeof gone>> =>
+  const explaining = <E, A = never>(
+    refuse: (error: ActorError) => Effect.Effect<never, E>, workspace: string, threadId: string, inputId: string,
+    explain: (stored: StoredInput | undefined) => Effect.Effect<A, ReturnType<typeof gone>> = (stored) => Effect.fail(gone(stored))
+  ) =>
+    (error: ActorError): Effect.Effect<A, E | DatabaseUnavailable | ReturnType<typeof gone>> =>
       error._tag === "Refused" && error.reason === "input_not_pending"
-        ? Effect.flatMap(reads.input(workspace, threadId, inputId), (stored) => Effect.fail(gone(stored)))
+        ? Effect.flatMap(reads.input(workspace, threadId, inputId), explain)
         : refuse(error)
+
+  /** Removed before, it is as it was to be. */
+  const unlessRemoved = (stored: StoredInput | undefined) =>
+    stored?.state === "cancelled" && wasRemoved(stored.row) ? Effect.void : Effect.fail(gone(stored))
 
   return handlers
     .handle("list", Effect.fnUntraced(function*({ params: { threadId } }) {
@@ -76,7 +83,7 @@ export const QueueHandlers = HttpApiBuilder.group(Api, "queue", Effect.fnUntrace
     .handle("remove", Effect.fnUntraced(function*({ params: { inputId, threadId } }) {
       const caller = yield* Caller
       yield* threads.remove(askedBy(caller), threadId, inputId).pipe(
-        Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId))
+        Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId, unlessRemoved))
       )
       return noContent
     }))

@@ -21,7 +21,7 @@ export const RolePage = Schema.Struct({
 export const RoleQuestion = Schema.Struct({
   roleIds: Schema.optionalKey(Schema.Array(RoleId).check(Schema.isMaxLength(limits.rolesPerProfile))),
   profileId: Schema.optionalKey(idOf("profile")),
-  tool: Schema.String.check(Schema.isMinLength(1), maxBytes(512)),
+  tool: Schema.String.check(Schema.isMinLength(1), maxBytes(limits.askedToolBytes)),
   input: Schema.optionalKey(Schema.Json),
   readOnly: Schema.optionalKey(Schema.Boolean)
 }).check(
@@ -50,7 +50,7 @@ export const RolesApi = HttpApiGroup.make("roles").add(
     payload: RoleInput,
     success: RoleAnswer.pipe(HttpApiSchema.status(201)),
     error: refuses("too_many_roles")
-  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+  }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create a role",
     description: `At most ${limits.rolesPerWorkspace} a workspace, the built-in ones not counted. What no role of a profile allows is denied; what one denies no other can allow.`
   })),
@@ -64,7 +64,7 @@ export const RolesApi = HttpApiGroup.make("roles").add(
   HttpApiEndpoint.post("evaluate", "/roles/evaluate", {
     payload: RoleQuestion,
     success: RoleDecision,
-    error: refuses("role_not_found", "profile_not_found")
+    error: refuses("role_not_found", "profile_not_found", "profile_archived")
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Explain a decision",
     description: "What roles, or those of a profile's latest version, say of a call: the decision, the role that decided (`by`), and every grant and denial that is about it. `tool` is `namespace.tool`; `readOnly` says whether its server marks it as read-only. Nothing is called, nothing is recorded."

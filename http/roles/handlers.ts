@@ -33,12 +33,15 @@ const full = new Refused({
 })
 const noProfile = new Refused({ error: "profile_not_found", message: "profileId: no such profile" })
 
+const archivedProfile = new Refused({ error: "profile_archived", message: "profileId: the profile is archived" })
+
 const notChangeable = ({ refused }: NotChangeable) => refused === "not_found" ? noRole : refused === "built_in" ? builtIn : changed
 
 /** Roles by name must be there; one that a profile lists and that is not there any more denies, as it does in a turn. */
 const askedRoles = async (db: Connection, workspace: string, question: { readonly roleIds?: ReadonlyArray<string>; readonly profileId?: string }) => {
   const profile = question.profileId === undefined ? undefined : await readProfile(db, workspace, question.profileId)
   if (question.profileId !== undefined && profile === undefined) return noProfile
+  if (profile?.archivedAt !== undefined) return archivedProfile
   const ids = question.roleIds ?? profile?.roleIds ?? []
   const found = new Map((await readRoles(db, workspace, ids)).map((role) => [role.id, role]))
   const missing = question.roleIds?.findIndex((id) => !found.has(id)) ?? -1

@@ -40,8 +40,8 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
   HttpApiEndpoint.post("create", "/threads", {
     payload: ThreadInput,
     success: ThreadCreated.pipe(HttpApiSchema.status(201)),
-    error: refuses("agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
+    error: refuses("quota_exceeded", "agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
+  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
     summary: "Create a thread",
     description: "Creates a thread of an agent, and starts it when a `message` is given: `input` is then the answer to that message."
   })),
@@ -88,7 +88,7 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
     params: { threadId: ThreadId },
     success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
     error: refuses("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
+  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
     summary: "Retry the last failed or cancelled turn",
     description: "A new input and turn with the content of that turn's first message; the prompt leaves the retried turn out."
   }))

@@ -6,9 +6,9 @@ import { ThreadInput, type ThreadPatch } from "../../src/domain/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { goOn } from "../../src/now.ts"
-import { threadDetail, threadOf } from "../../src/store/threadDetail.ts"
+import { threadDetail, threadOf, type ThreadRows } from "../../src/store/threadDetail.ts"
 import { edited } from "../../src/store/threadEdit.ts"
-import type { StoredThread } from "../../src/store/threadRow.ts"
+import { makeThreadModel } from "../../src/store/threadModel.ts"
 import { type ThreadDetailRows, ThreadReads } from "../../src/store/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../src/store/threadView.ts"
 import { refuseWith } from "../actorErrors.ts"
@@ -20,16 +20,15 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
+import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
 import { refuseBody } from "../Validate.ts"
 import type { ThreadSummary } from "./api.ts"
-import { askedBy, noThread, ofInput, ofThread, refuseImages, refuseOrigin } from "./asked.ts"
+import { askedBy, noThread, ofInput, ofThread, ownIdentity, refuseImages, refuseOrigin, refusePin } from "./asked.ts"
 
 const decodeInput = decodeJson(ThreadInput)
 
-const summary = (workspace: string, stored: StoredThread): ThreadSummary => {
-  const rows = threadRows(workspace, stored)
-  const { model } = rows.carry
+const summary = (rows: ThreadRows, model: string | undefined): ThreadSummary => {
   return {
     thread: threadOf(rows),
     status: rows.head.status,
@@ -40,9 +39,11 @@ const summary = (workspace: string, stored: StoredThread): ThreadSummary => {
   }
 }
 
-const refuseCreate = refuseWith("agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
+const refuseCreate = refuseWith("quota_exceeded", "agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
 const refuseCancel = refuseWith("turn_conflict")
 const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
+
+const contended = () => new Refused({ error: "runtime_unavailable", message: "the thread is being edited by others at this moment; try again", retryAfterSeconds: 1 })
 
 /** How often an edit is tried against others of the same moment. */
 const attempts = 5
@@ -52,15 +53,21 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
   const reads = yield* ThreadReads
   const cursors = yield* Cursors
   const lease = yield* Lease
+  const modelOf = yield* makeThreadModel
 
   const find = (workspace: string, threadId: string) =>
     Effect.flatMap(reads.detail(workspace, threadId), (rows) => rows === undefined ? noThread() : Effect.succeed(rows))
 
-  const answer = (workspace: string, rows: ThreadDetailRows) =>
-    json(
-      threadDetail(threadRows(workspace, rows, rows.inputs), { ...rows.spend, at: lease.now() }), 200,
-      { etag: etag(rows.version) }
-    )
+  const answer = (workspace: string, found: ThreadDetailRows) => {
+    const { head: { status }, id, inputs, owner, spend, version } = found
+    const rows = threadRows(workspace, found, inputs)
+    const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
+    return goOn(waiting, (waitingFor) => Effect.map(modelOf(rows), (model) =>
+      json(
+        { ...threadDetail(rows, { ...spend, at: lease.now() }, model), ...(waitingFor === undefined ? {} : { waitingFor }) }, 200,
+        { etag: etag(version) }
+      )))
+  }
 
   const update = Effect.fnUntraced(function*(caller: Caller["Service"], threadId: string, patch: ThreadPatch, ifMatch: string | undefined) {
     const { principal, workspace } = caller
@@ -68,22 +75,30 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
     for (let attempt = 1;; attempt++) {
       const rows = yield* find(workspace, threadId)
       if (!agrees(rows.version)) return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
-      const attributes = JSON.stringify(
-        yield* Effect.mapError(edited(readAttributes(rows.attributes), patch, principal, Math.floor(lease.now())), refuseBody)
-      )
+      const before = readAttributes(rows.attributes)
+      const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
+      if (after === before) return yield* answer(workspace, rows)
+      const attributes = JSON.stringify(after)
       const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version).pipe(
-        Effect.catchTag("VersionConflict", (conflict) => attempt < attempts ? Effect.succeed(undefined) : Effect.die(conflict))
+        Effect.catchTag("VersionConflict", () => attempt < attempts ? Effect.succeed(undefined) : Effect.fail(contended()))
       )
       if (written === undefined) continue
-      return answer(workspace, { ...rows, ...written })
+      return yield* answer(workspace, { ...rows, ...written })
     }
   })
 
   return lean(HttpApiBuilder.group(Api, "threads", (handlers) => handlers
     .handleRaw("create", ({ request }) => goOn(decodeInput(request), (input) => {
-      const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin) ?? refuseImages(input.message.content)
+      const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin, "message.") ?? refuseImages(input.message.content, "message.")
       if (refused !== undefined) return Effect.fail(refused)
-      return idempotent((key, caller) => threads.create(askedBy(caller, key), input).pipe(Effect.map(ofThread), Effect.catch(refuseCreate)))
+      return idempotent((key, caller) => {
+        const own = ownIdentity(caller)
+        const { identity = own } = input
+        const refused = refusePin(caller, input.profileVersion) ?? refuseForeign(own, identity)
+        if (refused !== undefined) return Effect.fail(refused)
+        const thread = identity === undefined ? input : { ...input, identity }
+        return threads.create(askedBy(caller, key), thread).pipe(Effect.map(ofThread), Effect.catch(refuseCreate))
+      })
     }))
     .handle("list", Effect.fnUntraced(function*({ query }) {
       const { workspace } = yield* Caller
@@ -100,14 +115,19 @@ export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
         ...(typeof updatedAt === "number" && typeof threadId === "string" ? { position: { updatedAt, threadId } } : {})
       })
       const { position } = found
+      // Most have nothing that waits, and the agents of the others are remembered.
+      const threads = yield* Effect.forEach(found.threads, (stored) => {
+        const rows = threadRows(workspace, stored)
+        return Effect.map(modelOf({ ...rows, pending: stored.ahead }), (model) => summary(rows, model))
+      }, { concurrency: "unbounded" })
       return json({
-        threads: found.threads.map((stored) => summary(workspace, stored)),
+        threads,
         ...(position === undefined ? {} : { nextCursor: cursors.seal(`threads ${workspace}`, filter, [position.updatedAt, position.threadId]) })
       })
     }))
     .handle("get", Effect.fnUntraced(function*({ params }) {
       const { workspace } = yield* Caller
-      return answer(workspace, yield* find(workspace, params.threadId))
+      return yield* answer(workspace, yield* find(workspace, params.threadId))
     }))
     .handle("update", Effect.fnUntraced(function*({ headers, params, payload }) {
       return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])

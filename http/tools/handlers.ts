@@ -33,7 +33,7 @@ export const ToolsHandlers = HttpApiBuilder.group(Api, "tools", Effect.fnUntrace
     calls: Effect.fnUntraced(function*({ query: { cursor, limit, ...sent } }) {
       const { workspace } = yield* Caller
       const place = `tool calls ${workspace}`
-      const { after, filter } = yield* cursors.open(place, cursor, sent)
+      const { after, filter } = yield* cursors.open(place, cursor, sent, { state: "pending" })
       const [at, id] = after ?? []
       const rows = rowsOf("toolCalls", limit)
       const found = yield* listOwedCalls(database, {

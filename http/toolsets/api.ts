@@ -21,8 +21,8 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
   HttpApiEndpoint.post("create", "/toolsets", {
     payload: ToolsetInput,
     success: ToolsetAnswer.pipe(HttpApiSchema.status(201)),
-    error: refuses("namespace_taken", "connection_not_found")
-  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+    error: refuses("quota_exceeded", "namespace_taken", "connection_not_found")
+  }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Register a toolset",
     description: `Of kind \`mcp\`: a server that speaks MCP over streamable HTTP; it is asked for its tools at once, for at most ${limits.mcpProbeMs / 1000} s, and \`status\` says how that went. Of kind \`client\`: tools that the workspace's own clients execute. Namespaces of the built-in tool families are taken.`
   })),
@@ -46,7 +46,7 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
     payload: ToolsetPatch,
     success: ToolsetAnswer,
     error: refuses("namespace_taken", "connection_not_found", "precondition_failed")
-  }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
+  }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Change a toolset",
     description: "JSON Merge Patch (RFC 7396); a list replaces the list. Its kind never changes. Another `url` or `connectionId` asks the server again. Turns that run go on with the tools that they began with."
   })),

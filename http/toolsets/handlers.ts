@@ -8,6 +8,7 @@ import { Database } from "../../src/store/Database.ts"
 import {
   createToolset, deleteToolset, foresee, listToolsets, noteProbe, patchToolset, readOffered, readServer, readToolset, type StoredToolset
 } from "../../src/store/toolsets.ts"
+import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { unusableSchema } from "../../src/tools/usable.ts"
 import { json, noContent } from "../answers.ts"
@@ -16,7 +17,8 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
-import { refuseBody } from "../Validate.ts"
+import { makeRoom } from "../quotas.ts"
+import { refuseBody, refuseUrl } from "../Validate.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = ({ rev, toolset }: StoredToolset) => json({ toolset }, 200, { etag: etag(rev) })
@@ -24,7 +26,7 @@ const answer = ({ rev, toolset }: StoredToolset) => json({ toolset }, 200, { eta
 const noToolset = new Refused({ error: "not_found", message: "no such toolset" })
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the toolset has changed since" })
 const taken = new Refused({ error: "namespace_taken", message: "namespace: another toolset of the workspace, or a built-in tool family, has it" })
-const noConnection = new Refused({ error: "connection_not_found", message: "connectionId: no such connection" })
+const noConnection = new Refused({ error: "connection_not_found", message: "connectionId: no such connection with a token or an API key" })
 const inUse = new Refused({ error: "toolset_in_use", message: "the latest version of a profile lists the toolset, or one that an agent is pinned to" })
 
 const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
@@ -37,17 +39,19 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
   const lease = yield* Lease
   const outbound = yield* Outbound
   const pages = yield* makePages
+  const schemas = yield* Schemas
   const toolsets = yield* Toolsets
+  const roomFor = yield* makeRoom
   const writes = yield* makeWrites
 
   /** What the operator does not allow to be asked, such as http where private networks are closed. */
-  const refuseUrl = (url: string | undefined) => {
+  const reachable = (url: string | undefined) => {
     const problem = url === undefined ? undefined : outbound.refuses(url)
-    return problem === undefined ? Effect.void : Effect.fail(invalid(`url: ${problem.message}`))
+    return problem === undefined ? Effect.void : Effect.fail(refuseUrl("url", problem))
   }
 
-  const refuseSchemas = Effect.fnUntraced(function*(tools: ReadonlyArray<ClientTool> | undefined) {
-    const found = yield* unusableSchema(tools ?? [])
+  const refuseSchemas = Effect.fnUntraced(function*(workspace: string, tools: ReadonlyArray<ClientTool> | undefined) {
+    const found = yield* unusableSchema((schema) => schemas.unusable(workspace, schema), tools ?? [])
     if (found !== undefined) yield* invalid(`${found.path}: expected ${found.expected}`)
   })
 
@@ -55,14 +59,16 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
     create: Effect.fnUntraced(function*({ payload }) {
       const { workspace } = yield* Caller
       const ask = Effect.gen(function*() {
-        if (payload.kind === "client") return void (yield* refuseSchemas(payload.tools))
-        yield* refuseUrl(payload.url)
+        if (payload.kind === "client") return void (yield* refuseSchemas(workspace, payload.tools))
+        yield* reachable(payload.url)
         // Sooner than after a probe of ten seconds.
         const refused = yield* database.run("toolsets.foresee", (db) => foresee(db, workspace, payload))
         if (refused !== undefined) return yield* notAllowed(refused)
         return yield* toolsets.probe(workspace, payload.namespace, payload)
       })
       return yield* writes.postAfter("toolsets.create", ask, async (tx, probed) => {
+        const full = await roomFor(tx, workspace, "toolsets")
+        if (full !== undefined) return full
         const made = await createToolset(tx, workspace, payload, probed, lease.now())
         if ("refused" in made) return notAllowed(made)
         return answerOf({ toolset: made.toolset }, 201, { location: `/v1/toolsets/${made.toolset.id}`, etag: etag(made.rev) })
@@ -89,8 +95,8 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
 
     update: Effect.fnUntraced(function*({ headers, params: { toolsetId }, payload }) {
       const { workspace } = yield* Caller
-      yield* refuseUrl(payload.url)
-      yield* refuseSchemas(payload.tools)
+      yield* reachable(payload.url)
+      yield* refuseSchemas(workspace, payload.tools)
       const patched = yield* writes.change("toolsets.update", async (tx) => {
         const done = await patchToolset(tx, workspace, toolsetId, payload, meets(headers["if-match"]), lease.now())
         if (!("refused" in done)) return done

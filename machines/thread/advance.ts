@@ -3,7 +3,8 @@
  * lines (F1), so that a fact that does not say enough shows at once.
  */
 import type { ToolReveal } from "../../src/domain/event.ts"
-import { addUsage, noUsage } from "../../src/domain/usage.ts"
+import { queuedBefore } from "../../src/domain/input.ts"
+import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, ranFor, type Revealed, type Turn, withWord } from "./context.ts"
 import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
@@ -11,11 +12,17 @@ import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.t
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn =>
   ({ ...turn, calls: turn.calls.map((call) => call.toolCallId === toolCallId ? change(call) : call) })
 
+/** What a turn has used once a response of its own is counted. */
+const counted = ({ charged, usage }: Turn, more: ModelUsage): Pick<Turn, "usage" | "charged"> => ({
+  usage: addUsage(usage, more),
+  ...(more.estimatedCost === undefined ? {} : { charged: dollars((charged ?? 0) + more.estimatedCost) })
+})
+
 /** A response that was under judgment has been counted when it came. */
 const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | undefined): Turn =>
   response === undefined
     ? turn
-    : { ...turn, step: response.step, attempt: 1, usage: reviewing === undefined ? addUsage(turn.usage, response.usage) : turn.usage }
+    : { ...turn, step: response.step, attempt: 1, ...(reviewing === undefined ? counted(turn, response.usage) : {}) }
 
 /** With another input: what a person has approved was the one before, so that they are asked again. */
 const reworded = ({ approved, ...call }: Call, input: unknown): Call => ({ ...call, input, ...(approved === undefined ? {} : { approval: approved }) })
@@ -99,10 +106,11 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
   switch (fact.type) {
     case "user_message": {
       const hooks = fact.detail?.hooks
-      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId: fact.event.inputId, seq, at: fact.at }] }
+      const { inputId } = fact.event
+      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }] }
       if (hooks === undefined) return spoken
-      const { content, submitMode } = fact.event
-      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, submitMode, hooks }] } }
+      const { content, principal, submitMode } = fact.event
+      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, principal, submitMode, hooks }] } }
     }
     case "assistant_message":
     case "response_emptied":
@@ -132,13 +140,12 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       return {
         ...turn,
         calls: turn.calls.filter((call) => call.toolCallId !== toolCallId),
-        ...(usage === undefined ? {} : { usage: addUsage(turn.usage, usage) }),
-        ...(usage?.estimatedCost === undefined ? {} : { inside: (turn.inside ?? 0) + usage.estimatedCost })
+        ...(usage === undefined ? {} : { usage: addUsage(turn.usage, usage) })
       }
     }
     case "response_received": {
       const { hooks, reply } = fact.detail
-      return { ...turn, step: reply.step, attempt: 1, usage: addUsage(turn.usage, reply.usage), reviewing: { reply, hooks } }
+      return { ...turn, step: reply.step, attempt: 1, ...counted(turn, reply.usage), reviewing: { reply, hooks } }
     }
     case "attempt_failed": {
       const { attempt, retryAt, step, target } = fact.detail

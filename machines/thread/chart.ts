@@ -85,7 +85,7 @@ const base = setup({
     reviewedCalls: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
     settled: ({ context: { turn } }) => turn !== null && turn.calls.length === 0,
     parked: ({ context: { turn } }) => turn !== null && parked(turn),
-    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at >= deadlineOf(turn),
+    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at - (event.queuedMs ?? 0) >= deadlineOf(turn),
     pauseOver: ({ context: { turn }, event }) => event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
     expiry: ({ context: { turn }, event }) => event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
   }
@@ -116,15 +116,16 @@ const kit = base.extend({
       const { turn } = d.context
       d.set({
         pending: [...d.context.pending, {
-          ...input, ord: nextOrd(d.context), queuedAt: at,
+          queuedAt: at, ...input, ord: nextOrd(d.context),
           ...(input.mode === "steer" && turn !== null ? { forTurnId: turn.turnId } : {})
         }]
       })
     }),
     edit: doing((d, event) => {
-      const { content, inputId } = as(event, "edit")
+      const { content, inputId, principal } = as(event, "edit")
       const input = waitingIn(d.context, inputId)
-      d.set({ pending: d.context.pending.map((other) => other === input ? { ...input, content } : other) })
+      const edited = principal === undefined ? { ...input, content } : turn.reworded(input, content, principal)
+      d.set({ pending: d.context.pending.map((other) => other === input ? edited : other) })
     }),
     remove: doing((d, event) => {
       const input = waitingIn(d.context, as(event, "remove").inputId)

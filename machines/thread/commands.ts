@@ -100,7 +100,8 @@ interface Admitting extends Timed {
 
 export interface Submit extends Admitting {
   readonly type: "submit"
-  readonly input: Omit<Input, "ord" | "queuedAt" | "forTurnId">
+  /** queuedAt: of one that was accepted before it reached the thread. */
+  readonly input: Omit<Input, "ord" | "queuedAt" | "forTurnId"> & Partial<Pick<Input, "queuedAt">>
   readonly expectedTurnId?: string
   /** Its sender has been told that it waits: it is not refused any more. */
   readonly acknowledged?: true
@@ -109,6 +110,8 @@ export interface Edit extends Timed {
   readonly type: "edit"
   readonly inputId: string
   readonly content: MessageContent
+  /** Who edits it: the words are theirs from now on. A node of an earlier version does not say. */
+  readonly principal?: Principal
 }
 export interface Remove extends Timed {
   readonly type: "remove"
@@ -139,6 +142,8 @@ interface Releasing {
 /** A moment that the thread asked for has come: a deadline, the end of a pause, an expiry. */
 export interface Due extends Admitting, Releasing {
   readonly type: "due"
+  /** Milliseconds of the running time so far in which the turn stood in line: they are not counted. */
+  readonly queuedMs?: number
 }
 /**
  * The thread was taken over again and again without getting anywhere. It ends the turn and does nothing else:

@@ -79,11 +79,11 @@ export const roundOf = ({ decided, hooks: [index] }: Call): { readonly round?: n
   return round === undefined ? {} : { round }
 }
 
-/** An input of the running turn: where and when it was admitted. */
+/** An input of the running turn: where it was admitted, and since when it had waited. */
 export interface Admitted {
   readonly inputId: string
   readonly seq: number
-  readonly at: number
+  readonly queuedAt: number
 }
 
 /** A user's message that hooks of before_turn_start have still to judge. */
@@ -91,6 +91,7 @@ export interface Judged {
   /** Number of its event. */
   readonly n: number
   readonly content: MessageContent
+  readonly principal: Principal
   readonly submitMode: SubmitMode
   readonly hooks: ReadonlyArray<number>
 }
@@ -114,8 +115,11 @@ export interface Turn {
   readonly attempt: number
   readonly retryAt?: number
   readonly usage: ModelUsage
-  /** USD of it that models inside of tools have cost. */
-  readonly inside?: number
+  /**
+   * USD that its own responses have cost, as far as prices are known: what it is charged for. `usage` does not tell,
+   * since it counts models inside of tools too, and has no cost as soon as one price is unknown.
+   */
+  readonly charged?: number
   /** The input that opened it, and those that joined it since. */
   readonly inputs: ReadonlyArray<Admitted>
   /** seq of the newest user_message in the prompt. */
@@ -173,7 +177,7 @@ export const roomForResponse = (turn: Turn) => responseFits(numbered(turn))
 /** The same, for one more message before that response. */
 export const roomForMessage = (turn: Turn) => messageFits(numbered(turn))
 
-/** When the turn has run for as long as it may. */
+/** When the turn has run for as long as it may, if it never stands in line. */
 export const deadlineOf = ({ plan, runningSince }: Turn) => runningSince + plan.maxTurnMs
 
 /** How long the turn has run in all, awaiting left out. */

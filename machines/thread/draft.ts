@@ -3,6 +3,7 @@
  * asks for. The chart's actions are written with it; nobody else sees it unfinished.
  */
 import type { HookData } from "../../src/domain/hook.ts"
+import type { Principal } from "../../src/domain/principal.ts"
 import { advance, remember } from "./advance.ts"
 import type { Call, Context, Turn } from "./context.ts"
 import { type Fact, isPublic } from "./facts.ts"
@@ -33,6 +34,8 @@ export type Job =
       readonly turnId: string; readonly step: number; readonly index: number; readonly data: HookData
       /** Of before_turn_start: the number of the message's event. */
       readonly message?: number
+      /** Of before_turn_start: whose message it is, which need not be who began the turn. */
+      readonly principal?: Principal
       /** Of a call that was rewritten after the hook had decided: which of its questions this is. */
       readonly round?: number
     }

@@ -30,6 +30,8 @@ export interface UserMessage extends Common {
   readonly event: {
     readonly content: MessageContent
     readonly principal: Principal
+    /** Who sent it first, where somebody else has edited it since. */
+    readonly submittedBy?: Principal
     readonly submitMode: SubmitMode
     readonly inputId: string
   }
@@ -39,6 +41,8 @@ export interface UserMessage extends Common {
     /** The selector that came with the input. */
     readonly model?: string
     readonly retryOf?: string
+    /** Where it is not the moment that the admission lets one tell (src/domain/input.ts). */
+    readonly queuedAt?: number
     /** Hooks that have to judge it first. */
     readonly hooks?: ReadonlyArray<number>
   }

@@ -106,9 +106,9 @@ export const judgingJob = ({ opening, reviewing, step, turnId }: Turn): Draft["j
   const message = opening?.messages[0]
   const first = message?.hooks[0]
   if (message !== undefined && first !== undefined) {
-    const { content, n, submitMode } = message
+    const { content, n, principal, submitMode } = message
     return opening?.wait !== undefined ? undefined : {
-      type: "askHook", params: { turnId, step, index: first, message: n, data: { point: "before_turn_start", content, submitMode } }
+      type: "askHook", params: { turnId, step, index: first, message: n, principal, data: { point: "before_turn_start", content, submitMode } }
     }
   }
   const index = reviewing?.hooks[0]

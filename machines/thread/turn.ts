@@ -6,11 +6,11 @@
 import { sibling } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Principal } from "../../src/domain/principal.ts"
+import { type Principal, samePrincipal } from "../../src/domain/principal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import { messageNumber } from "../../src/domain/turnNumbers.ts"
-import type { Input } from "../../src/domain/input.ts"
+import { type Input, queuedBefore } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
 import { interrupted, openWaits, roomForMessage, type Turn } from "./context.ts"
@@ -27,13 +27,22 @@ export const nextInput = (pending: ReadonlyArray<Input>): Input | undefined =>
 const message = (input: Input) => ({
   content: input.content,
   principal: input.principal,
+  ...(input.submittedBy === undefined ? {} : { submittedBy: input.submittedBy }),
   submitMode: input.mode,
   inputId: input.inputId
 })
 
+/** Its words are the editor's from now on: who sent it first stays beside them, where that is somebody else. */
+export const reworded = ({ submittedBy, ...input }: Input, content: Input["content"], principal: Principal): Input => {
+  const first = submittedBy ?? input.principal
+  return { ...input, content, principal, ...(samePrincipal(first, principal) ? {} : { submittedBy: first }) }
+}
+
 const without = (pending: ReadonlyArray<Input>, input: Input) => pending.filter((other) => other !== input)
 
 const some = (hooks: ReadonlyArray<number> | undefined) => hooks === undefined || hooks.length === 0 ? {} : { hooks }
+
+const queued = ({ inputId, queuedAt }: Input, at: number) => queuedAt === queuedBefore(inputId, at) ? {} : { queuedAt }
 
 /** Opens a turn with an input. */
 export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<number> | undefined, at: number) => {
@@ -44,16 +53,19 @@ export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<n
       plan,
       ...(input.model === undefined ? {} : { model: input.model }),
       ...(input.retryOf === undefined ? {} : { retryOf: input.retryOf }),
+      ...queued(input, at),
       ...some(hooks)
     }
   })
 }
 
+const detailed = <D extends object>(detail: D) => Object.keys(detail).length === 0 ? {} : { detail }
+
 /** An input that may not run any more: its turn begins and fails in one. */
 export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
   const turnId = opens(input)
   d.set({ pending: without(d.context.pending, input) })
-  d.say({ type: "user_message", turnId, n: 0, at, event: message(input) })
+  d.say({ type: "user_message", turnId, n: 0, at, event: message(input), ...detailed(queued(input, at)) })
   d.say({
     type: "turn_failed", turnId, n: 1, at,
     event: { failureCode: why.code, failureText: why.text, ...(why.details === undefined ? {} : { failureDetails: why.details }), usage: noUsage }
@@ -65,9 +77,8 @@ const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, 
   const { turnId } = d.turn
   for (const input of d.context.pending) {
     if (input.forTurnId !== turnId || !roomForMessage(d.turn)) continue
-    const hooks = some(admissions[input.inputId]?.joining)
     d.set({ pending: without(d.context.pending, input) })
-    d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...("hooks" in hooks ? { detail: hooks } : {}) })
+    d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...detailed({ ...queued(input, at), ...some(admissions[input.inputId]?.joining) }) })
   }
 }
 

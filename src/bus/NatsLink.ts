@@ -10,12 +10,13 @@
  *     for lack of room as soon as there is room again; it is told whether something of ours was lost.
  * K4. Subscriptions outlive connections. A handler that throws harms nobody.
  */
-import { connect, errors, type Msg, type NatsConnection, type Subscription } from "@nats-io/transport-node"
+import { connect, errors, headers, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from "@nats-io/transport-node"
 import { Effect } from "effect"
 import { busReconnects, busState, record } from "../telemetry/metrics.ts"
 import type { NoAnswer } from "./hints.ts"
 import { connectionOptions, type NatsSettings } from "./natsSettings.ts"
-import { requestBytes, subjects } from "./wire.ts"
+import { signatureBytes } from "./signature.ts"
+import { requestBytes, signatureHeader, subjects } from "./wire.ts"
 
 export interface LinkOptions {
   readonly settings: NatsSettings
@@ -29,15 +30,15 @@ export interface LinkOptions {
 export interface NatsLink {
   readonly up: () => boolean
   /** False where it was lost (K1, K2). */
-  readonly send: (subject: string, data: Uint8Array) => boolean
+  readonly send: (subject: string, data: Uint8Array, signature: string) => boolean
   /** Something was not even tried to be sent: as lost as what was. */
   readonly lose: () => boolean
   /** Returns the way to end it. */
   readonly subscribe: (subject: string, handler: (message: Msg) => void) => () => void
   /** Waits until the server has all subscriptions, for a quarter of a second at most. */
   readonly settled: Effect.Effect<void>
-  readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Effect.Effect<Msg, NoAnswer["reason"]>
-  /** What the server takes as one message. */
+  readonly request: (subject: string, data: Uint8Array, signature: string, timeoutMs: number) => Effect.Effect<Msg, NoAnswer["reason"]>
+  /** What the server takes as one message, its signature left out. */
   readonly mostBytes: () => number
 }
 
@@ -60,6 +61,13 @@ const reasonOf = (error: unknown): NoAnswer["reason"] =>
   error instanceof errors.TimeoutError ? "timeout"
   : error instanceof errors.NoRespondersError || (error instanceof errors.RequestError && error.isNoResponders()) ? "nobody"
   : "lost"
+
+/** How a signature travels. */
+export const signed = (signature: string): MsgHdrs => {
+  const found = headers()
+  found.set(signatureHeader, signature)
+  return found
+}
 
 const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
 
@@ -204,11 +212,11 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
   const link: NatsLink = {
     up: () => up,
     lose,
-    send: (subject, data) => {
-      const bytes = data.length + subject.length + 16
+    send: (subject, data, signature) => {
+      const bytes = data.length + subject.length + signatureBytes
       if (!up || connection === undefined || sent + bytes - confirmed > mostUnconfirmed) return lose()
       try {
-        connection.publish(subject, data)
+        connection.publish(subject, data, { headers: signed(signature) })
       } catch {
         // Closed since a moment, which the status will say; or longer than this server takes.
         return lose()
@@ -241,21 +249,21 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
       }
       return Effect.ignore(Effect.timeoutOption(Effect.tryPromise(wait), settleMs))
     }),
-    request: (subject, data, timeoutMs) =>
+    request: (subject, data, signature, timeoutMs) =>
       Effect.callback<Msg, NoAnswer["reason"]>((resume) => {
         if (!up || connection === undefined) return resume(Effect.fail("away"))
         if (data.length > link.mostBytes()) return resume(Effect.fail("too_large"))
         if (sent + data.length - confirmed > mostUnconfirmed) return resume(Effect.fail("busy"))
         const gone = () => resume(Effect.fail("lost"))
         waiting.add(gone)
-        sent += data.length
-        connection.request(subject, data, { timeout: Math.max(1, timeoutMs) }).then(
+        sent += data.length + signatureBytes
+        connection.request(subject, data, { timeout: Math.max(1, timeoutMs), headers: signed(signature) }).then(
           (answer) => resume(Effect.succeed(answer)),
           (error: unknown) => resume(Effect.fail(reasonOf(error)))
         ).finally(() => waiting.delete(gone))
         if (sent - confirmed > confirmEvery) confirm()
       }),
-    mostBytes: () => Math.min(requestBytes, connection?.info?.max_payload ?? requestBytes)
+    mostBytes: () => Math.min(requestBytes, (connection?.info?.max_payload ?? requestBytes + signatureBytes) - signatureBytes)
   }
   return link
 })

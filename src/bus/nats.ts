@@ -7,16 +7,21 @@
  * T2. The hints of a thread in one moment, such as those that one commit leads to, travel as one message.
  * T3. After a connection was lost, by this node or by one that tells of it, all listeners look (B4).
  * T4. What arrives and is not ours is ignored, counted, and logged once a kind and reason.
+ * T5. All that leaves is signed. What is not is taken only while a node of the version before is alive, which does
+ *     not sign; a node without a key in common is asked nothing, and that is said.
  */
 import { Effect, Layer, Result } from "effect"
 import type { Msg } from "@nats-io/transport-node"
-import { busIgnored, busLost, busReceived, busRequests, busSent, record } from "../telemetry/metrics.ts"
+import type { Lease } from "../journal/Lease.ts"
+import { busIgnored, busLost, busReceived, busRequests, busSent, busStrangers, busUnsigned, record } from "../telemetry/metrics.ts"
 import { Bus } from "./Bus.ts"
 import { type Hint, type News, NoAnswer, type Watch } from "./hints.ts"
 import { makeInProcess } from "./inProcess.ts"
 import { makeInterest, roundMs } from "./interest.ts"
-import { keepLink } from "./NatsLink.ts"
+import { keepLink, signed } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
+import { makePeers } from "./peers.ts"
+import { type BusKey, makeSignatures, type Taken } from "./signature.ts"
 import { topicWatched } from "./topics.ts"
 import * as wire from "./wire.ts"
 
@@ -33,12 +38,18 @@ export interface NatsBusOptions {
   readonly settings: NatsSettings
   /** This node's name, for the server's own lists. */
   readonly name: string
+  /** The first signs, all verify. */
+  readonly keys: ReadonlyArray<BusKey>
+  /** Who is alive and what their rows say, and the clock that nodes share. */
+  readonly lease: Pick<Lease["Service"], "nodes" | "now">
   readonly pingMs?: number
 }
 
-const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOptions) {
+const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }: NatsBusOptions) {
   const services = yield* Effect.context<never>()
   const run = Effect.runForkWith(services)
+  const signatures = makeSignatures(keys, lease.now)
+  const peers = makePeers(keys.map(({ name }) => name), lease.nodes)
 
   // What arrives
 
@@ -49,11 +60,25 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
     told.add(`${kind} ${reason}`)
     run(Effect.logWarning("a message on the bus was ignored, and so will be others like it", { kind, reason, subject: subject.slice(0, 200), bytes: data.length }))
   }
-  const take = <A>(kind: Kind, read: (message: Msg) => Result.Result<A, wire.Strange>, use: (found: A, message: Msg) => void) => (message: Msg) => {
-    const found = read(message)
-    if (Result.isFailure(found)) return ignore(kind, found.failure, message)
-    record(busReceived.with({ kind }))
-    use(found.success, message)
+  /** T5. */
+  const mistrusted = (kind: Kind, { data, headers, subject }: Msg, more: { readonly about?: string; readonly taken?: Taken }) => {
+    const signature = headers?.get(wire.signatureHeader) ?? ""
+    if (signature !== "") return signatures.mistrusted(signature, { subject, data, ...more })
+    if (!peers.unsigned()) return "unsigned"
+    record(busUnsigned.with({ kind }))
+    return undefined
+  }
+  /** For one subscription. */
+  const take = <A>(kind: Kind, read: (message: Msg) => Result.Result<A, wire.Strange>, use: (found: A, message: Msg) => void) => {
+    const taken = signatures.taken()
+    return (message: Msg) => {
+      const doubt = mistrusted(kind, message, { taken })
+      if (doubt !== undefined) return ignore(kind, doubt, message)
+      const found = read(message)
+      if (Result.isFailure(found)) return ignore(kind, found.failure, message)
+      record(busReceived.with({ kind }))
+      use(found.success, message)
+    }
   }
 
   let looking: NodeJS.Timeout | undefined
@@ -77,10 +102,27 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
   // What leaves
 
   const send = (kind: Kind, subject: string, data: Uint8Array) => {
-    if (link.send(subject, data)) record(busSent.with({ kind }))
+    if (link.send(subject, data, signatures.sign(subject, data))) record(busSent.with({ kind }))
     else record(busLost)
   }
   const interest = makeInterest((message) => { if (link.up()) send("presence", wire.subjects.presence, wire.writePresence(message)) })
+  /** Incarnations without a key in common that were named, and whether it was said that unsigned messages are taken. */
+  const named = new Set<string>()
+  let lenient = false
+  const tellOfPeers = () => {
+    const strangers = peers.strangers()
+    record(busStrangers, strangers.length)
+    for (const { incarnation, name } of strangers) {
+      if (named.has(incarnation)) continue
+      named.add(incarnation)
+      run(Effect.logError("a live node and this one cannot verify each other's messages, and find each other's work in the database only: give both the same TROUPE_ENCRYPTION_KEYS", { node: name }))
+    }
+    if (peers.unsigned() === lenient) return
+    lenient = !lenient
+    run(Effect.logWarning(lenient
+      ? "a node of an earlier version is alive: messages on the bus are taken without a signature until it is gone"
+      : "no node of an earlier version is left: messages on the bus without a signature are refused"))
+  }
   let rounded = performance.now()
   let away = false
   const round = Effect.sync(() => {
@@ -89,6 +131,7 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
     away = !link.up()
     rounded = performance.now()
     interest.round()
+    tellOfPeers()
   })
   yield* Effect.forkScoped(Effect.forever(Effect.delay(round, roundMs)))
 
@@ -151,9 +194,11 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
 
   // Questions
 
-  const respond = (message: Msg, data: Uint8Array) => {
+  /** The answer vouches for the question that it answers. */
+  const respond = (message: Msg, answer: Uint8Array) => {
+    const data = answer.length > link.mostBytes() ? wire.writeRefusal("failed") : answer
     try {
-      message.respond(data.length > link.mostBytes() ? wire.writeRefusal("failed") : data)
+      message.respond(data, { headers: signed(signatures.sign(message.reply ?? "", data, message.headers?.get(wire.signatureHeader))) })
     } catch {
       // The connection is gone: whoever asked knows by now.
       record(busLost)
@@ -176,9 +221,12 @@ const make = Effect.fnUntraced(function*({ name, pingMs, settings }: NatsBusOpti
 
   const ask = Effect.fnUntraced(function*(incarnation: string, message: string, timeoutMs: number) {
     const subject = wire.nodeSubject(incarnation)
-    if (subject === undefined) return yield* new NoAnswer({ incarnation, reason: "nobody" })
-    const reply = yield* Effect.mapError(link.request(subject, wire.writeRequest(message), timeoutMs), (reason) => new NoAnswer({ incarnation, reason }))
-    const found = wire.readAnswer(reply.data)
+    if (subject === undefined || !peers.shares(incarnation)) return yield* new NoAnswer({ incarnation, reason: "nobody" })
+    const data = wire.writeRequest(message)
+    const signature = signatures.sign(subject, data)
+    const reply = yield* Effect.mapError(link.request(subject, data, signature, timeoutMs), (reason) => new NoAnswer({ incarnation, reason }))
+    const doubt = mistrusted("answer", reply, { about: signature })
+    const found = doubt === undefined ? wire.readAnswer(reply.data) : Result.fail(doubt)
     if (Result.isFailure(found)) {
       ignore("answer", found.failure, reply)
       return yield* new NoAnswer({ incarnation, reason: "failed" })

@@ -2,6 +2,7 @@
 import { credsAuthenticator, nkeyAuthenticator, type NodeConnectionOptions, type TlsOptions, tokenAuthenticator, usernamePasswordAuthenticator } from "@nats-io/transport-node"
 import { Redacted } from "effect"
 import { readFileSync } from "node:fs"
+import { isLoopback } from "../domain/loopback.ts"
 import type { NatsServers } from "./natsUrls.ts"
 
 /** All paths are of files, which are read again at each connection: what is in them may be renewed. */
@@ -50,6 +51,18 @@ const tlsOf = ({ files: { ca, cert, key } = {}, tls }: NatsSettings): TlsOptions
   tls || ca !== undefined || cert !== undefined
     ? { ...ca === undefined ? {} : { caFile: ca }, ...cert === undefined ? {} : { certFile: cert }, ...key === undefined ? {} : { keyFile: key } }
     : undefined
+
+/** What anybody on the way to the servers, or beside them, could do: nothing on this machine itself. */
+export const exposures = (settings: NatsSettings): ReadonlyArray<string> => {
+  const { files = {}, login, servers } = settings
+  const far = servers.filter((server) => !isLoopback(server.slice(0, server.lastIndexOf(":")))).join(", ")
+  if (far === "") return []
+  const known = login !== undefined || files.creds !== undefined || files.nkey !== undefined || files.cert !== undefined
+  return [
+    ...tlsOf(settings) === undefined ? [`${far} is reached without TLS: whoever is on the way reads what threads say. Write tls:// in TROUPE_NATS_URL`] : [],
+    ...known ? [] : [`${far} is reached without a login: whoever reaches it too reads what threads say. Let the server ask for one, and put it into TROUPE_NATS_URL`]
+  ]
+}
 
 export const connectionOptions = (settings: NatsSettings): NodeConnectionOptions => {
   const tls = tlsOf(settings)

@@ -10,9 +10,13 @@ import { isIdOf } from "../domain/ids.ts"
 import { threadStatuses } from "../domain/thread.ts"
 import { coarseCount, coarseOf, shardsIn } from "../journal/shard.ts"
 import type { About, News, NoAnswer, Watch } from "./hints.ts"
+import type { Mistrust } from "./signature.ts"
 
 /** Why something that arrived is ignored. */
-export type Strange = "malformed" | "oversized" | "foreign" | "version"
+export type Strange = "malformed" | "oversized" | "foreign" | "version" | Mistrust
+
+/** A header: nodes of the version before do not look at it. */
+export const signatureHeader = "Troupe-Signature"
 
 const version = 1
 const root = `troupe.v${version}`

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { isJsonObject } from "../domain/jsonValue.ts"
+import { isLoopback } from "../domain/loopback.ts"
 import { failure } from "./failure.ts"
 
 export interface Connected {
@@ -10,15 +11,22 @@ export interface Connected {
   readonly key: string
 }
 
-/** Without TROUPE_KEY, the key of the data folder: commands beside `npm start` need no setup. */
+/**
+ * Without TROUPE_KEY, the key of the development server: commands beside `npm start` need no setup. That key opens
+ * what is on this machine, and is sent nowhere else.
+ */
 export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function*() {
   const base = (process.env["TROUPE_URL"] ?? `http://127.0.0.1:${process.env["TROUPE_PORT"] ?? "4100"}`).replace(/\/+$/, "")
   if (!URL.canParse(base)) return yield* failure(`TROUPE_URL is ${JSON.stringify(base)}: give a URL such as http://127.0.0.1:4100`)
-  const given = process.env["TROUPE_KEY"] ?? process.env["TROUPE_DEV_KEY"]
-  if (given !== undefined && given !== "") return { base, key: given.trim() }
+  const given = process.env["TROUPE_KEY"]?.trim()
+  if (given !== undefined && given !== "") return { base, key: given }
+  const { host, hostname } = new URL(base)
+  if (!isLoopback(hostname)) return yield* failure(`Set TROUPE_KEY to an API key of ${host}: the development server's key is sent to this machine only.`)
+  const ofDev = process.env["TROUPE_DEV_KEY"]?.trim()
+  if (ofDev !== undefined && ofDev !== "") return { base, key: ofDev }
   const path = join(resolve(process.env["TROUPE_DATA"] ?? ".troupe"), "dev-key")
   const kept = yield* Effect.promise(() => readFile(path, "utf8").catch(() => ""))
-  if (kept.trim() === "") return yield* failure("Set TROUPE_KEY to an API key. `troupe keys create` makes one; npm start prints its own.")
+  if (kept.trim() === "") return yield* failure("Set TROUPE_KEY to an API key. `troupe keys create` makes one; npm start keeps its own in the data folder.")
   return { base, key: kept.trim() }
 })
 

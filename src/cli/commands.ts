@@ -9,6 +9,7 @@ import { dev } from "./dev.ts"
 import { doctor } from "./doctor.ts"
 import { keys } from "./keys.ts"
 import { migrateCommand } from "./migrate.ts"
+import { printable } from "./printable.ts"
 import { serve } from "./serve.ts"
 import { send, tail, threads } from "./threads.ts"
 import { approve, deny, waits } from "./waits.ts"
@@ -24,8 +25,8 @@ const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     const error = Cause.squash(cause)
     if (Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)) return Effect.void
     return Console.error(cause.reasons.some(Cause.isFailReason) && error instanceof Error
-      ? `\nERROR\n  ${error.message.replaceAll("\n", "\n  ")}`
-      : Cause.pretty(cause))
+      ? `\nERROR\n  ${printable(error.message).replaceAll("\n", "\n  ")}`
+      : printable(Cause.pretty(cause)))
   })
 
 /** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */

@@ -6,28 +6,16 @@ import { type NodeSettings, Settings } from "../config.ts"
 import { Embedded } from "../postgres/Embedded.ts"
 import { ensureKey, ensureWorkspace, UnusableKey } from "../store/workspaces.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
+import { banner } from "./banner.ts"
 import { requireCluster, runCluster } from "./cluster.ts"
-import { demoAgent, ensureDemo } from "./demo.ts"
+import { ensureDemo } from "./demo.ts"
 import { explained, failure } from "./failure.ts"
 import { onDatabase, prepareSchema, startNode, watchSignals } from "./node.ts"
 import { keepDevKey, keepEncryptionKey } from "./secrets.ts"
 
-const banner = (bases: ReadonlyArray<string>, key: string) => {
-  const [base = ""] = bases
-  return `
-  API        ${bases.join("\n             ")}
-  Reference  ${base}/docs
-  OpenAPI    ${base}/v1/openapi.json
-  Key        ${key}
-
-  Try it:
-
-curl -s ${base}/v1/threads -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"agentId":"${demoAgent}","message":{"content":[{"type":"text","text":"Hello, Troupe"}]}}'
-`
-}
-
 /** A database with tables, a key and a demo agent; up as long as the scope is open. */
 const prepare = Effect.fn("cli.dev.prepare")(function*(found: Settings["Service"]) {
+  const keyFile = found.devKey === undefined ? join(found.dataFolder, "dev-key") : undefined
   const key = found.devKey === undefined ? yield* keepDevKey(found.dataFolder) : Redacted.value(found.devKey)
   const encryptionKeys = found.encryptionKeys.length > 0 ? found.encryptionKeys : [yield* keepEncryptionKey(found.dataFolder)]
   const databaseUrl = found.databaseUrl ?? (yield* Embedded.make(found.dataFolder)).url
@@ -39,23 +27,23 @@ const prepare = Effect.fn("cli.dev.prepare")(function*(found: Settings["Service"
     await ensureDemo(tx, workspace)
   })).pipe(Effect.catchIf(
     (error) => error instanceof UnusableKey,
-    (error) => Effect.fail(failure(`${found.devKey === undefined ? join(found.dataFolder, "dev-key") : "TROUPE_DEV_KEY"}: ${error.message}. Remove it, and a new one is made.`, error))
+    (error) => Effect.fail(failure(`${keyFile ?? "TROUPE_DEV_KEY"}: ${error.message}. Remove it, and a new one is made.`, error))
   ))
-  return { key, settings }
+  return { settings, greeting: (bases: ReadonlyArray<string>) => banner({ bases, key, keyFile, terminal: process.stdout.isTTY === true }) }
 })
 
 const one = Effect.fn("cli.dev")(function*(found: Settings["Service"]) {
-  const { key, settings } = yield* prepare(found)
+  const { greeting, settings } = yield* prepare(found)
   const base = yield* startNode(settings)
-  yield* Console.log(banner([base], key))
+  yield* Console.log(greeting([base]))
   return yield* Effect.never
 })
 
 const several = Effect.fn("cli.dev.cluster")(function*(found: Settings["Service"], nodes: number) {
   yield* requireCluster(found)
   yield* watchSignals(found.drainSeconds + 5)
-  const { key, settings } = yield* prepare(found)
-  return yield* runCluster(settings, nodes, (bases) => Console.log(banner(bases, key)))
+  const { greeting, settings } = yield* prepare(found)
+  return yield* runCluster(settings, nodes, (bases) => Console.log(greeting(bases)))
 })
 
 const up = Effect.fnUntraced(function*(found: Settings["Service"], nodes: number) {

@@ -5,13 +5,16 @@ import { access, constants, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { dirname } from "node:path"
 import pg from "pg"
-import { natsSettings } from "../bus/natsSettings.ts"
+import { exposures, natsSettings } from "../bus/natsSettings.ts"
+import { makePeers } from "../bus/peers.ts"
+import { busKeys } from "../bus/signature.ts"
 import { type EncryptionKey, Settings } from "../config.ts"
 import { placeOf } from "../connections/Connections.ts"
 import { makeEnvelope } from "../crypto/envelope.ts"
 import { runningUrl } from "../postgres/Embedded.ts"
 import { sampleSealed } from "../store/connections.ts"
 import { checkMigrated } from "../store/migrate.ts"
+import { liveNodes } from "../store/nodes.ts"
 import { checkNats } from "./checkNats.ts"
 import { explainStart, failure } from "./failure.ts"
 import { onDatabase } from "./node.ts"
@@ -101,6 +104,14 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(function*(url: Redacted.Red
     bad("secrets", `connections sealed with ${key} cannot be opened (${count}): put that key back into TROUPE_ENCRYPTION_KEYS, or replace their secrets`))
 }, Effect.catch((error) => Effect.succeed([bad("secrets", explainStart(error, 0).userMessage ?? "")])))
 
+/** Whether the nodes that run could verify what a node with these keys says to them, and it what they say. */
+const checkPeers = Effect.fn("cli.doctor.peers")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
+  const nodes = yield* onDatabase(url, liveNodes)
+  const own = busKeys(keys.map(({ key }) => Redacted.value(key))).map(({ name }) => name)
+  return makePeers(own, () => nodes).strangers().map(({ name }) =>
+    bad("nodes", `${name} runs with other TROUPE_ENCRYPTION_KEYS: it and a node with these would not believe each other's messages`))
+}, Effect.catch((error) => Effect.succeed([bad("nodes", explainStart(error, 0).userMessage ?? "")])))
+
 const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
   const reached = yield* Effect.result(version(url))
   if (Result.isFailure(reached)) return [bad("database", explainStart(reached.failure, 0).userMessage ?? "")]
@@ -112,7 +123,7 @@ const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.R
     found,
     ...durable,
     Result.isSuccess(migrated) ? ok("migrations", "up to date") : note("migrations", "some are missing: troupe migrate, or the next start, runs them"),
-    ...Result.isSuccess(migrated) ? yield* checkSecrets(url, keys) : []
+    ...Result.isSuccess(migrated) ? [...yield* checkSecrets(url, keys), ...yield* checkPeers(url, keys)] : []
   ]
 })
 
@@ -149,6 +160,7 @@ export const doctor = Command.make("doctor", flags, Effect.fn("cli.doctor")(func
     else findings.push(note("database", "embedded: it starts with npm start"))
     const nats = natsSettings(settings)
     if (nats !== undefined) {
+      findings.push(...exposures(nats).map((exposure) => note("nats", exposure)))
       const reached = yield* Effect.result(checkNats(nats))
       findings.push(Result.isSuccess(reached) ? ok("nats", reached.success) : bad("nats", `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, and are slow for each other's threads`))
     }

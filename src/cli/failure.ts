@@ -1,8 +1,10 @@
 /** How commands fail: a message for a person, rendered by the command line. */
 import { Effect } from "effect"
 import { CliError } from "effect/cli"
+import { printable } from "./printable.ts"
 
-export const failure = (userMessage: string, cause: unknown = userMessage) => new CliError.UserError({ cause, userMessage })
+/** The message may hold what a server, a database or a file says. */
+export const failure = (userMessage: string, cause: unknown = userMessage) => new CliError.UserError({ cause, userMessage: printable(userMessage) })
 
 const codeOf = (error: unknown): string | undefined => {
   if (typeof error !== "object" || error === null) return undefined

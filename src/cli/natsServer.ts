@@ -5,10 +5,11 @@
 import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { freePort, halt } from "../postgres/cluster.ts"
+import { ensureDataFolder } from "../postgres/dataFolder.ts"
 import { failure } from "./failure.ts"
 import type { Program } from "./kept.ts"
 
@@ -49,7 +50,7 @@ export const prepareNatsServer = Effect.fn("cli.prepareNatsServer")(function*(da
   return yield* Effect.tryPromise({
     try: async (): Promise<NatsServer> => {
       const [config, pid, log] = [join(dataFolder, "nats.conf"), join(dataFolder, "nats.pid"), join(dataFolder, "nats.log")]
-      await mkdir(dataFolder, { recursive: true, mode: 0o755 })
+      await ensureDataFolder(dataFolder)
       await endOld(pid, config)
       const port = await freePort()
       const token = randomBytes(18).toString("base64url")

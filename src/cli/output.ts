@@ -1,15 +1,13 @@
 /** How commands print: JSON for programs, aligned columns for people. */
 import { Console } from "effect"
 import { Flag } from "effect/cli"
+import { json, printable } from "./printable.ts"
 
 export const output = Flag.Literals("output", ["table", "json"]).pipe(
   Flag.withAlias("o"),
   Flag.withDefault("table"),
   Flag.withDescription("How to print")
 )
-
-/** Text of others may hold anything; a terminal must not obey it. */
-export const printable = (text: string) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd")
 
 export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
   const all = [columns.map((c) => c.toUpperCase()), ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, " ")))]
@@ -18,4 +16,4 @@ export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<Readon
 }
 
 export const print = (format: "table" | "json", value: unknown, columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-  Console.log(format === "json" ? JSON.stringify(value) : rows.length === 0 ? "none" : table(columns, rows))
+  Console.log(format === "json" ? json(value) : rows.length === 0 ? "none" : table(columns, rows))

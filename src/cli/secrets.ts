@@ -1,10 +1,11 @@
 /** Secrets that a development server makes once and keeps in its data folder, each in a file of mode 0600. */
 import { Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { chmod, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { EncryptionKey } from "../config.ts"
 import { generateKey, parseKey } from "../crypto/apiKey.ts"
+import { ensureDataFolder } from "../postgres/dataFolder.ts"
 import { failure } from "./failure.ts"
 
 /** What a file holds; undefined when there is none. One that may not be read is not one that is not there. */
@@ -20,7 +21,7 @@ const read = async (path: string) => {
 /** Whole or not at all: half a key would be none. */
 const write = async (folder: string, name: string, text: string) => {
   const path = join(folder, name)
-  await mkdir(folder, { recursive: true, mode: 0o755 })
+  await ensureDataFolder(folder)
   await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 })
   await chmod(`${path}.new`, 0o600)
   await rename(`${path}.new`, path)

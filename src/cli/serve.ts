@@ -1,6 +1,7 @@
 /** `troupe serve`: a production node on a PostgreSQL of the operator's. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { exposures, natsSettings } from "../bus/natsSettings.ts"
 import { type NodeSettings, Settings } from "../config.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { explained, failure } from "./failure.ts"
@@ -17,6 +18,8 @@ const up = Effect.fn("cli.serve")(function*(settings: Settings["Service"]) {
   const { databaseUrl } = settings
   if (databaseUrl === undefined) return yield* failure("TROUPE_DATABASE_URL is missing.")
   const node: NodeSettings = { ...settings, databaseUrl }
+  const nats = natsSettings(node)
+  for (const exposure of nats === undefined ? [] : exposures(nats)) yield* Effect.logWarning(exposure)
   yield* prepareSchema(node)
   const base = yield* startNode(node)
   yield* Effect.logInfo("serving", { url: base, node: settings.nodeId, pid: process.pid })

@@ -3,7 +3,8 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { at, connected, type Connected, field, list, request } from "./client.ts"
 import { demoAgent } from "./demo.ts"
-import { output, print, printable } from "./output.ts"
+import { output, print } from "./output.ts"
+import { json, printable } from "./printable.ts"
 
 export const threadId = Argument.String("thread").pipe(Argument.withDescription("thr_…"))
 
@@ -73,7 +74,9 @@ const line = (event: unknown) => {
   const detail = type === "user_message" || type === "assistant_message" ? textOf(at(event, "content"))
     : type === "tool_intent" ? `${field(event, "toolName")} ${JSON.stringify(at(event, "toolInput") ?? null)}`
     : field(event, "failureCode") || field(event, "code") || field(event, "text")
-  return `${field(event, "seq").padStart(5)}  ${field(event, "occurredAt").slice(11, 23)}  ${type.padEnd(18)} ${printable(detail)}`
+  const head = printable(`${field(event, "seq").padStart(5)}  ${field(event, "occurredAt").slice(11, 23)}  ${type.padEnd(18)}`).replaceAll("\n", " ")
+  // No line of a text looks like an event of its own.
+  return `${head} ${printable(detail).replaceAll("\n", `\n${" ".repeat(head.length + 1)}`)}`
 }
 
 /** Long polls by seq, so that nothing is missed however often the connection breaks. */
@@ -89,7 +92,7 @@ const followThread = Effect.fn("cli.follow")(function*(connection: Connected, th
     }
     failures = 0
     for (const event of list(page.success, "events")) {
-      yield* Console.log(output === "json" ? JSON.stringify(event) : line(event))
+      yield* Console.log(output === "json" ? json(event) : line(event))
       afterSeq = Math.max(afterSeq, Number(field(event, "seq")))
       if (untilEnd && ends.has(field(event, "type"))) return
     }

@@ -65,7 +65,7 @@ export const Agent = Schema.Struct({
   workspaceId: Schema.String,
   profileId: Schema.String,
   createdAt: Timestamp,
-  tags: Schema.Array(Schema.String),
+  tags: Schema.Array(Schema.String).check(Schema.isMaxLength(limits.tagsPerAgent)),
   avatar: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
   identity: Schema.optionalKey(Schema.String),

@@ -11,9 +11,15 @@ export type Scope = typeof Scope.Type
 
 const Scopes = Schema.Array(Scope).check(Schema.isMinLength(1), Schema.isUnique())
 
-/** Body of a create. Any RFC 3339 time is accepted for `expiresAt`; it must lie in the future. */
+/** What a request with the key is recorded as: the type of its principal. */
+export const KeyKind = Schema.Literals(["api_key", "user", "trigger"])
+export type KeyKind = typeof KeyKind.Type
+
+/** Body of a create. Any RFC 3339 time is accepted for `expiresAt`; it must lie in the future, and no later than the end of the key that makes it. */
 export const ApiKeyInput = Schema.Struct({
   name: Name,
+  /** api_key when absent. */
+  kind: Schema.optionalKey(Schema.Literals(["api_key", "user"])),
   scopes: Scopes,
   identity: Schema.optionalKey(Identity),
   expiresAt: Schema.optionalKey(AnyTime)
@@ -23,6 +29,7 @@ export type ApiKeyInput = typeof ApiKeyInput.Type
 export const ApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
+  kind: KeyKind,
   scopes: Schema.Array(Scope),
   identity: Schema.optionalKey(Schema.String),
   createdAt: Timestamp,

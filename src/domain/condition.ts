@@ -44,9 +44,12 @@ const fits: { readonly [Op in ConditionOp]: (value: Schema.Json) => true | strin
   exists: (value) => typeof value === "boolean" || "true or false"
 }
 
+/** A text is as long as it is, without the quotes and escapes of its JSON; anything else is as long as its JSON. */
+const bytesOf = (value: Schema.Json) => utf8Bytes(typeof value === "string" ? value : JSON.stringify(value))
+
 const ConditionValue = Schema.Json.check(
-  Schema.makeFilter((value) => utf8Bytes(JSON.stringify(value)) <= limits.conditionValueBytes || `at most ${limits.conditionValueBytes} bytes of JSON`, {
-    toJsonSchema: () => [{ description: `At most ${limits.conditionValueBytes} bytes of JSON.` }, true]
+  Schema.makeFilter((value) => bytesOf(value) <= limits.conditionValueBytes || `a value of at most ${limits.conditionValueBytes} bytes`, {
+    toJsonSchema: () => [{ description: `At most ${limits.conditionValueBytes} bytes: of a string its own UTF-8, of anything else its JSON.` }, true]
   })
 )
 

@@ -4,15 +4,16 @@
  * The secret comes in by create and patch and is never read back over the interface. OAuth comes later.
  */
 import { Redacted, Schema } from "effect"
-import { HostPattern, OutboundUrl } from "../outbound/urls.ts"
+import { HostPattern, OutboundUrl, type Reach } from "../outbound/urls.ts"
 import { Name } from "./agent.ts"
 import { limits } from "./limits.ts"
 import { Principal } from "./principal.ts"
+import { providerUrl } from "./providers.ts"
 import { Timestamp } from "./time.ts"
 
 /** Whose server it is: a label such as `github`. */
 export const Provider = Schema.String.check(
-  Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/, { expected: "1 to 64 lower-case letters, digits, dots, - or _", toJsonSchema: () => ({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }) })
+  Schema.isPattern(new RegExp(`^[a-z0-9][a-z0-9._-]{0,${limits.providerChars - 1}}$`, "u"), { expected: `1 to ${limits.providerChars} lower-case letters, digits, dots, - or _` })
 )
 
 /** Goes into a header as it is. */
@@ -37,8 +38,8 @@ const SecretFields = {
   token: Schema.optionalKey(HeaderSecret),
   signingSecret: Schema.optionalKey(SigningSecret),
   previousSigningSecret: Schema.optionalKey(SigningSecret),
-  oauth: Schema.optionalKey(Schema.Unknown.check(
-    Schema.makeFilter<unknown>(() => "a token instead: this server does not do OAuth yet", { toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." }) })
+  oauth: Schema.optionalKey(Schema.Json.check(
+    Schema.makeFilter<Schema.Json>(() => "a token instead: this server does not do OAuth yet", { toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." }) })
   ))
 }
 
@@ -102,18 +103,12 @@ export const Connection = Schema.Struct({
 }).annotate({ identifier: "Connection" })
 export type Connection = typeof Connection.Type
 
-/** Where a secret may be sent: undefined is anywhere. */
-interface Reach {
-  readonly allowedHosts?: ReadonlyArray<string>
-}
-
-/** A secret in use. Whoever sends it passes `allowedHosts` on to Outbound. */
-export type ConnectionSecret = Reach & (
-  | { readonly kind: "token"; readonly token: Redacted.Redacted<string> }
-  | { readonly kind: "apiKey"; readonly apiKey: Redacted.Redacted<string> }
+/** A secret in use. Whoever sends it passes `reach` on to Outbound; only a signing secret, which is never sent itself, may have none. */
+export type ConnectionSecret =
+  | { readonly kind: "token"; readonly token: Redacted.Redacted<string>; readonly reach: Reach }
+  | { readonly kind: "apiKey"; readonly apiKey: Redacted.Redacted<string>; readonly reach: Reach }
   /** `whsec_…`, the current one first, at most two. */
-  | { readonly kind: "signing"; readonly secrets: ReadonlyArray<Redacted.Redacted<string>> }
-)
+  | { readonly kind: "signing"; readonly secrets: ReadonlyArray<Redacted.Redacted<string>>; readonly reach?: Reach }
 
 /** The text that is sealed. */
 const Sealed = Schema.fromJsonString(Schema.Union([
@@ -140,9 +135,18 @@ export const splitSecret = (input: ConnectionSecretInput): { readonly plain: str
   return { plain: writeSealed(plain), shown: { kind: plain.kind, ...showable(current) } }
 }
 
-/** Its own list; else the host of its base URL; else anywhere. */
-const reachOf = ({ allowedHosts, baseUrl }: Pick<ConnectionContent, "allowedHosts" | "baseUrl">): Reach =>
-  allowedHosts !== undefined ? { allowedHosts } : baseUrl !== undefined ? { allowedHosts: [new URL(baseUrl).hostname.replace(/^\[|\]$/g, "")] } : {}
+/** Its own list; else the origin of its base URL; else, of a secret that is sent, that of its provider; else nothing says where. */
+const reachOf = ({ allowedHosts, baseUrl, kind, provider }: ConnectionContent): Reach | undefined => {
+  if (allowedHosts !== undefined) return { hosts: allowedHosts }
+  const url = baseUrl ?? (kind === "signing" ? undefined : providerUrl(provider))
+  return url === undefined ? undefined : { origin: new URL(url).origin }
+}
+
+/** Whether a connection says all that it has to: a secret that is sent needs to know where to. */
+export const knowsWhere = (connection: ConnectionContent) => connection.kind === "signing" || reachOf(connection) !== undefined
+
+/** Of a connection from before it had to say: its secret is sent to nobody. */
+const nowhere: Reach = { hosts: [] }
 
 /** A secret in use, from the text that was sealed. */
 export const secretOf = (plain: string, content: ConnectionContent): ConnectionSecret => {
@@ -150,10 +154,10 @@ export const secretOf = (plain: string, content: ConnectionContent): ConnectionS
   const reach = reachOf(content)
   switch (found.kind) {
     case "token":
-      return { ...reach, kind: "token", token: Redacted.make(found.token) }
+      return { reach: reach ?? nowhere, kind: "token", token: Redacted.make(found.token) }
     case "apiKey":
-      return { ...reach, kind: "apiKey", apiKey: Redacted.make(found.apiKey) }
+      return { reach: reach ?? nowhere, kind: "apiKey", apiKey: Redacted.make(found.apiKey) }
     case "signing":
-      return { ...reach, kind: "signing", secrets: found.secrets.map((secret) => Redacted.make(secret)) }
+      return { ...(reach !== undefined && { reach }), kind: "signing", secrets: found.secrets.map((secret) => Redacted.make(secret)) }
   }
 }

@@ -24,13 +24,17 @@ const imageIds = (blocks: ReadonlyArray<ContentBlock>) => blocks.flatMap((block)
 const blocks = Schema.Array(ContentBlock).check(
   Schema.isMinLength(1),
   Schema.isMaxLength(limits.contentBlocks),
-  Schema.makeFilter((content) => imageIds(content).length <= limits.imageBlocks || `at most ${limits.imageBlocks} image blocks`),
+  Schema.makeFilter((content) => imageIds(content).length <= limits.imageBlocks || `at most ${limits.imageBlocks} image blocks`, {
+    toJsonSchema: () => [{ description: `At most ${limits.imageBlocks} image blocks, with different ids.` }, true]
+  }),
   Schema.makeFilter((content) => new Set(imageIds(content)).size === imageIds(content).length || "image ids that are unique within the message")
 )
 
 const withTextOf = (bytes: number) =>
   blocks.check(
-    Schema.makeFilter((content) => textBytes(content) <= bytes || `at most ${bytes} bytes of text in all`),
+    Schema.makeFilter((content) => textBytes(content) <= bytes || `at most ${bytes} bytes of text in all`, {
+      toJsonSchema: () => [{ description: `At most ${bytes} bytes of text in all, and ${limits.messageBytes} of encoded JSON.` }, true]
+    }),
     Schema.makeFilter((content) => utf8Bytes(JSON.stringify(content)) <= limits.messageBytes || `at most ${limits.messageBytes} bytes of encoded JSON`)
   )
 

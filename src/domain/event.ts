@@ -8,6 +8,7 @@
 import { Schema } from "effect"
 import { MessageContent, SubmitMode } from "./content.ts"
 import { ModelImageFormatUnsupportedDetails } from "./failure.ts"
+import { limits } from "./limits.ts"
 import { Principal } from "./principal.ts"
 import { Timestamp } from "./time.ts"
 import { ModelUsage } from "./usage.ts"
@@ -61,8 +62,8 @@ export const ToolFamily = Schema.Literals([
 ])
 
 export const ToolReveal = Schema.Struct({
-  families: Schema.optionalKey(Schema.Array(ToolFamily).check(Schema.isMaxLength(16))),
-  tools: Schema.optionalKey(Schema.Array(RevealedTool).check(Schema.isMaxLength(10)))
+  families: Schema.optionalKey(Schema.Array(ToolFamily).check(Schema.isMaxLength(limits.revealedFamilies))),
+  tools: Schema.optionalKey(Schema.Array(RevealedTool).check(Schema.isMaxLength(limits.revealedTools)))
 }).annotate({ identifier: "ToolReveal" })
 export type ToolReveal = typeof ToolReveal.Type
 
@@ -81,6 +82,8 @@ export const ThreadEvent = Schema.Struct({
   occurredAt: Timestamp,
   content: Schema.optionalKey(MessageContent),
   principal: Schema.optionalKey(Principal),
+  /** Of a message that somebody else has edited: who sent it first. */
+  submittedBy: Schema.optionalKey(Principal),
   submitMode: Schema.optionalKey(SubmitMode),
   inputId: Schema.optionalKey(Schema.String),
   truncated: Schema.optionalKey(Schema.Boolean),

@@ -1,7 +1,8 @@
 /** Failure codes of events, and the details that one of them carries (specification, ModelImageFormatUnsupportedDetails). */
 import { Schema } from "effect"
 import { ImageFormat } from "./content.ts"
-import { nonBlank } from "./text.ts"
+import { limits } from "./limits.ts"
+import { nonBlank, utf8Bytes } from "./text.ts"
 
 export const failureCodes = [
   "model_image_format_unsupported", "model_error", "model_rate_limited", "model_overloaded", "model_unavailable",
@@ -13,10 +14,18 @@ export const failureCodes = [
 export type FailureCode = typeof failureCodes[number]
 export const isFailureCode = (text: string): text is FailureCode => (failureCodes as ReadonlyArray<string>).includes(text)
 
+const sorted = Schema.makeFilter<ReadonlyArray<string>>((formats) => formats.every((format, i) => i === 0 || formats[i - 1]! < format) || "sorted formats", {
+  toJsonSchema: () => [{ description: "Sorted." }, true]
+})
+
 export const ModelImageFormatUnsupportedDetails = Schema.Struct({
   targetId: Schema.String.check(nonBlank),
-  formats: Schema.Array(ImageFormat).check(Schema.isMinLength(1), Schema.isMaxLength(4), Schema.isUnique())
-}).annotate({ identifier: "ModelImageFormatUnsupportedDetails" })
+  formats: Schema.Array(ImageFormat).check(Schema.isMinLength(1), Schema.isMaxLength(4), Schema.isUnique(), sorted)
+}).check(
+  Schema.makeFilter((details) => utf8Bytes(JSON.stringify(details)) <= limits.failureDetailsBytes || `at most ${limits.failureDetailsBytes} bytes of JSON`, {
+    toJsonSchema: () => [{ description: `At most ${limits.failureDetailsBytes} bytes of JSON.` }, true]
+  })
+).annotate({ identifier: "ModelImageFormatUnsupportedDetails" })
 export type FailureDetails = typeof ModelImageFormatUnsupportedDetails.Type
 
 /** Why a turn or a call failed. `details` exactly when the code is model_image_format_unsupported. */

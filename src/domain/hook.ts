@@ -67,7 +67,7 @@ export const HookMatch = Schema.Struct({
   conditions: Schema.optionalKey(Conditions)
 }).annotate({ identifier: "HookMatch" })
 
-const milliseconds = Schema.Int.check(Schema.isBetween({ minimum: limits.hookLeastMs, maximum: limits.hookAsyncTimeoutMs.most }))
+const milliseconds = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: limits.hookLeastMs, maximum: most }))
 
 const fields = {
   name: Name,
@@ -75,9 +75,13 @@ const fields = {
   match: Schema.optionalKey(HookMatch),
   processor: HookProcessor,
   /** How long the first answer may take: 30 s for url and 5 min for agent are default and maximum. A client is not waited for. */
-  timeoutMs: Schema.optionalKey(milliseconds),
+  timeoutMs: Schema.optionalKey(milliseconds(limits.hookTimeoutMs.agent).annotate({
+    description: `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the defaults. A client is not waited for.`
+  })),
   /** How long an ask stays open: 24 h for client, 1 h for url and agent. */
-  asyncTimeoutMs: Schema.optionalKey(milliseconds),
+  asyncTimeoutMs: Schema.optionalKey(milliseconds(limits.hookAsyncTimeoutMs.most).annotate({
+    description: `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url and agent.`
+  })),
   /** When no valid answer comes: deny before something happens, allow after it. */
   onError: Schema.optionalKey(Schema.Literals(["deny", "ask", "allow"])),
   /** When an ask expires: deny. */

@@ -1,10 +1,23 @@
 /** Identity (specification, Scalar types): trimmed on input, 1 to 512 UTF-8 bytes, no control characters. */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { limits } from "./limits.ts"
-import { maxBytes, singleLine } from "./text.ts"
+import { controls, maxBytes, singleLine } from "./text.ts"
 
-export const Identity = Schema.Trim.check(
-  Schema.makeFilter((text) => text.length > 0 || "an identity of at least one character"),
-  maxBytes(limits.identityBytes),
-  singleLine
-)
+const plain = `[^\\s${controls}]`
+
+/** As it is sent, for those who read the contract: whether it fits is judged once it is trimmed. */
+const Sent = Schema.String.check(Schema.makeFilter<string>(() => true, {
+  toJsonSchema: () => ({
+    pattern: `^\\s*${plain}(?:[^${controls}]*${plain})?\\s*$`,
+    description: `At most ${limits.identityBytes} bytes of UTF-8 without control characters, once surrounding whitespace is trimmed.`
+  })
+}))
+
+export const Identity = Sent.pipe(Schema.decodeTo(
+  Schema.Trimmed.check(
+    Schema.makeFilter((text) => text.length > 0 || "an identity of at least one character"),
+    maxBytes(limits.identityBytes),
+    singleLine
+  ),
+  SchemaTransformation.trim()
+))

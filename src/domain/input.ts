@@ -1,4 +1,5 @@
 /** An input of a thread while it waits: the same to the chart, to its row, and to whoever reads the queue. */
+import { bornAt } from "./ids.ts"
 import type { MessageContent, SubmitMode } from "./content.ts"
 import type { Principal } from "./principal.ts"
 
@@ -8,7 +9,10 @@ export interface Input {
   readonly ord: number
   readonly content: MessageContent
   readonly mode: SubmitMode
+  /** Whose words these are: whoever sent it, or edited it last. */
   readonly principal: Principal
+  /** Who sent it first, where somebody else has edited it since. */
+  readonly submittedBy?: Principal
   /** Milliseconds. */
   readonly queuedAt: number
   /** The selector that came with the input. */
@@ -17,4 +21,16 @@ export interface Input {
   readonly forTurnId?: string
   /** The turn that this input retries: the prompt leaves it out. */
   readonly retryOf?: string
+}
+
+/** How long a commit may take without the input counting as one that waited. */
+const atOnceMs = 1000
+
+/**
+ * When an input was queued, as its admission alone lets one tell: one admitted at once was queued when it was admitted, for
+ * one that waited the birth of its id is right to a few milliseconds. Where it is another moment, the admission says so.
+ */
+export const queuedBefore = (inputId: string, admittedAt: number) => {
+  const born = bornAt(inputId)
+  return admittedAt - born < atOnceMs ? admittedAt : born
 }

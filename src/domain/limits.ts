@@ -1,4 +1,22 @@
-/** Every number of the contract, in one place. Source: the specification's Limits, and `[ext]` decisions. */
+/** Every number that the contract holds clients to, in one place: the specification's Limits, and what goes beyond them. */
+
+/** Rows of a page by default, and at most. */
+export const pages = {
+  events: [100, 200],
+  operations: [100, 200],
+  hookDecisions: [100, 200],
+  threads: [50, 200],
+  agents: [50, 200],
+  profiles: [50, 200],
+  roles: [50, 200],
+  toolsets: [50, 200],
+  toolCalls: [50, 200],
+  connections: [50, 200],
+  identities: [50, 200],
+  models: [50, 200],
+  keys: [50, 200]
+} as const
+
 export const limits = {
   identityBytes: 512,
   tagsPerAgent: 32,
@@ -9,6 +27,12 @@ export const limits = {
   modelSelectors: 8,
   selectorChars: 512,
   systemPromptBytes: 4096,
+  /** Bounds of a turn that a profile may set. */
+  turn: {
+    maxSteps: { most: 1000, usual: 50 },
+    maxTurnSeconds: { most: 86_400, usual: 3600 },
+    maxParallelTools: { most: 64, usual: 8 }
+  },
   contentBlocks: 40,
   imageBlocks: 20,
   messageBytes: 512 * 1024,
@@ -21,14 +45,17 @@ export const limits = {
   metadataKeyChars: 64,
   metadataValueChars: 512,
   pendingInputs: 100,
-  pageRows: 200,
   pageBytes: 4 * 1024 * 1024,
+  cursorChars: 2048,
+  /** How long a long poll may ask to wait. */
+  eventsWaitSeconds: 30,
+  operationWaitSeconds: 60,
+  operationReasonBytes: 1024,
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   toolOutputBytes: 256 * 1024,
   idempotencyKeyChars: 255,
   idempotencyHours: 24,
-  keyNameChars: 128,
   hooksPerProfile: 16,
   rolesPerProfile: 8,
   toolsetsPerProfile: 64,
@@ -41,6 +68,7 @@ export const limits = {
   toolSelectorBytes: 176,
   namespaceChars: 32,
   toolsetUrlBytes: 2048,
+  providerChars: 64,
   /** [ext] Of a token or API key; a header holds it. */
   connectionSecretChars: 8192,
   /** [ext] Hosts that a connection's secret may be sent to. */
@@ -52,6 +80,10 @@ export const limits = {
   /** [ext] Input or output schema of a tool of an MCP server. */
   mcpToolSchemaBytes: 64 * 1024,
   toolDescriptionBytes: 4096,
+  toolTitleBytes: 256,
+  toolNameChars: 128,
+  /** Of a tool that is asked about: longer than any that exists. */
+  askedToolBytes: 512,
   /** [ext] How long a call of an MCP tool may take, and a probe of its server. */
   mcpCallMs: 60_000,
   mcpProbeMs: 10_000,
@@ -67,6 +99,7 @@ export const limits = {
   hookReasonBytes: 1024,
   hookAnswerBytes: 64 * 1024,
   /** [ext] What a client says of a call that failed. */
+  toolErrorCodeChars: 64,
   toolErrorBytes: 4096,
   revealedFamilies: 16,
   revealedTools: 10,

@@ -14,7 +14,7 @@ export type OperationAction = "identity.disable" | "identity.enable"
 export const isTerminal = (state: OperationState) => state !== "pending" && state !== "approved"
 
 /** Exactly the status and body that the direct call would have produced. */
-export const OperationResult = Schema.Struct({ status: Schema.Int, body: Schema.Unknown })
+export const OperationResult = Schema.Struct({ status: Schema.Int, body: Schema.Unknown }).annotate({ identifier: "OperationResult" })
 export type OperationResult = typeof OperationResult.Type
 
 export const Operation = Schema.Struct({

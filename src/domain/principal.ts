@@ -26,3 +26,6 @@ export const Principal = Schema.Struct({
   origin: Schema.optionalKey(Origin)
 }).annotate({ identifier: "Principal" })
 export type Principal = typeof Principal.Type
+
+/** The same one, who says the same of where it comes from. */
+export const samePrincipal = Schema.toEquivalence(Principal)

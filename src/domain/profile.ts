@@ -30,13 +30,15 @@ const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 
 
 /** Bounds of a turn: responses of the model, running seconds, tool calls at once. */
 export const ProfileLimits = Schema.Struct({
-  maxSteps: whole(1000),
-  maxTurnSeconds: whole(86_400),
-  maxParallelTools: whole(64)
+  maxSteps: whole(limits.turn.maxSteps.most),
+  maxTurnSeconds: whole(limits.turn.maxTurnSeconds.most),
+  maxParallelTools: whole(limits.turn.maxParallelTools.most)
 }).annotate({ identifier: "ProfileLimits" })
 export type ProfileLimits = typeof ProfileLimits.Type
 
-export const defaultLimits: ProfileLimits = { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 }
+export const defaultLimits: ProfileLimits = {
+  maxSteps: limits.turn.maxSteps.usual, maxTurnSeconds: limits.turn.maxTurnSeconds.usual, maxParallelTools: limits.turn.maxParallelTools.usual
+}
 
 const SystemPrompt = Schema.String.check(maxBytes(limits.systemPromptBytes))
 
@@ -123,7 +125,9 @@ export const Profile = Schema.Struct({
   version: Schema.Int,
   ...ProfileContent.fields,
   createdAt: Timestamp,
-  updatedAt: Timestamp
+  updatedAt: Timestamp,
+  /** Since when no agent may follow it any more, and nothing changes it. */
+  archivedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "Profile" })
 export type Profile = typeof Profile.Type
 

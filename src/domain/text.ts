@@ -19,10 +19,14 @@ export const maxChars = (chars: number) =>
 const control = /\p{Cc}/u
 const loneSurrogate = /\p{Cs}/u
 
+/** Unicode's control characters, C0, DEL and C1, as a class of a pattern that every client's library reads. */
+export const controls = "\\x00-\\x1f\\x7f-\\x9f"
+
 /** For names, titles, tags and metadata: one line of well-formed text. */
 export const singleLine = Schema.makeFilter<string>((text) =>
   control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true, {
-  toJsonSchema: () => [{}, true]
+  // A lone surrogate is no character, so no pattern names it.
+  toJsonSchema: () => [{ pattern: `^[^${controls}]*$` }, true]
 })
 
 export const nonBlank = Schema.makeFilter<string>((text) => /\S/u.test(text) || "a text with a non-whitespace character", {

@@ -26,6 +26,8 @@ export const Thread = Schema.Struct({
   title: Schema.optionalKey(Schema.String),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   model: Schema.optionalKey(Schema.String),
+  /** With profileVersion: the profile that the thread is pinned to, whatever its agent follows. */
+  profileId: Schema.optionalKey(Schema.String),
   profileVersion: Schema.optionalKey(Schema.Int)
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type
@@ -36,7 +38,10 @@ export const QueuedMessage = Schema.Struct({
   queuedAt: Timestamp,
   submitMode: SubmitMode,
   turnId: Schema.String,
+  /** Whose words these are: who sent the message, or edited it last. */
   principal: Principal,
+  /** Who sent it first, where that is somebody else. */
+  submittedBy: Schema.optionalKey(Principal),
   model: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "QueuedMessage" })
 export type QueuedMessage = typeof QueuedMessage.Type
@@ -84,6 +89,12 @@ export const WaitRecord = Schema.Struct({
 }).annotate({ identifier: "Wait" })
 export type WaitRecord = typeof WaitRecord.Type
 
+/** What stands in line waits for: a turn for its place among those that run, or one of its calls for its own. */
+export const WaitingFor = Schema.Literals(["turn_slot", "call_slot"]).annotate({
+  description: "[ext] The turn, or a call of it, stands in line, since as many run at once as one workspace may have on a node. It goes on by itself."
+})
+export type WaitingFor = typeof WaitingFor.Type
+
 export const BudgetSpend = Schema.Struct({
   generatedAt: Timestamp,
   spent: Schema.Finite,
@@ -103,6 +114,7 @@ export const ThreadDetail = Schema.Struct({
   queued: Schema.Array(QueuedMessage),
   /** Since when it has been set aside with its turn undone, because it broke whatever was tried. Until a command wakes it. */
   quarantinedAt: Schema.optionalKey(Timestamp),
+  waitingFor: Schema.optionalKey(WaitingFor),
   usage: ModelUsage
 }).annotate({ identifier: "ThreadDetail" })
 export type ThreadDetail = typeof ThreadDetail.Type

@@ -18,7 +18,7 @@ const MetadataKey = Schema.String.check(Schema.isMinLength(1), maxChars(limits.m
 const MetadataValue = Schema.String.check(maxChars(limits.metadataValueChars), singleLine)
 
 const pairs = Schema.makeFilter<Readonly<Record<string, unknown>>>((metadata) =>
-  Object.keys(metadata).length <= limits.metadataPairs || `at most ${limits.metadataPairs} pairs`)
+  Object.keys(metadata).length <= limits.metadataPairs || `at most ${limits.metadataPairs} pairs`, { toJsonSchema: () => ({ maxProperties: limits.metadataPairs }) })
 
 /** At most 16 pairs; a key has 1 to 64 characters, a value at most 512. */
 export const Metadata = Schema.Record(MetadataKey, MetadataValue).check(pairs)

@@ -25,12 +25,12 @@ export const Namespace = text(`^[a-z0-9][a-z0-9_-]{0,${limits.namespaceChars - 1
 export const isReserved: (namespace: string) => boolean = Schema.is(ToolFamily)
 
 /** Without its namespace. */
-export const ToolName = text("^[A-Za-z0-9_.-]{1,128}$", "1 to 128 letters, digits, _, . and -").annotate({ identifier: "ToolName" })
+export const ToolName = text(`^[A-Za-z0-9_.-]{1,${limits.toolNameChars}}$`, `1 to ${limits.toolNameChars} letters, digits, _, . and -`).annotate({ identifier: "ToolName" })
 export const isToolName = Schema.is(ToolName)
 
 /** What a tool's maker says of it; nothing that it can be held to. */
 export const ToolAnnotations = Schema.Struct({
-  title: Schema.optionalKey(Schema.String.check(maxBytes(256), singleLine)),
+  title: Schema.optionalKey(Schema.String.check(maxBytes(limits.toolTitleBytes), singleLine)),
   readOnlyHint: Schema.optionalKey(Schema.Boolean),
   destructiveHint: Schema.optionalKey(Schema.Boolean),
   idempotentHint: Schema.optionalKey(Schema.Boolean),
@@ -46,7 +46,7 @@ export const schemaShape = (schema: unknown, bytes: number, input: boolean): str
 }
 
 const toolSchema = (input: boolean) =>
-  Schema.Unknown.check(Schema.makeFilter<unknown>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
+  Schema.Json.check(Schema.makeFilter<Schema.Json>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
     toJsonSchema: () => ({ type: "object", description: `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; references only within it.` })
   }))
 
@@ -82,6 +82,10 @@ export const Exposure = Schema.Literals(["always", "search"])
 
 const Transport = Schema.Literal("streamable_http")
 
+const Trusted = Schema.Boolean.annotate({
+  description: "Whether what the server says of its own tools counts: `readOnlyHint` for the role read_only, that and `idempotentHint` for repeating a call after a crash. False unless it is said."
+})
+
 const common = {
   namespace: Namespace,
   description: Schema.optionalKey(Description),
@@ -95,7 +99,8 @@ export const McpToolsetInput = Schema.Struct({
   ...common,
   url: OutboundUrl,
   transport: Schema.optionalKey(Transport),
-  connectionId: Schema.optionalKey(idOf("connection"))
+  connectionId: Schema.optionalKey(idOf("connection")),
+  trusted: Schema.optionalKey(Trusted)
 }).annotate({ identifier: "McpToolsetInput" })
 export type McpToolsetInput = typeof McpToolsetInput.Type
 
@@ -120,6 +125,7 @@ export const ToolsetPatch = Schema.Struct({
   url: Schema.optionalKey(OutboundUrl),
   transport: Schema.optionalKey(Schema.NullOr(Transport)),
   connectionId: Schema.optionalKey(Schema.NullOr(idOf("connection"))),
+  trusted: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   tools: Schema.optionalKey(ClientTools)
 }).annotate({ identifier: "ToolsetPatch" })
 export type ToolsetPatch = typeof ToolsetPatch.Type
@@ -160,7 +166,7 @@ const probed = {
   lastCheckedAt: Schema.optionalKey(Timestamp)
 }
 
-/** `catalogVersion` is 0 until there is a catalogue. */
+/** `catalogVersion` is 0 until there is a catalogue. `url`, `transport` and `trusted` are of kind mcp. */
 const shown = {
   id: Schema.String,
   namespace: Schema.String,
@@ -169,6 +175,7 @@ const shown = {
   url: Schema.optionalKey(Schema.String),
   transport: Schema.optionalKey(Transport),
   connectionId: Schema.optionalKey(Schema.String),
+  trusted: Schema.optionalKey(Schema.Boolean),
   include: Schema.optionalKey(Schema.Array(Schema.String)),
   exclude: Schema.optionalKey(Schema.Array(Schema.String)),
   exposure: Exposure,

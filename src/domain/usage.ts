@@ -17,8 +17,13 @@ export const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalToken
 const optional = ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const
 
 /** USD to a billionth: sums of prices per token stay printable. */
-const cents = (amount: number) => Math.round(amount * 1e9) / 1e9
+export const dollars = (amount: number) => Math.round(amount * 1e9) / 1e9
 
+/** Tokens whose price nobody knows. */
+const isUnpriced = ({ estimatedCost, inputTokens, outputTokens, totalTokens }: ModelUsage) =>
+  estimatedCost === undefined && (inputTokens > 0 || outputTokens > 0 || totalTokens > 0)
+
+/** A sum with tokens of an unknown price has no cost: what is known of it would be taken for the whole. */
 export const addUsage = (a: ModelUsage, b: ModelUsage): ModelUsage => {
   const sum: { -readonly [K in keyof ModelUsage]: ModelUsage[K] } = {
     inputTokens: a.inputTokens + b.inputTokens,
@@ -29,6 +34,7 @@ export const addUsage = (a: ModelUsage, b: ModelUsage): ModelUsage => {
     const total = (a[field] ?? 0) + (b[field] ?? 0)
     if (a[field] !== undefined || b[field] !== undefined) sum[field] = total
   }
-  if (a.estimatedCost !== undefined || b.estimatedCost !== undefined) sum.estimatedCost = cents((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
+  const isPriced = a.estimatedCost !== undefined || b.estimatedCost !== undefined
+  if (isPriced && !isUnpriced(a) && !isUnpriced(b)) sum.estimatedCost = dollars((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
   return sum
 }

@@ -49,8 +49,8 @@ const result = {
   output: Schema.optionalKey(JsonValue),
   error: Schema.optionalKey(Schema.Struct({
     /** For machines: letters, digits, `_`, `.` and `-`. */
-    code: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_.-]{1,64}$/, {
-      expected: "1 to 64 letters, digits, _, . and -", toJsonSchema: () => ({ pattern: "^[A-Za-z0-9_.-]{1,64}$" })
+    code: Schema.String.check(Schema.isPattern(new RegExp(`^[A-Za-z0-9_.-]{1,${limits.toolErrorCodeChars}}$`, "u"), {
+      expected: `1 to ${limits.toolErrorCodeChars} letters, digits, _, . and -`
     })),
     /** For the model. */
     message: Schema.String.check(Schema.isMinLength(1), maxBytes(limits.toolErrorBytes))

@@ -24,7 +24,10 @@ export interface HookQuestion {
   readonly agentId: string
   readonly threadId: string
   readonly turnId: string
+  /** Who sent the message that is judged; of everything else, who began the turn. */
   readonly principal: Principal
+  /** Who began the turn. */
+  readonly turnPrincipal: Principal
   readonly hook: Hook
   /** The hook's place in its profile. */
   readonly index: number

@@ -66,10 +66,10 @@ export interface LateAnswer {
 }
 
 const bodyOf = (question: HookQuestion, attempt: number, asked: number, timeoutMs: number, late: LateAnswer | undefined) => {
-  const { agentId, data: { point, ...data }, deliveryId, hook, index, principal, threadId, turnId, workspace } = question
+  const { agentId, data: { point, ...data }, deliveryId, hook, index, principal, threadId, turnId, turnPrincipal, workspace } = question
   return JSON.stringify({
     type: `hook.${point}`, deliveryId, attempt, occurredAt: toTimestamp(asked), respondBy: toTimestamp(asked + timeoutMs),
-    workspaceId: workspace, agentId, threadId, turnId, hookId: hook.id, index, point, principal, data, ...late
+    workspaceId: workspace, agentId, threadId, turnId, hookId: hook.id, index, point, principal, turnPrincipal, data, ...late
   })
 }
 
@@ -104,7 +104,7 @@ export const makeDeliver = (outbound: Outbound["Service"], connections: Connecti
       }
       const request: Sent = { url, headers, body }
       const result = yield* Effect.result(outbound.request({
-        method: "POST", url, headers, body, timeoutMs: left, maxBytes: limits.hookAnswerBytes, allowedHosts: secret?.allowedHosts
+        workspace: question.workspace, method: "POST", url, headers, body, timeoutMs: left, maxBytes: limits.hookAnswerBytes, reach: secret?.reach
       }))
       let pause = pauseMs(attempt)
       if (result._tag === "Failure") {

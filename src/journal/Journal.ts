@@ -180,6 +180,13 @@ export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{
 /** J3 was broken: a bug. The batch's other actors are not harmed. */
 export class Inconsistent extends Data.TaggedError("Inconsistent")<{ readonly actor: ActorRef; readonly cause: unknown }> {}
 
+export interface Attributes {
+  /** JSON text of the kind's own. */
+  readonly text: string
+  /** Raised by every edit: the ETag. */
+  readonly version: number
+}
+
 /** What became of an input. */
 export type StoredInput =
   | { readonly state: "pending" | "cancelled"; readonly row: InputRow }
@@ -230,8 +237,10 @@ export class Journal extends Context.Service<Journal, {
   readonly log: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
   /** The kept answer to an idempotency key of the last 24 h. */
   readonly key: (workspace: string, scope: string) => Effect.Effect<IdempotencyRow | undefined, JournalUnavailable>
-  /** An actor's attributes as they are now: they are edited past it. */
-  readonly attributes: (actor: ActorRef) => Effect.Effect<string | undefined, JournalUnavailable>
+  /** Keeps the answer to a command that changed nothing: no actor, only the row of its key. False, and nothing stored, when one is kept already. */
+  readonly keep: (workspace: string, row: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
+  /** An actor's attributes as they are now, and how often they were edited: they are edited past it. */
+  readonly attributes: (actor: ActorRef) => Effect.Effect<Attributes | undefined, JournalUnavailable>
   /** What became of an input of an actor, if it was ever taken. */
   readonly input: (actor: ActorRef, inputId: string) => Effect.Effect<StoredInput | undefined, JournalUnavailable>
   /**

@@ -20,6 +20,8 @@ export interface NodeStatus {
   readonly births: number
   /** By how many shards it places actors; nodes of earlier versions do not say it, and place them by 256. */
   readonly shards?: number
+  /** Turns and calls that stand in line for a slot; absent where none does. */
+  readonly inLine?: number
   /** It is on its way out, and takes nothing over any more. */
   readonly draining: boolean
   /** How its bus does: one of BusState. */
@@ -29,6 +31,8 @@ export interface NodeStatus {
 export interface LiveNode extends NodeStatus {
   readonly incarnation: string
   readonly name: string
+  /** Names of the keys of its messages, the one that it signs with first (src/bus/peers.ts). Nodes of earlier versions sign nothing, and name none. */
+  readonly signs?: ReadonlyArray<string>
 }
 
 export class Lease extends Context.Service<Lease, {

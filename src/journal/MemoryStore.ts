@@ -31,7 +31,7 @@ export interface MemoryActor {
 export type Fault = "crash before" | "crash after" | "lost before" | "lost after" | "unavailable" | "late" | "too late"
 
 /** What is asked of the journal beside appends. */
-export type Read = "due" | "tend" | "claim" | "load" | "log" | "key" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
+export type Read = "due" | "tend" | "claim" | "load" | "log" | "key" | "keep" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
 
 /** What happens to a read. */
 export type ReadFault = "unasked" | "unanswered"

@@ -4,7 +4,7 @@ import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Database, isUnavailable } from "../store/Database.ts"
 import { version } from "../version.ts"
 import { Lease, type NodeStatus } from "./Lease.ts"
-import { keepLease, type LeaseOptions, type Neighbour } from "./leaseKeeper.ts"
+import { keepLease, type LeaseOptions, type Neighbour, type RowStatus } from "./leaseKeeper.ts"
 
 const pulse = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select revision from auth_revision)::float8 as "authRevision",
   (select coalesce(json_agg(json_build_object('incarnation', l.incarnation, 'name', l.name, 'status', l.status,
@@ -25,11 +25,11 @@ interface Row {
   alive: boolean
   now: number
   authRevision: number
-  others: ReadonlyArray<{ readonly incarnation: string; readonly name: string; readonly deadline: number; readonly status: Partial<NodeStatus> }>
+  others: ReadonlyArray<{ readonly incarnation: string; readonly name: string; readonly deadline: number; readonly status: Partial<RowStatus> }>
 }
 
 /** What SQL reads of a node (src/journal/agenda.ts): it notes the moments of actors that it gives back. Nodes of earlier versions do not. */
-const written = (status: NodeStatus) => JSON.stringify({ ...status, notes: true })
+const written = (status: RowStatus) => JSON.stringify({ ...status, notes: true })
 
 /** A node of another version may say less, or more. */
 const unsaid: NodeStatus = { actors: 0, births: 0, draining: false, bus: "" }

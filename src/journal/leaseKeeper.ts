@@ -15,7 +15,12 @@ export interface LeaseOptions {
   readonly name: string
   /** Milliseconds; 5,000 unless given. */
   readonly ttl?: number
+  /** What the row says from its first moment on: names of the keys of this node's messages, the first of them signs. */
+  readonly signs?: ReadonlyArray<string>
 }
+
+/** What a row says of its node. */
+export type RowStatus = NodeStatus & Pick<LiveNode, "signs">
 
 /** A node of the list as another one sees it. */
 export interface Neighbour extends LiveNode {
@@ -42,15 +47,15 @@ export interface LeaseBook {
   /** Monotonic milliseconds. */
   readonly monotonic: () => number
   readonly now: () => Promise<number>
-  readonly join: (incarnation: string, name: string, deadline: number, status: NodeStatus) => Promise<Pulse>
+  readonly join: (incarnation: string, name: string, deadline: number, status: RowStatus) => Promise<Pulse>
   /** Undefined when it cannot be reached. */
-  readonly beat: (incarnation: string, deadline: number, status: NodeStatus) => Promise<Pulse | undefined>
+  readonly beat: (incarnation: string, deadline: number, status: RowStatus) => Promise<Pulse | undefined>
   readonly leave: (incarnation: string) => Promise<void>
 }
 
 const byName = (a: LiveNode, b: LiveNode) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
-export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
+export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
   const beatEvery = Math.min(1_000, ttl / 5)
   const authChanges = yield* PubSub.unbounded<number>()
   const rejoined = yield* PubSub.unbounded<string>()
@@ -59,7 +64,8 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
   const oneBeat = Semaphore.makeUnsafe(1)
 
   let incarnation = freshId("node")
-  let status: () => NodeStatus = () => ({ actors: 0, births: 0, draining: false, bus: "" })
+  let described: () => NodeStatus = () => ({ actors: 0, births: 0, draining: false, bus: "" })
+  const status = (): RowStatus => ({ ...described(), ...signs === undefined ? {} : { signs } })
   let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
   /** When the first of the others lapses, should it not beat again. */
@@ -153,7 +159,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, ttl = 5_000 }: Leas
       if (now() >= firstLapse) look()
       return nodes
     },
-    describe: (give) => { status = give },
+    describe: (give) => { described = give },
     beat: beating,
     beatEvery,
     authRevision: () => revision ?? 0,

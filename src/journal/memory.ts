@@ -141,7 +141,17 @@ export const layerMemory = (store: MemoryStore) =>
       log: (ref, afterPos, types) =>
         ask("log", () => Effect.succeed(logOf((store.actors.get(placeOf(ref))?.facts ?? []).filter(({ pos, type }) => pos > afterPos && types.includes(type))))),
       key: (workspace, scope) => ask("key", () => Effect.succeed(store.keyOf(workspace, scope, now()))),
-      attributes: (ref) => ask("attributes", () => Effect.succeed(store.actors.get(placeOf(ref))?.attributes)),
+      keep: (workspace, row) =>
+        ask("keep", () => {
+          if (store.keyOf(workspace, row.scope, now()) !== undefined) return Effect.succeed(false)
+          store.keys.set(workspace + row.scope, { ...row, at: now() })
+          return Effect.succeed(true)
+        }),
+      attributes: (ref) =>
+        ask("attributes", () => {
+          const actor = store.actors.get(placeOf(ref))
+          return Effect.succeed(actor && { text: actor.attributes, version: 1 })
+        }),
       input: (ref, inputId) =>
         ask("input", (): Effect.Effect<StoredInput | undefined> => {
           const actor = store.actors.get(placeOf(ref))

@@ -23,9 +23,13 @@ const quarantining = `update heads t set status = 'failed', runnable_at = null, 
 from (select greatest(h.updated_at, clock_timestamp()) as at from heads h where h.id = $2) g
 where t.id = $2 and t.workspace = $1 and t.epoch = $3 and t.owner = $4`
 
-const describing = `select attributes from heads where id = $2 and workspace = $1`
+const describing = `select attributes, version from heads where id = $2 and workspace = $1`
 
 const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and created_at > now() - interval '24 hours'`
+
+const keepingAlone = `insert into idempotency (workspace, scope, created_at, status, fingerprint, body) values ($1, $2, now(), $3, $4, $5)
+  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body, created_at = excluded.created_at
+  where idempotency.created_at <= now() - interval '24 hours' returning scope`
 
 const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) => Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
 
@@ -61,9 +65,13 @@ export const layerPostgres = (options: JournalOptions = {}) =>
           text: keeping,
           values: [toUuid(workspace), scope]
         })).pipe(Effect.map((rows) => rows[0])),
+      keep: (workspace, { body, fingerprint, scope, status }) =>
+        unavailable(database.read({ name: "keep", text: keepingAlone, values: [toUuid(workspace), scope, status, fingerprint, body] })).pipe(
+          Effect.map((rows) => rows.length > 0)
+        ),
       attributes: ({ id, workspace }) =>
-        unavailable(database.read<{ attributes: string }>({ name: "attributes", text: describing, values: [toUuid(workspace), toUuid(id)] })).pipe(
-          Effect.map(([row]) => row && long(row.attributes))
+        unavailable(database.read<{ attributes: string; version: number }>({ name: "attributes", text: describing, values: [toUuid(workspace), toUuid(id)] })).pipe(
+          Effect.map(([row]) => row && { text: long(row.attributes), version: row.version })
         ),
       input: (actor, inputId) => unavailable(storedInput(database, actor, inputId)),
       post: (row, kept) => unavailable(inbox.post(row, kept)),

@@ -1,5 +1,5 @@
 /**
- * Which models there are: the scripted ones, those of the providers that a key exists for, and the operator's.
+ * Which real models there are: those of the providers that a key exists for, and the operator's.
  *
  * K1. A model of the file adds to a known one of the same id, field by field.
  * K2. A model whose key is missing is listed as `unavailable` when the operator named it, and not at all otherwise.

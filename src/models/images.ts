@@ -22,12 +22,12 @@ export const formatsIn = (prompt: Prompt, formatOf: FormatOf): ReadonlyArray<Ima
   return [...found]
 }
 
-/** Specification: details name the exact target and 1 to 4 unique formats. */
+/** Specification: details name the exact target and 1 to 4 unique formats, sorted. A target's id of 512 characters keeps them below 4 KiB. */
 export const imageFormatFailure = (targetId: string, formats: ReadonlyArray<ImageFormat>, text: string) =>
   new ModelFailure({
     code: "model_image_format_unsupported",
     text,
-    details: { targetId, formats: [...formats] },
+    details: { targetId, formats: [...new Set(formats)].sort() },
     transient: false,
     unavailable: false
   })

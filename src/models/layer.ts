@@ -1,5 +1,5 @@
 /**
- * `Models` for a process: the scripted models, those of the providers that a key exists for, and the operator's.
+ * `Models` for a process: those of the providers that a key exists for, the operator's, and, where it has them, the scripted ones.
  *
  * Samples are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
  */
@@ -20,6 +20,11 @@ export interface ModelsSettings {
   readonly env: Env
   /** The operator's file of models and prices (`TROUPE_MODELS`): its path, or the parsed JSON. */
   readonly modelsFile?: string | Readonly<Record<string, unknown>> | undefined
+  /**
+   * Whether the scripted models are there; default true. Where strangers write, they are not: with one of them whoever sends
+   * a message writes the agent's tool calls, and no price holds them back.
+   */
+  readonly scripted?: boolean | undefined
   /** A provider that sends no byte for this long has failed; default 120 s. */
   readonly idleTimeoutMs?: number | undefined
   /** Formats of stored images; unknown until images exist. */
@@ -75,7 +80,7 @@ export const layerScripted = Layer.sync(Models, () => fromBackends(scriptedModel
 
 const noFile: ModelsFile = {}
 
-export const layer = ({ env, modelsFile, idleTimeoutMs = 120_000, formatOf = noImages }: ModelsSettings): Layer.Layer<Models, ModelsFileInvalid> =>
+export const layer = ({ env, modelsFile, idleTimeoutMs = 120_000, formatOf = noImages, scripted: withScripted = true }: ModelsSettings): Layer.Layer<Models, ModelsFileInvalid> =>
   Layer.effect(Models, Effect.gen(function*() {
     const source = typeof modelsFile === "string" ? modelsFile : "(given)"
     const file = modelsFile === undefined
@@ -83,7 +88,7 @@ export const layer = ({ env, modelsFile, idleTimeoutMs = 120_000, formatOf = noI
       : typeof modelsFile === "string"
       ? yield* readModelsFile(modelsFile)
       : yield* decodeModelsFile(modelsFile, source)
-    const scripted = scriptedModels(createdAt, formatOf)
+    const scripted = withScripted ? scriptedModels(createdAt, formatOf) : []
     const real = realModels(file, source, scripted.map(({ entry }) => entry.id), env, createdAt)
     if (real instanceof ModelsFileInvalid) return yield* real
     return fromBackends([...scripted, ...real.map((remote) => remoteBackend(remote, formatOf, idleTimeoutMs))].map(measured), file.aliases ?? {})

@@ -89,6 +89,8 @@ interface Verdict {
   readonly unavailable?: boolean
 }
 
+const isRedirect = (status: number | undefined) => status !== undefined && status >= 300 && status < 400
+
 const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
   if (LoadAPIKeyError.isInstance(error) || NoSuchModelError.isInstance(error)) return { code: "model_unavailable", unavailable: true }
   // A stream that broke off reaches us as one that cannot be read.
@@ -100,6 +102,7 @@ const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
     if (APICallError.isInstance(error) && error.isRetryable) return { code: "model_unavailable", transient: true }
     return { code: "model_error", transient: network.test(words) || /terminated|aborted|api_error|server_error|internal/.test(words) }
   }
+  if (isRedirect(status)) return { code: "model_unavailable", unavailable: true }
   // A success whose body then broke.
   if (status < 400) return { code: "model_error", transient: true }
   if (status === 429) return outOfQuota.test(words) ? { code: "model_rate_limited", unavailable: true } : { code: "model_rate_limited", transient: true }
@@ -125,6 +128,8 @@ const refusedFormats = (formats: ReadonlyArray<ImageFormat>, message: string): R
 const publicText = ({ status, text }: Trouble): string => {
   // Providers repeat parts of the key here, and a thread's log is read by people who must not see it.
   if (status === 401) return "the provider refused the key (401)"
+  // Which other host it names is nobody's business here.
+  if (isRedirect(status)) return `the provider answered with a redirect (${status}), which is not followed`
   return text.trim() === "" ? "the provider failed" : text.slice(0, maxText)
 }
 

@@ -3,6 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { providerUrls } from "../domain/providers.ts"
 import type { ModelEntry } from "./Model.ts"
 import type { Remote } from "./remote.ts"
 
@@ -24,17 +25,11 @@ export interface Access {
   readonly baseUrl: string | undefined
 }
 
-// Always given: the packages would otherwise read the process's environment behind our back.
-const hosted = {
-  openai: "https://api.openai.com/v1",
-  anthropic: "https://api.anthropic.com/v1",
-  google: "https://generativelanguage.googleapis.com/v1beta"
-} as const
-
+// A base URL is always given: the packages would otherwise read the process's environment behind our back.
 export const toRemote = (entry: ModelEntry, { kind, api, provider, name, apiKey = "", baseUrl }: Access): Remote => {
   switch (kind) {
     case "openai": {
-      const settings = { apiKey, baseURL: baseUrl ?? hosted.openai }
+      const settings = { apiKey, baseURL: baseUrl ?? providerUrls.openai }
       return {
         entry,
         partsOwner: `openai.${api}:${provider}`,
@@ -52,14 +47,14 @@ export const toRemote = (entry: ModelEntry, { kind, api, provider, name, apiKey 
         partsOwner: `anthropic:${provider}`,
         // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
         providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
-        connect: (fetch) => createAnthropic({ apiKey, baseURL: baseUrl ?? hosted.anthropic, fetch })(name)
+        connect: (fetch) => createAnthropic({ apiKey, baseURL: baseUrl ?? providerUrls.anthropic, fetch })(name)
       }
     case "google":
       return {
         entry,
         partsOwner: `google:${provider}`,
         providerOptions: {},
-        connect: (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? hosted.google, fetch })(name)
+        connect: (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
       }
     case "openai-compatible":
       return {

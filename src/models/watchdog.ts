@@ -1,8 +1,10 @@
 /**
- * Ends a request whose provider says nothing for too long.
+ * Ends a request whose provider says nothing for too long, or wants it sent elsewhere.
  *
  * W1. Every byte counts, also pings and comments that carry no content: the watch is on the connection, not on the words.
  * W2. It begins with the request, so silence before the first byte counts as well.
+ * W3. No redirect is followed: keys in headers of their own (`x-api-key`, `x-goog-api-key`) would go along to whatever
+ *     host it names. The 3xx is the answer.
  */
 export interface Watchdog {
   /** Aborts when the caller gives up or the provider is silent. */
@@ -34,7 +36,7 @@ export const makeWatchdog = (given: AbortSignal, idleTimeoutMs: number): Watchdo
   }
 
   const fetch: typeof globalThis.fetch = async (input, init) => {
-    const response = await globalThis.fetch(input, init)
+    const response = await globalThis.fetch(input, { ...init, redirect: "manual" })
     alive()
     if (response.body === null) return response
     const body = response.body.pipeThrough(new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({

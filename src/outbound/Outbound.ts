@@ -4,17 +4,19 @@
  * O1. No address is connected to that is not allowed (`addresses.ts`), and the one connected to is the one that was
  *     checked (`connector.ts`).
  * O2. Time, headers and bodies are capped, and no redirect is followed (`exchange.ts`).
- * O3. Connections are kept alive for a short while and are bounded in number, by host and in all.
+ * O3. Connections are kept for a short while, and each workspace has its own, bounded in number (`pools.ts`).
  */
 import { Context, Effect, Layer } from "effect"
 import { Readable } from "node:stream"
-import { Agent } from "undici"
 import { guardedConnector, type Resolve, systemResolve } from "./connector.ts"
 import { type Asked, type Caps, exchange } from "./exchange.ts"
 import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
-import { refuseUrl, type UrlProblem } from "./urls.ts"
+import { makePools, type PoolLimits, usualPools } from "./pools.ts"
+import { type Reach, refuseUrl, type UrlProblem } from "./urls.ts"
 
 export interface OutboundRequest {
+  /** Who asks: its connections are its own. */
+  readonly workspace: string
   readonly method: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -23,8 +25,8 @@ export interface OutboundRequest {
   readonly timeoutMs: number
   /** Of the answer's body, as sent and decoded. */
   readonly maxBytes: number
-  /** Only these hosts may be asked (a connection's own list). */
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
+  /** Nothing else may be asked (where a connection's secret may go). */
+  readonly reach?: Reach | undefined
 }
 
 export interface OutboundAnswer {
@@ -43,7 +45,7 @@ export interface FetchLimits {
   readonly bodyTimeoutMs?: number
   /** Of one body, as sent and decoded; 8 MiB. */
   readonly maxBytes?: number
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
+  readonly reach?: Reach | undefined
 }
 
 export class Outbound extends Context.Service<Outbound, {
@@ -54,7 +56,7 @@ export class Outbound extends Context.Service<Outbound, {
    * with OutboundFailure, or with the caller's own reason where the caller aborts. `redirect`, `credentials` and the
    * like are not looked at: there are neither redirects nor cookies.
    */
-  readonly fetch: (limits?: FetchLimits) => typeof globalThis.fetch
+  readonly fetch: (workspace: string, limits?: FetchLimits) => typeof globalThis.fetch
   /** Why a URL would be refused before its host is looked up; undefined where it may be asked. For URLs to be stored. */
   readonly refuses: (url: string) => UrlProblem | undefined
 }>()("troupe/outbound/Outbound") {
@@ -65,44 +67,40 @@ export interface OutboundOptions {
   /** TROUPE_ALLOW_PRIVATE_NETWORK: http and private addresses. */
   readonly allowPrivateNetwork: boolean
   readonly connectMs?: number
+  readonly pools?: Partial<PoolLimits>
   /** For tests: names to addresses. */
   readonly resolve?: Resolve
 }
 
 const usual: Caps = { headerTimeoutMs: 30_000, bodyTimeoutMs: 600_000, maxBytes: 8 * 1024 * 1024 }
 
-const make = Effect.fnUntraced(function*({ allowPrivateNetwork, connectMs = 5_000, resolve = systemResolve }: OutboundOptions) {
-  const agent = yield* Effect.acquireRelease(
-    Effect.sync(() => new Agent({
-      allowH2: false,
-      connect: guardedConnector({ allowPrivateNetwork, connectMs, resolve }),
-      // A tool server holds one connection for as long as it is listened to, so a host may need many (O3).
-      connections: 256,
-      maxOrigins: 2_048,
-      pipelining: 1,
-      keepAliveTimeout: 10_000,
-      keepAliveMaxTimeout: 60_000,
-      maxHeaderSize: 16 * 1024,
-      // The caps of each exchange are sharper and exact.
-      headersTimeout: 0,
-      bodyTimeout: 0
-    })),
-    (agent) => Effect.promise(() => agent.destroy())
+const make = Effect.fnUntraced(function*({ allowPrivateNetwork, connectMs = 5_000, pools: limits, resolve = systemResolve }: OutboundOptions) {
+  const pools = yield* Effect.acquireRelease(
+    Effect.sync(() => makePools(guardedConnector({ allowPrivateNetwork, connectMs, resolve }), { ...usualPools, ...limits })),
+    (pools) => Effect.promise(() => pools.destroy())
   )
 
-  const send = async (asked: Asked, caps: Caps, allowedHosts: ReadonlyArray<string> | undefined, signal: AbortSignal) => {
-    const problem = refuseUrl(asked.url, { allowPrivateNetwork, allowedHosts })
+  const send = async (workspace: string, asked: Asked, caps: Caps, reach: Reach | undefined, signal: AbortSignal) => {
+    const problem = refuseUrl(asked.url, { allowPrivateNetwork, reach })
     if (problem !== undefined) throw failed(problem.reason, problem.message)
-    return await exchange(agent, asked, caps, signal)
+    const { dispatcher, done } = pools.lend(workspace, asked.url.origin)
+    try {
+      const answer = await exchange(dispatcher, asked, caps, signal)
+      answer.body.once("close", done)
+      return answer
+    } catch (error) {
+      done()
+      throw error
+    }
   }
 
-  const whole = async ({ allowedHosts, body, headers = {}, maxBytes, method, timeoutMs, url }: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
+  const whole = async ({ body, headers = {}, maxBytes, method, reach, timeoutMs, url, workspace }: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
     if (!URL.canParse(url)) throw failed("forbidden_url", "not a URL")
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(failed("timeout", `no whole answer within ${timeoutMs} ms`)), timeoutMs)
     try {
       const caps = { headerTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs, maxBytes }
-      const answer = await send({ method, url: new URL(url), headers, body }, caps, allowedHosts, AbortSignal.any([signal, late.signal]))
+      const answer = await send(workspace, { method, url: new URL(url), headers, body }, caps, reach, AbortSignal.any([signal, late.signal]))
       const chunks: Array<Uint8Array> = []
       for await (const chunk of answer.body) chunks.push(chunk)
       return { status: answer.status, headers: answer.headers, body: Buffer.concat(chunks).toString("utf8") }
@@ -125,14 +123,14 @@ const make = Effect.fnUntraced(function*({ allowPrivateNetwork, connectMs = 5_00
         Effect.withSpan("Outbound.request", { attributes: { method: options.method } })
       ),
 
-    fetch: ({ allowedHosts, ...limits } = {}) => {
+    fetch: (workspace, { reach, ...limits } = {}) => {
       const caps = { ...usual, ...limits }
       return async (input, init) => {
         const sent = new Request(input, init)
         // Bodies that go out are small and known: read whole, they have a length and can be of any kind that fetch takes.
         const body = sent.body === null ? undefined : new Uint8Array(await sent.arrayBuffer())
         const asked = { method: sent.method, url: new URL(sent.url), headers: Object.fromEntries(sent.headers), body }
-        const answer = await send(asked, caps, allowedHosts, sent.signal)
+        const answer = await send(workspace, asked, caps, reach, sent.signal)
         const bodiless = answer.status === 204 || answer.status === 205
         if (bodiless) answer.body.resume()
         return new Response(bodiless ? null : Readable.toWeb(answer.body), { status: answer.status, headers: answer.headers })

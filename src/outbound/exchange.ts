@@ -64,7 +64,6 @@ const failureOf = (error: unknown): OutboundFailure => {
   if (error instanceof errors.HeadersOverflowError) return failed("too_large", "the headers are too large")
   if (error instanceof errors.InvalidArgumentError) return failed("protocol", "the request is not valid HTTP")
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError) return failed("protocol", "the answer is not valid HTTP")
-  if (error instanceof errors.MaxOriginsReachedError) return failed("connect", "too many hosts are being asked at once")
   if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) return failed("protocol", "the body cannot be decoded")
   // Else the connection broke, before the headers or within the body.
   return failed("protocol", "the connection was lost", true)

@@ -56,17 +56,22 @@ export const HostPattern = Schema.String.check(
 const isListed = (host: string, allowed: ReadonlyArray<string>) =>
   allowed.some((entry) => entry.startsWith("*.") ? host.endsWith(entry.slice(1)) && host.length > entry.length - 1 : host === entry)
 
+/** Where a secret may be sent: to hosts (`HostPattern`), whatever the port, or to one origin as a whole. */
+export type Reach = { readonly hosts: ReadonlyArray<string> } | { readonly origin: string }
+
+const isWithin = (url: URL, reach: Reach) => "origin" in reach ? url.origin === reach.origin : isListed(hostOf(url), reach.hosts)
+
 export interface UrlRules {
   readonly allowPrivateNetwork: boolean
-  /** Only these hosts (`HostPattern`); absent: any. */
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
+  /** Absent: anywhere. */
+  readonly reach?: Reach | undefined
 }
 
 export type UrlProblem =
   | { readonly reason: "forbidden_url" | "forbidden_address"; readonly message: string }
 
 /** Why a URL is never asked, whatever its host's name leads to; undefined where it may be. */
-export const refuseUrl = (text: string | URL, { allowedHosts, allowPrivateNetwork }: UrlRules): UrlProblem | undefined => {
+export const refuseUrl = (text: string | URL, { allowPrivateNetwork, reach }: UrlRules): UrlProblem | undefined => {
   const url = typeof text === "string" ? parse(text) : text
   const forbidden = (message: string): UrlProblem => ({ reason: "forbidden_url", message })
   if (url === undefined) return forbidden("not a URL")
@@ -74,7 +79,7 @@ export const refuseUrl = (text: string | URL, { allowedHosts, allowPrivateNetwor
   if (url.username !== "" || url.password !== "") return forbidden("a URL must not hold credentials")
   const host = hostOf(url)
   if (host === "") return forbidden("the URL has no host")
-  if (allowedHosts !== undefined && !isListed(host, allowedHosts)) return forbidden("the host is not among the allowed ones")
+  if (reach !== undefined && !isWithin(url, reach)) return forbidden("the host is not among the allowed ones")
   if (isIP(host) !== 0 && !isAllowed(host, allowPrivateNetwork)) {
     return { reason: "forbidden_address", message: "the address is not a public one" }
   }

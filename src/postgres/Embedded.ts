@@ -11,13 +11,14 @@
  */
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises"
+import { readFile, realpath, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { account } from "./account.ts"
 import { locate, reachable, sharedHome } from "./binaries.ts"
 import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, start } from "./cluster.ts"
+import { ensureDataFolder } from "./dataFolder.ts"
 import { holder, lock } from "./lock.ts"
 
 export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{ readonly reason: string; readonly cause?: unknown }> {
@@ -51,11 +52,12 @@ const ask = async (kept: typeof Kept.Type) => {
   }
 }
 
-/** Where the data lies: in the data folder, unless PostgreSQL's account cannot go there. */
+/** Where the data lies: in the data folder, unless PostgreSQL's account cannot go there, or could not when it was made. */
 const place = async (dataFolder: string, owner: Cluster["account"]) => {
   const own = join(dataFolder, "postgres")
-  if (await reachable(dataFolder, owner)) return own
-  return join(sharedHome, createHash("sha256").update(own).digest("hex").slice(0, 16), "postgres")
+  const elsewhere = join(sharedHome, createHash("sha256").update(own).digest("hex").slice(0, 16), "postgres")
+  if (!(await reachable(dataFolder, owner))) return elsewhere
+  return !(await isInitialised(own)) && await isInitialised(elsewhere) ? elsewhere : own
 }
 
 /**
@@ -136,7 +138,7 @@ export class Embedded extends Context.Service<Embedded, {
     const fail = (cause: unknown) => new EmbeddedFailed({ reason: cause instanceof Error ? cause.message : String(cause), cause })
     const folder = yield* Effect.tryPromise({
       try: async () => {
-        await mkdir(dataFolder, { recursive: true, mode: 0o755 })
+        await ensureDataFolder(dataFolder, await account())
         return realpath(dataFolder)
       },
       catch: (cause) => new EmbeddedFailed({ reason: `the data folder ${dataFolder} cannot be made: give another in TROUPE_DATA`, cause })

@@ -7,7 +7,7 @@
  *     transaction, so that no node trusts its cache for longer than a beat of its lease.
  */
 import { Context, type Effect } from "effect"
-import type { Scope } from "../domain/apiKey.ts"
+import type { KeyKind, Scope } from "../domain/apiKey.ts"
 import type { DatabaseUnavailable } from "./Database.ts"
 
 export interface StoredKey {
@@ -19,7 +19,7 @@ export interface StoredKey {
   readonly hash: string
   readonly scopes: ReadonlyArray<Scope>
   /** What a request with this key is recorded as. */
-  readonly principal: "user" | "api_key" | "trigger"
+  readonly principal: KeyKind
   readonly identity?: string
   /** The key's identity is disabled: every request is refused with 403. */
   readonly identityDisabled: boolean

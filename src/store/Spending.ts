@@ -5,6 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { toUuid } from "../domain/ids.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
+import { dollars } from "../domain/usage.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "./Database.ts"
 import type { Spend } from "./threadDetail.ts"
@@ -31,7 +32,7 @@ export class Spending extends Context.Service<Spending, {
       const rows = yield* database.read<{ readonly spent: number }>({
         name: "spending", text: sum, values: [toUuid(workspace), toUuid(agentId), since]
       })
-      const spend: Spend = { spent: Math.round((rows[0]?.spent ?? 0) * 1e9) / 1e9, window, at }
+      const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
       const key = workspace + agentId
       held.delete(key)
       held.set(key, spend)

@@ -4,6 +4,7 @@
  */
 import { Context, Data, Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import { dollars } from "../domain/usage.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import type { InputRow, StoredInput } from "../journal/Journal.ts"
 import { long, short } from "../journal/shorthand.ts"
@@ -99,7 +100,7 @@ function make(database: Database["Service"]) {
         Effect.map((row) => row && {
           ...toStoredThread(row),
           inputs: toInputs(row),
-          spend: { window: windows[row.window ?? "24h"] ?? "24h", spent: row.spent }
+          spend: { window: windows[row.window ?? "24h"] ?? "24h", spent: dollars(row.spent) }
         })
       ),
     queue,

@@ -2,9 +2,11 @@
  * Agents as rows: created, merged, archived, listed. Functions over a connection or a transaction.
  *
  * A1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
- * A2. A profile (and its version, if pinned) exists in the same workspace: looked up in the writing transaction, kept by foreign keys.
+ * A2. A profile (and its version, if pinned) exists in the same workspace and is not archived: looked up in the writing
+ *     transaction, and held until its end. One that an agent follows already is not looked at again.
  */
 import { Result, Schema } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { type Agent, AgentInput, type AgentPatch, Budget, Tags } from "../domain/agent.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
@@ -24,10 +26,14 @@ export interface NoProfile {
   readonly refused: "no_profile"
   readonly version?: number
 }
+/** It takes no agents any more. */
+export interface ArchivedProfile {
+  readonly refused: "profile_archived"
+}
 export interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
-export type PatchRefusal = NoProfile | NotThere | { readonly refused: "archived" } | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type PatchRefusal = NoProfile | ArchivedProfile | NotThere | { readonly refused: "archived" } | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
 const AgentBody = Schema.Struct({
   name: Schema.String,
@@ -87,19 +93,23 @@ const columnsOf = ({ profileId, profileVersion, identity, ...body }: AgentInput)
   body: JSON.stringify(body)
 })
 
-/** A2: what is missing, or undefined. */
-const missingProfile = async (db: Connection, workspace: string, input: AgentInput): Promise<NoProfile | undefined> => {
-  const found = input.profileVersion === undefined
-    ? await db.selectFrom("profiles").select("id").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(input.profileId)).executeTakeFirst()
-    : await db.selectFrom("profile_versions").select("profile").where("workspace", "=", toUuid(workspace))
-      .where("profile", "=", toUuid(input.profileId)).where("version", "=", input.profileVersion).executeTakeFirst()
-  if (found !== undefined) return undefined
-  return { refused: "no_profile", ...(input.profileVersion !== undefined && { version: input.profileVersion }) }
+/** A2: why it cannot be followed; undefined where it can. `followed` is the profile of the agent as it is. */
+const unfit = async (tx: Connection, workspace: string, { profileId, profileVersion }: AgentInput, followed?: string): Promise<NoProfile | ArchivedProfile | undefined> => {
+  if (profileId !== followed) {
+    const profile = await tx.selectFrom("profiles").select("archived_at").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(profileId))
+      .forKeyShare().executeTakeFirst()
+    if (profile === undefined) return { refused: "no_profile" }
+    if (profile.archived_at !== null) return { refused: "profile_archived" }
+  }
+  if (profileVersion === undefined) return undefined
+  const version = await tx.selectFrom("profile_versions").select("version").where("workspace", "=", toUuid(workspace))
+    .where("profile", "=", toUuid(profileId)).where("version", "=", profileVersion).executeTakeFirst()
+  return version === undefined ? { refused: "no_profile", version: profileVersion } : undefined
 }
 
-export const createAgent = async (tx: Connection, workspace: string, input: AgentInput, at: number): Promise<StoredAgent | NoProfile> => {
-  const missing = await missingProfile(tx, workspace, input)
-  if (missing) return missing
+export const createAgent = async (tx: Connection, workspace: string, input: AgentInput, at: number): Promise<StoredAgent | NoProfile | ArchivedProfile> => {
+  const refused = await unfit(tx, workspace, input)
+  if (refused) return refused
   if (input.identity !== undefined) await seeIdentity(tx, workspace, input.identity, at)
   const when = new Date(at)
   const row = {
@@ -114,7 +124,7 @@ export const readAgent = async (db: Connection, workspace: string, id: string): 
   return row && stored(row)
 }
 
-/** `fits` says whether the agent's revision meets the request's If-Match (A1). */
+/** `fits` says whether the agent's revision meets the request's If-Match (A1). A patch that changes nothing leaves `rev` as it is. */
 export const patchAgent = async (
   tx: Connection, workspace: string, id: string, patch: AgentPatch, fits: (rev: number) => boolean, at: number
 ): Promise<StoredAgent | PatchRefusal> => {
@@ -126,8 +136,10 @@ export const patchAgent = async (
   const merged = decodeInput(mergePatch(inputOf(row), patch))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const input = merged.success
-  const missing = await missingProfile(tx, workspace, input)
-  if (missing) return missing
+  const before = inputOf(row)
+  if (isDeepStrictEqual(input, before)) return stored(row)
+  const refused = await unfit(tx, workspace, input, before.profileId)
+  if (refused) return refused
   if (input.identity !== undefined && input.identity !== row.identity) await seeIdentity(tx, workspace, input.identity, at)
   const next = { ...columnsOf(input), rev: row.rev + 1, updated_at: new Date(Math.max(at, row.updated_at.getTime())) }
   await tx.updateTable("agents").set(next).where("workspace", "=", row.workspace).where("id", "=", row.id).execute()

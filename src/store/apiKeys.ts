@@ -1,11 +1,14 @@
 /**
- * API keys as rows: issued, listed, revoked. What authentication reads of them is `keysPostgres.ts`.
+ * API keys as rows: issued, read, listed, revoked. What authentication reads of them is `keysPostgres.ts`.
  *
  * Whoever revokes raises the auth revision in the same transaction (Keys.ts, K2).
+ *
+ * L1. A key that was revoked makes no other: whoever issues one holds the row of the key that makes it, so that a revoke of
+ *     a whole lineage waits for what is being made, and finds it.
  */
 import { Schema } from "effect"
 import { sql } from "kysely"
-import { type ApiKey, Scope } from "../domain/apiKey.ts"
+import { type ApiKey, KeyKind, Scope } from "../domain/apiKey.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
@@ -20,6 +23,7 @@ export interface NewKey {
   /** SHA-256 of the whole text, in hex. */
   readonly hash: string
   readonly name: string
+  readonly kind?: KeyKind
   readonly scopes: ReadonlyArray<Scope>
   readonly identity?: string
   /** Milliseconds since 1970. */
@@ -29,13 +33,15 @@ export interface NewKey {
 }
 
 export const readScopes = Schema.decodeUnknownSync(Schema.Array(Scope))
+export const readKind = Schema.decodeUnknownSync(KeyKind)
 const isPrincipal = Schema.is(Principal)
 
-const columns = ["id", "name", "scopes", "identity", "created_at", "created_by", "expires_at", "last_used_at"] as const
+const columns = ["id", "name", "kind", "scopes", "identity", "created_at", "created_by", "expires_at", "last_used_at"] as const
 
 interface Row {
   readonly id: string
   readonly name: string
+  readonly kind: string
   readonly scopes: ReadonlyArray<string>
   readonly identity: string | null
   readonly created_at: Date
@@ -47,6 +53,7 @@ interface Row {
 const keyOf = (row: Row): ApiKey => ({
   id: fromUuid("key", row.id),
   name: row.name,
+  kind: readKind(row.kind),
   scopes: readScopes(row.scopes),
   ...(row.identity !== null && { identity: row.identity }),
   createdAt: toTimestamp(row.created_at.getTime()),
@@ -58,7 +65,7 @@ const keyOf = (row: Row): ApiKey => ({
 export const createKey = async (tx: Connection, workspace: string, key: NewKey, at: number): Promise<ApiKey> => {
   if (key.identity !== undefined) await seeIdentity(tx, workspace, key.identity, at)
   const row = {
-    workspace: toUuid(workspace), id: toUuid(freshId("key")), public: key.public, hash: key.hash, name: key.name,
+    workspace: toUuid(workspace), id: toUuid(freshId("key")), public: key.public, hash: key.hash, name: key.name, kind: key.kind ?? "api_key",
     scopes: [...key.scopes], identity: key.identity ?? null, created_at: new Date(at),
     created_by: key.by === undefined ? null : JSON.stringify(key.by),
     expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt), last_used_at: null, revoked_at: null
@@ -72,13 +79,41 @@ export const raiseAuthRevision = async (tx: Connection): Promise<void> => {
   await tx.updateTable("auth_revision").set({ revision: sql`revision + 1` }).execute()
 }
 
-/** False when there is no such key, or it was revoked before. */
-export const revokeKey = async (tx: Connection, workspace: string, id: string, at: number): Promise<boolean> => {
-  const revoked = await tx.updateTable("api_keys").set({ revoked_at: new Date(at) })
+/** Holds the row of a key until the transaction ends (L1); false where it was revoked. */
+export const holdKey = async (tx: Connection, workspace: string, id: string): Promise<boolean> => {
+  const row = await tx.selectFrom("api_keys").select("revoked_at")
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forShare().executeTakeFirst()
+  return row !== undefined && row.revoked_at === null
+}
+
+/** The keys that this one has made, and those that they have made, and so on: also past keys that were revoked before. */
+const lineageOf = (workspace: string, id: string) => sql<{ id: string }>`with recursive lineage as (
+    select ${toUuid(id)}::uuid as id
+    union
+    select k.id from lineage l join api_keys k on k.workspace = ${toUuid(workspace)} and k.created_by ->> 'id' = 'key_' || id_body(l.id))
+  select id from lineage`
+
+/** False when there was nothing to revoke: no such key, or it was revoked before; with `descendants`, they too. */
+export const revokeKey = async (tx: Connection, workspace: string, id: string, at: number, descendants = false): Promise<boolean> => {
+  let any = false
+  for (;;) {
+    const ids = descendants ? (await lineageOf(workspace, id).execute(tx)).rows.map((row) => row.id) : [toUuid(id)]
+    const revoked = await tx.updateTable("api_keys").set({ revoked_at: new Date(at) })
+      .where("workspace", "=", toUuid(workspace)).where("id", "in", ids).where("revoked_at", "is", null).executeTakeFirst()
+    if (revoked.numUpdatedRows === 0n) break
+    any = true
+    // One of them may have been making another, which the update has waited for (L1): it is found by the next look.
+    if (!descendants) break
+  }
+  if (any) await raiseAuthRevision(tx)
+  return any
+}
+
+/** A key that is not revoked. */
+export const readKey = async (db: Connection, workspace: string, id: string): Promise<ApiKey | undefined> => {
+  const row = await db.selectFrom("api_keys").select(columns)
     .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).where("revoked_at", "is", null).executeTakeFirst()
-  if (revoked.numUpdatedRows === 0n) return false
-  await raiseAuthRevision(tx)
-  return true
+  return row && keyOf(row)
 }
 
 /** Keys that are not revoked, newest first; expired ones stay until they are deleted. */

@@ -1,11 +1,11 @@
 /** Columns of the configuration tables (migration 2), as queries see them. JSON columns are written as text. */
-import type { ColumnType } from "kysely"
+import type { ColumnType, Generated } from "kysely"
 
 type Json = ColumnType<unknown, string, string>
 type NullableJson = ColumnType<unknown, string | null, string | null>
 
 export interface ConfigurationTables {
-  profiles: { workspace: string; id: string; version: number; created_at: Date }
+  profiles: { workspace: string; id: string; version: number; created_at: Date; archived_at: Date | null }
   profile_versions: { workspace: string; profile: string; version: number; body: Json; created_at: Date }
   agents: {
     workspace: string
@@ -25,6 +25,7 @@ export interface ConfigurationTables {
     public: string
     hash: string
     name: string
+    kind: Generated<string>
     scopes: Array<string>
     identity: string | null
     created_at: Date

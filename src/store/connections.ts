@@ -9,7 +9,7 @@
 import { Schema } from "effect"
 import { sql } from "kysely"
 import {
-  type Connection as Shown, ConnectionContent, type ConnectionInput, type ConnectionKind, type ConnectionPatch, splitSecret
+  type Connection as Shown, ConnectionContent, type ConnectionInput, type ConnectionKind, type ConnectionPatch, knowsWhere, splitSecret
 } from "../domain/connection.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
@@ -18,16 +18,19 @@ import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import type { Connection } from "./Connection.ts"
 import { behind, type Position } from "./newestFirst.ts"
-import { readContent } from "./profiles.ts"
-import { versionsNaming } from "./profileUses.ts"
+import { isNamed } from "./profileUses.ts"
 
 export interface StoredConnection {
   readonly connection: Shown
   readonly rev: number
 }
 
+/** Nothing says where its secret may be sent. */
+export interface NoHosts {
+  readonly refused: "no_hosts"
+}
 export interface PatchRefusal {
-  readonly refused: "not_found" | "precondition" | "other_kind"
+  readonly refused: "not_found" | "precondition" | "other_kind" | NoHosts["refused"]
 }
 export interface DeleteRefusal {
   readonly refused: "not_found" | "precondition" | "in_use"
@@ -70,10 +73,11 @@ const connections = (db: Connection, workspace: string) =>
 
 export const createConnection = async (
   tx: Connection, workspace: string, { secret, ...told }: ConnectionInput, createdBy: Principal, seal: Seal, at: number
-): Promise<StoredConnection> => {
+): Promise<StoredConnection | NoHosts> => {
   const id = freshId("connection")
   const { plain, shown } = splitSecret(secret)
   const body: ConnectionContent = { ...told, ...shown, createdBy }
+  if (!knowsWhere(body)) return { refused: "no_hosts" }
   const row = { id: toUuid(id), rev: 1, created_at: new Date(at), updated_at: new Date(at), last_used_at: null }
   await tx.insertInto("connections")
     .values({ ...row, workspace: toUuid(workspace), body: JSON.stringify(body), sealed: seal(id, plain) }).execute()
@@ -107,6 +111,8 @@ export const patchConnection = async (
   const { last4, ...kept } = before
   const shown = written === undefined ? { ...(last4 !== undefined && { last4 }) } : written.shown
   const content = readConnectionContent({ ...mergePatch(kept, patch), ...shown })
+  // One from before it had to say may be renamed, but gets no new secret.
+  if (!knowsWhere(content) && (written !== undefined || knowsWhere(before))) return { refused: "no_hosts" }
   const body = JSON.stringify(content)
   if (written === undefined && body === JSON.stringify(readConnectionContent({ ...kept, ...shown }))) return storedOf(row)
   const next = { rev: row.rev + 1, updated_at: new Date(Math.max(at, row.updated_at.getTime())) }
@@ -115,11 +121,6 @@ export const patchConnection = async (
     .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).execute()
   return storedOf({ ...row, ...next, body: content })
 }
-
-/** Whether a hook of a version by which a turn could begin now names it. */
-const hookNames = async (tx: Connection, workspace: string, id: string) =>
-  (await versionsNaming(tx, workspace, id)).some((body) =>
-    readContent(body).hooks.some(({ processor }) => processor.type === "url" && processor.connectionId === id))
 
 const toolsetNames = async (tx: Connection, workspace: string, id: string) => {
   const found = await tx.selectFrom("toolsets").select("id")
@@ -143,7 +144,7 @@ export const deleteConnection = async (
   const row = await locked(tx, workspace, id)
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
-  if (await toolsetNames(tx, workspace, id) || await hookNames(tx, workspace, id)) return { refused: "in_use" }
+  if (await toolsetNames(tx, workspace, id) || await isNamed(tx, workspace, id)) return { refused: "in_use" }
   await tx.deleteFrom("connections").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).execute()
   return undefined
 }

@@ -66,6 +66,8 @@ export interface JournalTables {
   inbox: { workspace: Fixed<string>; id: Fixed<string>; actor: Fixed<string>; kind: Fixed<string>; created_at: Generated<Date>; command: Fixed<string> }
   /** A view: of each node's rows, and of those that nodes of before migration 5 have written. */
   spent: { workspace: Fixed<string>; subject: Fixed<string>; minute: Fixed<number>; amount: Fixed<number> }
+  /** Amounts are read as sums. */
+  tallies: { workspace: Fixed<string>; minute: Fixed<number>; resource: Fixed<string>; node: Fixed<string>; amount: Fixed<string> }
   nodes: {
     incarnation: Fixed<string>
     name: Fixed<string>

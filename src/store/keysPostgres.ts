@@ -3,12 +3,13 @@ import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Database } from "./Database.ts"
 import { Keys, type StoredKey } from "./Keys.ts"
-import { readScopes } from "./apiKeys.ts"
+import { readKind, readScopes } from "./apiKeys.ts"
 
 interface Row {
   readonly workspace: string
   readonly id: string
   readonly hash: string
+  readonly kind: string
   readonly scopes: ReadonlyArray<string>
   readonly identity: string | null
   readonly expires_at: Date | null
@@ -17,7 +18,7 @@ interface Row {
 }
 
 const find = `
-  select k.workspace, k.id, k.hash, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as revoked,
+  select k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as revoked,
          coalesce(h.status = 'disabled', false) as disabled
     from api_keys k
     left join identities i on i.workspace = k.workspace and i.identity = k.identity
@@ -42,7 +43,7 @@ const storedKey = (row: Row): StoredKey => ({
   id: fromUuid("key", row.id),
   hash: row.hash,
   scopes: readScopes(row.scopes),
-  principal: "api_key",
+  principal: readKind(row.kind),
   ...(row.identity !== null && { identity: row.identity }),
   identityDisabled: row.disabled,
   ...(row.expires_at !== null && { expiresAt: row.expires_at.getTime() }),

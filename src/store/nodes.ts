@@ -1,10 +1,10 @@
 /** The nodes whose leases are alive, as they described themselves with their last beats. Not of a workspace: of the installation. */
 import { sql } from "kysely"
 import { fromUuid } from "../domain/ids.ts"
-import type { NodeStatus } from "../journal/Lease.ts"
+import type { LiveNode, NodeStatus } from "../journal/Lease.ts"
 import type { Connection } from "./Connection.ts"
 
-export interface NodeRow extends Partial<NodeStatus> {
+export interface NodeRow extends Partial<NodeStatus>, Pick<LiveNode, "signs"> {
   readonly name: string
   readonly incarnation: string
   readonly version: string
@@ -14,14 +14,15 @@ export interface NodeRow extends Partial<NodeStatus> {
 }
 
 /** What a node of another version says may be less, or more. */
-const readStatus = (status: unknown): Partial<NodeStatus> => {
+const readStatus = (status: unknown): Partial<NodeStatus> & Pick<LiveNode, "signs"> => {
   if (typeof status !== "object" || status === null) return {}
-  const { actors, bus, draining, shards } = { actors: undefined, bus: undefined, draining: undefined, shards: undefined, ...status }
+  const { actors, bus, draining, shards, signs }: Readonly<Record<string, unknown>> = { actors: undefined, bus: undefined, draining: undefined, shards: undefined, signs: undefined, ...status }
   return {
     ...(typeof actors === "number" ? { actors } : {}),
     ...(typeof bus === "string" ? { bus } : {}),
     ...(typeof draining === "boolean" ? { draining } : {}),
-    ...(typeof shards === "number" ? { shards } : {})
+    ...(typeof shards === "number" ? { shards } : {}),
+    ...(Array.isArray(signs) ? { signs: signs.filter((name): name is string => typeof name === "string") } : {})
   }
 }
 

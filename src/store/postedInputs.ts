@@ -20,7 +20,8 @@ const behind = 2_000_000_000
 /** What `post` of actors/thread/layer.ts wrote; a row that another version wrote in another way is not shown. */
 const read = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({
   input: Schema.Struct({
-    inputId: idOf("input"), content: MessageContent, mode: SubmitMode, principal: Principal, model: Schema.optionalKey(Schema.String)
+    inputId: idOf("input"), content: MessageContent, mode: SubmitMode, principal: Principal, model: Schema.optionalKey(Schema.String),
+    queuedAt: Schema.optionalKey(Schema.Int)
   })
 })))
 
@@ -30,5 +31,5 @@ export const postedInputs = (posted: PostedJson): ReadonlyArray<InputRow> =>
     Option.match(read(command), {
       onNone: () => [],
       onSome: ({ input: { inputId, ...rest } }) =>
-        [{ id: inputId, ord: behind + i, state: "pending" as const, body: JSON.stringify({ ...rest, queuedAt: Math.floor(at) }) }]
+        [{ id: inputId, ord: behind + i, state: "pending" as const, body: JSON.stringify({ queuedAt: Math.floor(at), ...rest }) }]
     }))

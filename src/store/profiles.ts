@@ -5,6 +5,8 @@
  * F2. A patch that changes nothing makes no version.
  * F3. What a profile names is there when it is written (`profileReferences.ts`). A hook's id is made here;
  *     a patch may carry those of the latest version, and no other.
+ * F4. One that is archived stays as it is, and no agent begins to follow it: whoever makes one follow it holds its row
+ *     (`agents.ts`, A2), and whoever archives it looks for agents behind that lock.
  */
 import { Effect, Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -27,7 +29,7 @@ export interface UnknownHook {
 export type CreateRefusal = UnknownHook | MissingReference
 export type ProfileRefusal =
   | CreateRefusal
-  | { readonly refused: "not_found" | "precondition" }
+  | { readonly refused: "not_found" | "precondition" | "archived" }
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
 const { hooks, roleIds, toolsetIds } = ProfileContent.fields
@@ -47,6 +49,7 @@ interface Row {
   readonly body: unknown
   readonly born: Date
   readonly made: Date
+  readonly archived: Date | null
 }
 
 const profileOf = (row: Row): Profile => ({
@@ -54,14 +57,15 @@ const profileOf = (row: Row): Profile => ({
   version: row.version,
   ...readContent(row.body),
   createdAt: toTimestamp(row.born.getTime()),
-  updatedAt: toTimestamp(row.made.getTime())
+  updatedAt: toTimestamp(row.made.getTime()),
+  ...(row.archived !== null && { archivedAt: toTimestamp(row.archived.getTime()) })
 })
 
 const versions = (db: Connection, workspace: string) =>
   db.selectFrom("profiles as p")
     .innerJoin("profile_versions as v", (join) => join.onRef("v.workspace", "=", "p.workspace").onRef("v.profile", "=", "p.id"))
     .where("p.workspace", "=", toUuid(workspace))
-    .select(["p.id", "v.version", "v.body", "p.created_at as born", "v.created_at as made"])
+    .select(["p.id", "v.version", "v.body", "p.created_at as born", "v.created_at as made", "p.archived_at as archived"])
 
 const latest = (db: Connection, workspace: string) => versions(db, workspace).whereRef("v.version", "=", "p.version")
 
@@ -85,7 +89,7 @@ export const createProfile = async (tx: Connection, workspace: string, input: Pr
   await tx.insertInto("profiles").values({ workspace: toUuid(workspace), id, version: 1, created_at: when }).execute()
   await tx.insertInto("profile_versions")
     .values({ workspace: toUuid(workspace), profile: id, version: 1, body: JSON.stringify(content), created_at: when }).execute()
-  return profileOf({ id, version: 1, body: content, born: when, made: when })
+  return profileOf({ id, version: 1, body: content, born: when, made: when, archived: null })
 }
 
 /** The latest version, or the one asked for. */
@@ -99,10 +103,11 @@ export const readProfile = async (db: Connection, workspace: string, id: string,
 export const patchProfile = async (
   tx: Connection, workspace: string, id: string, patch: ProfilePatch, fits: (version: number) => boolean, at: number
 ): Promise<Profile | ProfileRefusal> => {
-  const held = await tx.selectFrom("profiles").select(["id", "version", "created_at"])
+  const held = await tx.selectFrom("profiles").select(["id", "version", "created_at", "archived_at"])
     .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
   if (held === undefined) return { refused: "not_found" }
   if (!fits(held.version)) return { refused: "precondition" }
+  if (held.archived_at !== null) return { refused: "archived" }
   const current = await latest(tx, workspace).where("p.id", "=", held.id).executeTakeFirstOrThrow()
   const before = readContent(current.body)
   const merged = decodeInput(mergePatch(before, patch))
@@ -116,13 +121,30 @@ export const patchProfile = async (
   const when = new Date(Math.max(at, current.made.getTime()))
   await tx.insertInto("profile_versions").values({ workspace: toUuid(workspace), profile: held.id, version, body, created_at: when }).execute()
   await tx.updateTable("profiles").set({ version }).where("workspace", "=", toUuid(workspace)).where("id", "=", held.id).execute()
-  return profileOf({ id: held.id, version, body: content, born: held.created_at, made: when })
+  return profileOf({ id: held.id, version, body: content, born: held.created_at, made: when, archived: null })
+}
+
+/** Archiving again changes nothing (F4). */
+export const archiveProfile = async (
+  tx: Connection, workspace: string, id: string, fits: (version: number) => boolean, at: number
+): Promise<{ readonly refused: "not_found" | "precondition" | "in_use" } | undefined> => {
+  const held = await tx.selectFrom("profiles").select(["id", "version", "archived_at"])
+    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+  if (held === undefined) return { refused: "not_found" }
+  if (!fits(held.version)) return { refused: "precondition" }
+  if (held.archived_at !== null) return undefined
+  const follower = await tx.selectFrom("agents").select("id")
+    .where("workspace", "=", toUuid(workspace)).where("profile", "=", held.id).where("archived_at", "is", null).limit(1).executeTakeFirst()
+  if (follower !== undefined) return { refused: "in_use" }
+  await tx.updateTable("profiles").set({ archived_at: new Date(at) }).where("workspace", "=", toUuid(workspace)).where("id", "=", held.id).execute()
+  return undefined
 }
 
 export const listProfiles = async (
-  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+  db: Connection, workspace: string, options: { readonly includeArchived: boolean; readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<Profile>> => {
-  const rows = await latest(db, workspace).where(behind("p.created_at", "p.id", options.after))
+  const rows = await latest(db, workspace).$if(!options.includeArchived, (q) => q.where("p.archived_at", "is", null))
+    .where(behind("p.created_at", "p.id", options.after))
     .orderBy("p.created_at", "desc").orderBy("p.id", "desc").limit(options.limit).execute()
   return rows.map(profileOf)
 }

@@ -1,7 +1,7 @@
 /**
  * Roles as rows. The built-in ones have none: they are found here beside those of the workspace.
  *
- * O1. At most 64 a workspace: whoever creates one holds the workspace's row, so that no two count at once.
+ * O1. At most 64 a workspace (`counts.ts`).
  * O2. `rev` rises by one with every change; it is the ETag. A patch that changes nothing changes no `rev`.
  * O3. Every change and delete raises the auth revision in the same transaction: no node goes on with the
  *     role as it was for longer than a beat.
@@ -19,8 +19,9 @@ import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import { raiseAuthRevision } from "./apiKeys.ts"
 import type { Connection } from "./Connection.ts"
+import { isFull } from "./counts.ts"
 import { behind, type Position } from "./newestFirst.ts"
-import { versionsNaming } from "./profileUses.ts"
+import { isNamed } from "./profileUses.ts"
 
 export interface StoredRole {
   readonly role: Role
@@ -78,11 +79,7 @@ const among = (ids: ReadonlyArray<string>) => sql<boolean>`id = any(${ids.map(to
 export const createRole = async (
   tx: Connection, workspace: string, input: RoleInput, by: Principal, at: number
 ): Promise<StoredRole | undefined> => {
-  // Not `for update`: that would wait for every row being written that refers to the workspace.
-  await tx.selectFrom("workspaces").select("id").where("id", "=", toUuid(workspace)).forNoKeyUpdate().executeTakeFirstOrThrow()
-  const { count } = await tx.selectFrom("roles").select((eb) => eb.fn.countAll<string>().as("count"))
-    .where("workspace", "=", toUuid(workspace)).executeTakeFirstOrThrow()
-  if (Number(count) >= limits.rolesPerWorkspace) return undefined
+  if (await isFull(tx, workspace, "roles", limits.rolesPerWorkspace)) return undefined
   const body = bodyOf(input)
   const when = new Date(at)
   const row = { id: toUuid(freshId("role")), rev: 1, created_at: when, updated_at: when }
@@ -126,18 +123,6 @@ export const patchRole = async (
   return stored({ ...row, ...next, body })
 }
 
-const Listing = Schema.Struct({ roleIds: Schema.optionalKey(Schema.Array(Schema.String)) })
-const readListing = Schema.decodeUnknownSync(Listing)
-
-/** What a version of a profile lists, from its body. */
-const listedRoles = (body: unknown): ReadonlyArray<string> => readListing(body).roleIds ?? []
-
-/** Whether anybody who starts a turn now could need the role. */
-const isInUse = async (tx: Connection, workspace: string, id: string): Promise<boolean> => {
-  const bodies = await versionsNaming(tx, workspace, id)
-  return bodies.some((body) => listedRoles(body).includes(id))
-}
-
 export const deleteRole = async (
   tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
 ): Promise<NotChangeable | { readonly refused: "in_use" } | undefined> => {
@@ -145,7 +130,7 @@ export const deleteRole = async (
   const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
-  if (await isInUse(tx, workspace, id)) return { refused: "in_use" }
+  if (await isNamed(tx, workspace, id)) return { refused: "in_use" }
   await tx.deleteFrom("roles").where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
   await raiseAuthRevision(tx)
   return undefined

@@ -25,6 +25,8 @@ export interface ThreadAttributes {
   readonly maxCost?: number
   /** Selector for turns whose input brings none. */
   readonly model?: string
+  /** With profileVersion: what it is pinned to (`threadProfile.ts`). */
+  readonly profileId?: string
   readonly profileVersion?: number
   /** The thread judges for a hook of another one, at the cost of that one's agent. */
   readonly reviews?: { readonly agentId: string; readonly threadId: string }
@@ -78,6 +80,7 @@ export const queuedMessage = (input: Input, activeTurnId: string | undefined): Q
   submitMode: input.mode,
   turnId: turnOf(input, activeTurnId),
   principal: input.principal,
+  ...(input.submittedBy === undefined ? {} : { submittedBy: input.submittedBy }),
   ...(input.model === undefined ? {} : { model: input.model })
 })
 
@@ -89,14 +92,14 @@ export const queueOf = (pending: ReadonlyArray<Input>, activeTurnId: string | un
   executionOrder(pending).map((input) => queuedMessage(input, activeTurnId))
 
 /** The thread itself: what was said of it, and when. */
-export const threadOf = ({ agentId, attributes, createdAt, head, threadId, workspaceId }: Omit<ThreadRows, "pending" | "waits" | "carry">): Thread => {
-  const { createdBy, editedAt = 0, identity, maxCost, metadata, model, profileVersion, title, updatedBy = createdBy } = attributes
+export const threadOf = ({ agentId, attributes, createdAt, threadId, workspaceId }: Omit<ThreadRows, "head" | "pending" | "waits" | "carry">): Thread => {
+  const { createdBy, editedAt = createdAt, identity, maxCost, metadata, model, profileId, profileVersion, title, updatedBy = createdBy } = attributes
   return {
     id: threadId,
     agentId,
     workspaceId,
     createdAt: toTimestamp(createdAt),
-    updatedAt: toTimestamp(Math.max(head.updatedAt, editedAt)),
+    updatedAt: toTimestamp(editedAt),
     createdBy,
     updatedBy,
     ...(identity === undefined ? {} : { identity }),
@@ -104,19 +107,20 @@ export const threadOf = ({ agentId, attributes, createdAt, head, threadId, works
     ...(title === undefined ? {} : { title }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(model === undefined ? {} : { model }),
+    ...(profileId === undefined ? {} : { profileId }),
     ...(profileVersion === undefined ? {} : { profileVersion })
   }
 }
 
-/** That of the newest work: the last input that waits, else the last turn. */
-export const modelOf = (pending: ReadonlyArray<Input>, attributes: ThreadAttributes, carry: ThreadCarry) => {
-  const newest = executionOrder(pending).at(-1)
-  return newest === undefined ? carry.model : newest.model ?? attributes.model ?? carry.model
+/** The input that runs last and opens a turn: its model is the thread's newest. What steers the running turn has that turn's. */
+export const lastToOpen = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(pending: ReadonlyArray<I>, activeTurnId: string | undefined): I | undefined => {
+  const last = executionOrder(pending).at(-1)
+  return last?.forTurnId !== undefined && last.forTurnId === activeTurnId ? undefined : last
 }
 
-export const threadDetail = (rows: ThreadRows, spend: Spend): ThreadDetail => {
-  const { attributes, carry, head, pending, waits } = rows
-  const model = modelOf(pending, attributes, carry)
+/** `model`: the exact id of what the newest input would run on, or the last turn has run on (`threadModel.ts`). */
+export const threadDetail = (rows: ThreadRows, spend: Spend, model: string | undefined): ThreadDetail => {
+  const { carry, head, pending, waits } = rows
   return {
     lastSeq: head.seq,
     ...(model === undefined ? {} : { model }),

@@ -1,5 +1,6 @@
-/** What an edit makes of a thread's attributes: what it may not touch stays, the rest is checked as a whole. */
+/** What an edit makes of a thread's attributes: what it may not touch stays, the rest is checked as a whole. One that changes nothing leaves them as they are. */
 import { Effect, Schema } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { mergePatch } from "../domain/mergePatch.ts"
 import type { Principal } from "../domain/principal.ts"
 import { ThreadEditable, type ThreadPatch } from "../domain/threadInput.ts"
@@ -10,5 +11,6 @@ const decode = Schema.decodeUnknownExit(ThreadEditable, { onExcessProperty: "err
 export const edited = (held: ThreadAttributes, patch: ThreadPatch, by: Principal, at: number): Effect.Effect<ThreadAttributes, Schema.SchemaError> => {
   const { maxCost, metadata, title, ...fixed } = held
   const editable = { ...(maxCost === undefined ? {} : { maxCost }), ...(metadata === undefined ? {} : { metadata }), ...(title === undefined ? {} : { title }) }
-  return Effect.map(decode(mergePatch(editable, patch)), (changed): ThreadAttributes => ({ ...fixed, ...changed, updatedBy: by, editedAt: at }))
+  return Effect.map(decode(mergePatch(editable, patch)), (changed): ThreadAttributes =>
+    isDeepStrictEqual(changed, editable) ? held : { ...fixed, ...changed, updatedBy: by, editedAt: at })
 }

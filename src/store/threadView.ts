@@ -1,7 +1,6 @@
 /** Stored threads as the plain functions of `threadDetail.ts` want them: their JSON texts parsed, once. */
 import type { InputRecord } from "../domain/messageInput.ts"
-import { bornAt } from "../domain/ids.ts"
-import type { Input } from "../domain/input.ts"
+import { type Input, queuedBefore } from "../domain/input.ts"
 import { threadStatuses } from "../domain/thread.ts"
 import { toTimestamp } from "../domain/time.ts"
 import type { InputRow, StoredFact } from "../journal/Journal.ts"
@@ -14,6 +13,9 @@ import { readWait } from "./waitRow.ts"
 // The journal's texts are our own: each parse is given the type that was written there.
 export const readAttributes = (text: string): ThreadAttributes => JSON.parse(text)
 export const readInput = ({ body, id, ord }: InputRow): Input => ({ ...JSON.parse(body), inputId: id, ord })
+
+/** Whether a cancelled input was removed by name, not swept away with the queue. */
+export const wasRemoved = ({ body, state }: InputRow): boolean => state === "cancelled" && JSON.parse(body).removed === true
 
 export const readStatus = (text: string) => {
   const status = threadStatuses.find((status) => status === text)
@@ -36,28 +38,23 @@ export const threadRows = (workspaceId: string, stored: StoredThread, inputs: Re
 interface Admission {
   readonly content: InputRecord["content"]
   readonly principal: InputRecord["principal"]
+  readonly submittedBy?: InputRecord["submittedBy"]
   readonly submitMode: InputRecord["submitMode"]
 }
 
-/** How long a commit may take without the input counting as one that waited. */
-const atOnceMs = 1000
-
-/**
- * An input that is in the log. Its user_message does not say when it was queued: one admitted at once
- * was queued when it was admitted, for one that waited the birth of its id is right to a few milliseconds.
- */
+/** An input that is in the log. */
 export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: StoredFact & { readonly seq: number }): InputRecord => {
   if (turn === null) throw new Error(`a message without a turn: ${inputId}`)
-  const { content, principal, submitMode }: Admission = JSON.parse(event)
-  const { model }: { readonly model?: string } = detail === null ? {} : JSON.parse(detail)
-  const born = bornAt(inputId)
+  const { content, principal, submitMode, submittedBy }: Admission = JSON.parse(event)
+  const { model, queuedAt = queuedBefore(inputId, at) }: { readonly model?: string; readonly queuedAt?: number } = detail === null ? {} : JSON.parse(detail)
   return {
     id: inputId,
     content,
-    queuedAt: toTimestamp(at - born < atOnceMs ? at : born),
+    queuedAt: toTimestamp(queuedAt),
     submitMode,
     turnId: turn,
     principal,
+    ...(submittedBy === undefined ? {} : { submittedBy }),
     ...(model === undefined ? {} : { model }),
     state: "admitted",
     seq

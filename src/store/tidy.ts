@@ -1,7 +1,8 @@
-/** Removes what nobody asks for any more: idempotency keys after a day. Every node does, a little at a time. */
+/** Removes what nobody asks for any more: idempotency keys after a day, minutes of tallies. Every node does, a little at a time. */
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
 import { Database } from "./Database.ts"
+import { foldTallies } from "./tallies.ts"
 
 /** Rows a statement: no long locks, no large transactions. */
 const portion = 2_000
@@ -21,8 +22,8 @@ export const forgetOldKeys = Effect.fnUntraced(function*() {
 
 /** A round about every hour, not at the same time on all nodes. */
 export const layerTidy = Layer.effectDiscard(
-  Effect.suspend(() => Effect.delay(forgetOldKeys(), (45 + Math.random() * 30) * 60_000)).pipe(
-    Effect.catch((error) => Effect.logWarning("old idempotency keys stay for now", error)),
+  Effect.suspend(() => Effect.delay(Effect.andThen(forgetOldKeys(), foldTallies()), (45 + Math.random() * 30) * 60_000)).pipe(
+    Effect.catch((error) => Effect.logWarning("old idempotency keys and tallies stay for now", error)),
     Effect.forever,
     Effect.forkScoped
   )

@@ -1,4 +1,4 @@
-/** Columns of the tables of tools (migration 3), as queries see them. JSON columns are written as text. */
+/** Columns of the tables of tools (migrations 3 and 7), as queries see them. JSON columns are written as text. */
 import type { ColumnType } from "kysely"
 
 type Json = ColumnType<unknown, string, string>
@@ -19,6 +19,8 @@ export interface ToolTables {
     id: string
     namespace: string
     connection: string | null
+    /** Migration 7. */
+    trusted: ColumnType<boolean, boolean | undefined, boolean>
     body: Json
     checked: Json
     catalogue: number

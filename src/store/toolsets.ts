@@ -9,6 +9,7 @@
  */
 import { Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import type { ConnectionKind } from "../domain/connection.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { toTimestamp } from "../domain/time.ts"
@@ -18,10 +19,10 @@ import {
 import { freshId } from "../seed.ts"
 import { type Catalogue, catalogueOf, offered, readCatalogue } from "../tools/catalogue.ts"
 import type { Connection } from "./Connection.ts"
-import { holdConnection } from "./connections.ts"
+import { holdConnection, readConnection } from "./connections.ts"
 import { codeOf } from "./Database.ts"
 import { behind, type Position } from "./newestFirst.ts"
-import { versionsNaming } from "./profileUses.ts"
+import { isNamed } from "./profileUses.ts"
 
 export interface StoredToolset {
   readonly toolset: Toolset
@@ -47,7 +48,7 @@ export interface Server {
 export interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
-/** Its namespace is another's, or its connection is nowhere. */
+/** Its namespace is another's, or its connection is nowhere, or holds nothing that is sent. */
 export interface NotAllowed {
   readonly refused: "taken" | "no_connection"
 }
@@ -66,11 +67,12 @@ const Checked = Schema.Struct({
 type Checked = typeof Checked.Type
 const readChecked = Schema.decodeUnknownSync(Checked)
 
-const columns = ["id", "connection", "body", "checked", "catalogue", "rev", "created_at", "updated_at"] as const
+const columns = ["id", "connection", "trusted", "body", "checked", "catalogue", "rev", "created_at", "updated_at"] as const
 
 interface Row {
   readonly id: string
   readonly connection: string | null
+  readonly trusted: boolean
   readonly body: unknown
   readonly checked: unknown
   readonly catalogue: number
@@ -90,7 +92,7 @@ const summaryOf = (row: Row): ToolsetSummary => {
     namespace,
     kind,
     ...(description !== undefined && { description }),
-    ...(url !== undefined && { url, transport }),
+    ...(url !== undefined && { url, transport, trusted: row.trusted }),
     ...connectionOf(row),
     ...(include !== undefined && { include }),
     ...(exclude !== undefined && { exclude }),
@@ -119,15 +121,18 @@ const serverOf = (row: Pick<Row, "body" | "connection">): Server | undefined => 
 
 const same = (a: Server | undefined, b: Server | undefined) => a?.url === b?.url && a?.connectionId === b?.connectionId
 
-/** What is stored where: the body, the connection, the tools of a client. */
+/** What is stored where: the body, the connection, whether a server is trusted, the tools of a client. */
 const partsOf = (input: ToolsetInput) => {
   if (input.kind === "client") {
     const { tools, ...content } = input
-    return { content, connectionId: undefined, tools }
+    return { content, connectionId: undefined, trusted: undefined, tools }
   }
-  const { connectionId, ...content } = input
-  return { content, connectionId, tools: undefined }
+  const { connectionId, trusted = false, ...content } = input
+  return { content, connectionId, trusted, tools: undefined }
 }
+
+/** A signing secret is never sent: no server of tools is asked with one. */
+const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
 
 const toolsets = (db: Connection, workspace: string) => db.selectFrom("toolsets").select(columns).where("workspace", "=", toUuid(workspace))
 const one = (db: Connection, workspace: string, id: string) => toolsets(db, workspace).where("id", "=", toUuid(id))
@@ -161,14 +166,15 @@ const isTaken = (cause: unknown) => codeOf(cause) === "23505"
 export const createToolset = async (
   tx: Connection, workspace: string, input: ToolsetInput, probed: Probed | undefined, at: number
 ): Promise<StoredToolset | NotAllowed> => {
-  const { connectionId, content, tools = probed?.tools } = partsOf(input)
+  const { connectionId, content, trusted = false, tools = probed?.tools } = partsOf(input)
   if (isReserved(content.namespace)) return { refused: "taken" }
-  if (connectionId !== undefined && await holdConnection(tx, workspace, connectionId) === undefined) return { refused: "no_connection" }
-  const catalogue = tools && catalogueOf(content, tools)
+  if (connectionId !== undefined && !isSent(await holdConnection(tx, workspace, connectionId))) return { refused: "no_connection" }
+  const catalogue = tools && catalogueOf(content, trusted, tools)
   const toolCount = catalogue === undefined ? 0 : offered(catalogue).length
   const row = {
     id: toUuid(freshId("toolset")),
     connection: connectionId === undefined ? null : toUuid(connectionId),
+    trusted,
     catalogue: catalogue === undefined ? 0 : 1,
     rev: 1,
     created_at: new Date(at),
@@ -195,8 +201,8 @@ export const foresee = async (db: Connection, workspace: string, input: ToolsetI
   if (held !== undefined || isReserved(input.namespace)) return { refused: "taken" }
   const { connectionId } = partsOf(input)
   if (connectionId === undefined) return undefined
-  const found = await db.selectFrom("connections").select("id").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(connectionId)).executeTakeFirst()
-  return found === undefined ? { refused: "no_connection" } : undefined
+  const found = await readConnection(db, workspace, connectionId)
+  return isSent(found?.connection.kind) ? undefined : { refused: "no_connection" }
 }
 
 export interface Patched extends StoredToolset {
@@ -213,24 +219,28 @@ export const patchToolset = async (
   if (!fits(row.rev)) return { refused: "precondition" }
   const before = readContent(row.body)
   const current = await latest(tx, workspace, row)
-  const merged = decodeInput(mergePatch({ ...before, ...connectionOf(row), ...(before.kind === "client" && { tools: current?.tools }) }, patch))
+  const merged = decodeInput(mergePatch({
+    ...before, ...connectionOf(row), ...(before.kind === "client" ? { tools: current?.tools } : { trusted: row.trusted })
+  }, patch))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
-  const { connectionId, content, tools: own } = partsOf(merged.success)
-  const next = { ...row, body: content, connection: connectionId === undefined ? null : toUuid(connectionId) }
-  const asBefore = isDeepStrictEqual(content, before) && next.connection === row.connection && (own === undefined || isDeepStrictEqual(own, current?.tools))
+  const { connectionId, content, trusted = row.trusted, tools: own } = partsOf(merged.success)
+  const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
+  const asBefore = isDeepStrictEqual(content, before) && next.connection === row.connection && trusted === row.trusted && (own === undefined || isDeepStrictEqual(own, current?.tools))
   if (asBefore) return storedOf(row, current)
   if (isReserved(content.namespace)) return { refused: "taken" }
-  if (connectionId !== undefined && await holdConnection(tx, workspace, connectionId) === undefined) return { refused: "no_connection" }
+  // The one that it has already is held by its row.
+  if (connectionId !== undefined && next.connection !== row.connection && !isSent(await holdConnection(tx, workspace, connectionId))) return { refused: "no_connection" }
 
   const server = serverOf(next)
   const moved = !same(server, serverOf(row))
   // Of another server nothing is known yet.
   const tools = own ?? (server?.url === before.url ? current?.tools : current && [])
-  const catalogue = tools && catalogueOf(content, tools)
+  const catalogue = tools && catalogueOf(content, trusted, tools)
   const { toolCount: _, ...checked } = readChecked(row.checked)
   const changed = {
     body: content,
     connection: next.connection,
+    trusted,
     checked: { ...(moved ? { status: "pending" as const } : checked), toolCount: catalogue === undefined ? 0 : offered(catalogue).length },
     catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, at),
     rev: row.rev + 1,
@@ -252,7 +262,7 @@ export const noteProbe = async (tx: Connection, workspace: string, id: string, s
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return undefined
   if (!same(serverOf(row), server)) return storedOf(row, undefined)
-  const catalogue = probed.tools && catalogueOf(readContent(row.body), probed.tools)
+  const catalogue = probed.tools && catalogueOf(readContent(row.body), row.trusted, probed.tools)
   const changed = {
     catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, probed.at),
     checked: checkedOf(probed, catalogue === undefined ? readChecked(row.checked).toolCount : offered(catalogue).length)
@@ -262,16 +272,13 @@ export const noteProbe = async (tx: Connection, workspace: string, id: string, s
   return storedOf({ ...row, ...changed }, undefined)
 }
 
-const readListing = Schema.decodeUnknownSync(Schema.Struct({ toolsetIds: Schema.optionalKey(Schema.Array(Schema.String)) }))
-
 export const deleteToolset = async (
   tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
 ): Promise<NotThere | { readonly refused: "in_use" } | undefined> => {
   const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
-  const naming = await versionsNaming(tx, workspace, id)
-  if (naming.some((body) => readListing(body).toolsetIds?.includes(id) === true)) return { refused: "in_use" }
+  if (await isNamed(tx, workspace, id)) return { refused: "in_use" }
   await tx.deleteFrom("toolsets").where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
   return undefined
 }

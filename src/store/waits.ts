@@ -1,6 +1,7 @@
 /** Waits by their own ids or by their calls, open or over; and what clients owe the results of, oldest first. */
 import { Effect } from "effect"
-import { fromUuid, toUuid } from "../domain/ids.ts"
+import { derive, fromUuid, toUuid } from "../domain/ids.ts"
+import { admissionOf } from "../domain/once.ts"
 import type { Database } from "./Database.ts"
 import { readWait, type StoredWait } from "./waitRow.ts"
 
@@ -20,19 +21,37 @@ interface WaitColumns {
   body: string
 }
 
+const foundWait = ({ actor, body }: Pick<WaitColumns, "actor" | "body">): FoundWait => ({ ...readWait(body), threadId: fromUuid("thread", actor) })
+
 const one = (database: Database["Service"], name: string, condition: string, workspace: string, id: string) =>
   Effect.map(
     database.read<WaitColumns>({
       name: `wait ${name}`, text: `select w.actor, w.body from waits w where w.workspace = $1 and ${condition}`, values: [toUuid(workspace), toUuid(id)]
     }),
-    ([row]): FoundWait | undefined => row && { ...readWait(row.body), threadId: fromUuid("thread", row.actor) }
+    ([row]) => row && foundWait(row)
   )
 
 export const findWait = (database: Database["Service"], workspace: string, waitId: string) => one(database, "by id", "w.id = $2", workspace, waitId)
 
-/** The wait for a client's result of this call. What else a call has waited for is not found by it. */
+/**
+ * The open wait of a call for somebody's decision. Its row names the call in its text only: the input that opened the call's
+ * turn has the call's body but for its number, and its admission says in which thread to look.
+ */
+const findDecisionWait = (database: Database["Service"], workspace: string, toolCallId: string) =>
+  Effect.map(
+    database.read<WaitColumns>({
+      name: "wait by call, of a decision",
+      text: `select w.actor, w.body from facts f join waits w on w.workspace = $1 and w.actor = f.actor and w.state = 'open' and w.call is null
+        where f.once = $2 and strpos(w.body, $3) > 0`,
+      values: [toUuid(workspace), toUuid(admissionOf(derive("turn", toolCallId, 0))), toolCallId]
+    }),
+    (rows) => rows.map(foundWait).find(({ wait }) => wait.toolCallId === toolCallId)
+  )
+
+/** The wait of this call for a client's result, open or over; where there is none, an open one for a decision. */
 export const findCallWait = (database: Database["Service"], workspace: string, toolCallId: string) =>
-  one(database, "by call", "w.call = $2 and w.call is not null", workspace, toolCallId)
+  Effect.flatMap(one(database, "by call", "w.call = $2 and w.call is not null", workspace, toolCallId), (found) =>
+    found === undefined ? findDecisionWait(database, workspace, toolCallId) : Effect.succeed(found))
 
 export interface OwedQuery {
   readonly workspace: string

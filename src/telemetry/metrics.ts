@@ -47,6 +47,7 @@ const counts = (name: string, description: string) =>
 // The interface
 export const httpRequests = labelled((attributes) => total("http_requests", "requests answered", attributes), "method", "route", "status")
 export const httpDuration = labelled((attributes) => seconds("http_request_duration", "from request to end of answer, streams left out", attributes), "method", "route")
+export const quotaRefusals = labelled((attributes) => total("quota_refusals", "requests refused because the workspace has used up a quota", attributes), "resource")
 export const requestsRefused = labelled((attributes) => total("requests_refused", "requests refused to keep the node for others, by which limit", attributes), "reason")
 export const connectionsOpen = gauge("connections_open", "connections to the listener")
 export const connectionsRefused = total("connections_refused", "connections closed at once since there were too many")
@@ -61,7 +62,11 @@ export const streamsDropped = total("streams_dropped", "streams closed because t
 
 // Actors
 export const actorsLive = gauge("actors_live", "actors in this node's memory")
-export const jobsRunning = gauge("jobs_running", "model and tool calls under way")
+export const jobsRunning = gauge("jobs_running", "calls of models, tools and hooks under way, with those that stand in line")
+export const slotsUsed = labelled((attributes) => gauge("slots_used", "slots that running turns, and calls under way, have of their workspaces", attributes), "kind")
+export const slotsWaiting = labelled((attributes) => gauge("slots_waiting", "turns, and calls, that wait for a slot of their workspace", attributes), "kind")
+export const mailboxesFull = labelled((attributes) => total("mailbox_full", "commands refused because too many waited for their actor", attributes), "kind")
+export const actorsEvicted = labelled((attributes) => total("actors_evicted", "actors at rest that left memory early, since there were too many", attributes), "kind")
 export const sweepAge = gauge("sweep_age_seconds", "time since the last sweep that went well")
 export const actorClaims = labelled((attributes) => total("actor_claims", "actors taken over by this node", attributes), "kind")
 export const actorTakeovers = total("actor_takeovers", "actors taken over from nodes whose leases had lapsed")
@@ -74,9 +79,20 @@ export const turnsEnded = labelled((attributes) => total("turns", "turns ended",
 export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
+// Schemas of tools
+export const schemaChecks = labelled((attributes) => total("schema_checks", "checks of tools' schemas, by what became of them: judged, slow, busy, broken", attributes), "outcome")
+export const schemaChecksWaiting = gauge("schema_checks_waiting", "checks that wait for a thread, or for their workspace's budget")
+export const schemaCpu = total("schema_check_cpu_seconds", "processor time of checks of tools' schemas, and of starting the threads that were late")
+export const schemaThreadsDied = total("schema_threads_died", "threads that died over a check, and were replaced")
+
 // Models
 export const samples = labelled((attributes) => total("model_samples", "model calls ended", attributes), "provider", "outcome")
 export const sampleDuration = labelled((attributes) => seconds("model_sample_duration", "one model call", attributes), "provider")
+
+// Servers of others
+export const outboundConnections = gauge("outbound_connections", "connections to tool servers, hooks and whatever else workspaces name, open or being opened")
+export const outboundRefused = labelled((attributes) => total("outbound_refused", "requests of workspaces that had no room for another: of their origins, or of their connections", attributes), "why")
+export const sessionsGivenUp = total("mcp_sessions_given_up", "sessions with tool servers given up for another of the same workspace")
 
 // The journal and the database
 export const leaseLapses = total("lease_lapses", "times that this node's own lease lapsed: it paused, or PostgreSQL did")
@@ -93,7 +109,9 @@ export const busState = labelled((attributes) => gauge("bus_state", "1 for the s
 export const busReconnects = total("bus_reconnects", "connections to NATS that were made again")
 export const busSent = labelled((attributes) => total("bus_sent", "messages sent to other nodes", attributes), "kind")
 export const busReceived = labelled((attributes) => total("bus_received", "messages from other nodes", attributes), "kind")
-export const busIgnored = labelled((attributes) => total("bus_ignored", "messages that were not understood, and left alone", attributes), "kind", "reason")
+export const busIgnored = labelled((attributes) => total("bus_ignored", "messages that were not understood or not trusted, and left alone", attributes), "kind", "reason")
+export const busUnsigned = labelled((attributes) => total("bus_unsigned", "messages without a signature that were taken, since a node of an earlier version was alive", attributes), "kind")
+export const busStrangers = gauge("bus_strangers", "live nodes with which this one shares no key for messages")
 export const busLost = total("bus_lost", "messages that could not be sent: NATS was away or took nothing")
 export const busRequests = labelled((attributes) => total("bus_requests", "questions to other nodes, by what became of them", attributes), "outcome")
 

@@ -12,6 +12,7 @@ export interface Tool {
   readonly description?: string
   readonly inputSchema: unknown
   readonly outputSchema?: unknown
+  /** Only those that count: of a client's tool, and of a server that its toolset trusts. */
   readonly annotations?: ToolAnnotations
   /** Of the wait for a client's result; of the call of an MCP tool. */
   readonly timeoutMs: number
@@ -25,5 +26,5 @@ export type ToolOutcome =
   | { readonly output: unknown; readonly failure?: never }
   | { readonly output?: never; readonly failure: { readonly code: ToolFailureCode; readonly text: string } }
 
-/** Whether a call may run twice without doing more than one does: the tool's own word for it. */
+/** Whether a call may run twice without doing more than one does: its maker's word for it, where that counts. */
 export const mayRunAgain = ({ annotations }: Pick<Tool, "annotations">) => annotations?.readOnlyHint === true || annotations?.idempotentHint === true

@@ -14,10 +14,11 @@ import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { noteProbe, type Probed, readServer } from "../store/toolsets.ts"
 import { readCatalogue, toolsOf } from "./catalogue.ts"
 import { callTool } from "./mcp/call.ts"
-import type { Listing } from "./mcp/listing.ts"
+import { type Listing, listingOf, type Offers } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { failed } from "./mcp/outcome.ts"
 import { type Server, Sessions } from "./mcp/Sessions.ts"
+import { Schemas, type Unjudged } from "./Schemas.ts"
 import type { Tool, ToolOutcome } from "./Tool.ts"
 
 /** One catalogue of one toolset: what a turn's plan holds. */
@@ -75,13 +76,15 @@ const makeFresh = <A>() => {
 
 const currentOnes = "select id, catalogue from toolsets where workspace = $1 and id = any($2::uuid[]) and catalogue > 0"
 const someCatalogues = `
-  select c.toolset, c.version, c.body::text as text
+  select c.toolset, c.version, c.body::text as text, t.trusted
     from unnest($2::uuid[], $3::int[]) as asked (toolset, version)
-    join catalogues c on c.workspace = $1 and c.toolset = asked.toolset and c.version = asked.version`
+    join catalogues c on c.workspace = $1 and c.toolset = asked.toolset and c.version = asked.version
+    join toolsets t on t.workspace = c.workspace and t.id = c.toolset`
 
 const make = Effect.gen(function*() {
   const database = yield* Database
   const lease = yield* Lease
+  const schemas = yield* Schemas
   const sessions = yield* Sessions
   const versions = makeFresh<number>()
   const servers = makeFresh<Server & { readonly namespace: string }>()
@@ -139,13 +142,13 @@ const make = Effect.gen(function*() {
     }
     const missing = keyed.filter(({ key }) => !found.has(key))
     if (missing.length > 0) {
-      const rows = yield* database.read<{ readonly toolset: string; readonly version: number; readonly text: string }>({
+      const rows = yield* database.read<{ readonly toolset: string; readonly version: number; readonly text: string; readonly trusted: boolean }>({
         name: "toolset_catalogues", text: someCatalogues,
         values: [toUuid(workspace), missing.map(({ id }) => toUuid(id)), missing.map(({ version }) => version)]
       })
-      for (const { text, toolset, version } of rows) {
+      for (const { text, toolset, trusted, version } of rows) {
         const id = fromUuid("toolset", toolset)
-        const made = toolsOf(id, readCatalogue(JSON.parse(text)))
+        const made = toolsOf(id, readCatalogue(JSON.parse(text)), trusted)
         found.set(`${workspace}${id}${version}`, made)
         hold(`${workspace}${id}${version}`, made, text.length)
       }
@@ -167,20 +170,26 @@ const make = Effect.gen(function*() {
     servers.forget(keyOf(workspace, toolsetId))
   }
 
-  const probedOf = (asking: Effect.Effect<Listing, McpFailure>): Effect.Effect<Probed> =>
-    asking.pipe(
+  const probedOf = (workspace: string, namespace: string, asking: Effect.Effect<Offers, McpFailure>): Effect.Effect<Probed, Unjudged> =>
+    Effect.flatMap(asking, (offers): Effect.Effect<Listing, McpFailure | Unjudged> => listingOf((schema) => schemas.unusable(workspace, schema), namespace, offers)).pipe(
       Effect.map(({ note, tools }): Probed => ({ status: "ready", tools, at: lease.now(), ...(note !== undefined && { reason: note }) })),
-      Effect.catch(({ message, reason }) => Effect.sync((): Probed => ({ status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at: lease.now() })))
+      Effect.catchTag("McpFailure", ({ message, reason }) => Effect.sync((): Probed => ({ status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at: lease.now() })))
     )
 
   const probe = (workspace: string, namespace: string, server: Server) =>
-    probedOf(sessions.probe(workspace, server, (session) => session.list(namespace)))
+    probedOf(workspace, namespace, sessions.probe(workspace, server, (session) => session.list)).pipe(
+      Effect.catchTag("Unjudged", ({ message }) => Effect.sync((): Probed => ({ status: "unreachable", reason: message, at: lease.now() })))
+    )
 
   /** In the session that is open: who announces a change has one. */
   const follow = Effect.fnUntraced(function*(workspace: string, toolsetId: string) {
     const server = yield* serverOf(workspace, toolsetId)
     if (server === undefined) return
-    const probed = yield* probedOf(sessions.use(workspace, toolsetId, server, (session) => session.list(server.namespace)))
+    const probed = yield* probedOf(workspace, server.namespace, sessions.use(workspace, toolsetId, server, (session) => session.list)).pipe(
+      // The server has answered: what it offers is read again, in the next round.
+      Effect.catchTag("Unjudged", () => Effect.sync(() => void again.add(keyOf(workspace, toolsetId))))
+    )
+    if (probed === undefined) return
     yield* database.atomically("toolsets.probed", (tx) => noteProbe(tx, workspace, toolsetId, server, probed))
     forget(workspace, toolsetId)
   })
@@ -210,7 +219,7 @@ const make = Effect.gen(function*() {
       const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => Effect.succeed("unavailable" as const)))
       if (server === "unavailable") return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
       if (server === undefined || tool.kind !== "mcp") return failed("tool_not_found", "the toolset is not there any more")
-      return yield* callTool(sessions, { workspace, tool, server, input, toolCallId })
+      return yield* callTool(sessions, schemas, { workspace, tool, server, input, toolCallId })
     }),
     probe,
     forget

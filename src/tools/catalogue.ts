@@ -13,14 +13,16 @@ export const Catalogue = Schema.Struct({
   exposure: Exposure,
   include: Schema.optionalKey(Schema.Array(Schema.String)),
   exclude: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Of a server: whether its annotations count. Catalogues of the version before do not say: their toolset does. */
+  trusted: Schema.optionalKey(Schema.Boolean),
   /** Everything that is there, in the order of its maker. */
   tools: Schema.Array(ToolContent)
 })
 export type Catalogue = typeof Catalogue.Type
 export const readCatalogue = Schema.decodeUnknownSync(Catalogue)
 
-export const catalogueOf = ({ exclude, exposure = "always", include, kind, namespace }: ToolsetContent, tools: ReadonlyArray<ToolContent>): Catalogue => ({
-  namespace, kind, exposure, ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }), tools
+export const catalogueOf = ({ exclude, exposure = "always", include, kind, namespace }: ToolsetContent, trusted: boolean, tools: ReadonlyArray<ToolContent>): Catalogue => ({
+  namespace, kind, exposure, ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }), ...(kind === "mcp" && { trusted }), tools
 })
 
 const timeoutOf = (kind: Catalogue["kind"], { timeoutMs = 0 }: ToolContent) =>
@@ -34,9 +36,13 @@ export const offered = ({ exclude, include, kind, tools }: Catalogue): ReadonlyA
     .map((tool) => ({ ...tool, timeoutMs: timeoutOf(kind, tool) }))
 }
 
-export const toolsOf = (toolsetId: string, catalogue: Catalogue): ReadonlyArray<Tool> => {
-  const { exposure, kind, namespace } = catalogue
-  return offered(catalogue).map((tool) => ({ ...tool, name: `${namespace}.${tool.name}`, toolsetId, namespace, kind, exposure }))
+/** As turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the toolset's own word. */
+export const toolsOf = (toolsetId: string, catalogue: Catalogue, trustedNow: boolean): ReadonlyArray<Tool> => {
+  const { exposure, kind, namespace, trusted = trustedNow } = catalogue
+  const counts = kind === "client" || trusted
+  return offered(catalogue).map(({ annotations, ...tool }) => ({
+    ...tool, ...(counts && annotations !== undefined && { annotations }), name: `${namespace}.${tool.name}`, toolsetId, namespace, kind, exposure
+  }))
 }
 
 /** The name that the tool's maker gave it. */

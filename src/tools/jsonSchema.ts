@@ -2,8 +2,11 @@
  * JSON Schema of tools (2020-12; draft 7 and older where `$schema` says so): whether a schema can be used, and what is
  * wrong with a value. Schemas and values are strangers': a client's, a tool server's, a model's.
  *
+ * It compiles what strangers wrote to code, and takes as long as that takes: it is meant for a thread of its own that can
+ * be ended from outside (schemaThread.ts).
+ *
  * J1. Nothing is fetched: a `$ref` that does not lead into the schema itself makes it unusable.
- * J2. No schema and no value holds the event loop for more than `clockMs` of its own: what could is run under a clock.
+ * J2. Patterns are counted by the states of their programs: a schema has at most `mostStates` in all.
  * J3. Every schema has a compiler of its own, so that no `$id` of one can stand in for another's.
  * J4. Values are judged by their own properties, and never changed: no defaults, no coercion.
  * J5. Compiled schemas are kept, the least recently used go first.
@@ -11,41 +14,19 @@
 import { Ajv } from "ajv"
 import { type AnySchemaObject, Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import { limits } from "../domain/limits.ts"
-import { TooSlow, within } from "./clock.ts"
-import { compilePattern, type Pattern } from "./patterns.ts"
+import { compilePattern } from "./patterns.ts"
 
-const clockMs = 200
-/** On a busy machine time goes by without any of it being ours: that says nothing about a schema. */
-const tries = 5
-/** Schema times value, in characters: below it nothing takes long that is not in `costly`. */
-const shortWork = 4_000_000
-/** Keywords whose work may grow faster than schema times value. */
-const costly = /"(?:\$ref|\$dynamicRef|\$recursiveRef|uniqueItems|format)"/
+const mostStates = 10_000
 
-const heldSchemas = 2_000
-const heldChars = 8 * 1024 * 1024
+const heldSchemas = 1_000
+/** Characters of schemas; a state counts as much as so many of them. */
+const heldChars = 4 * 1024 * 1024
+const charsPerState = 32
 
-interface Usable {
-  readonly text: string
-  readonly validate: ValidateFunction
-  readonly isCostly: () => boolean
-}
-interface Unusable {
-  readonly text: string
-  readonly problem: string
-}
-type Compiled = Usable | Unusable
+/** `weight` is what it holds, in characters. */
+type Compiled = { readonly weight: number } & ({ readonly validate: ValidateFunction } | { readonly problem: string })
 
 const isSchema = (value: unknown): value is AnySchemaObject => typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** Whether a value nests deeper than so many levels. */
-export const deeperThan = (value: unknown, levels: number): boolean => {
-  if (typeof value !== "object" || value === null) return false
-  if (levels === 0) return true
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) if (deeperThan(inner, levels - 1)) return true
-  return false
-}
 
 const cut = (text: string) => text.length <= 500 ? text : `${text.slice(0, 500)}…`
 
@@ -92,112 +73,95 @@ const problemOf = (errors: ReadonlyArray<ErrorObject> | null | undefined) => {
   return told === undefined ? "does not fit the schema" : sentence(told)
 }
 
-/** What schemas themselves must fit; ours, so they need no clock to be compiled, once. */
+/** What schemas themselves must fit. */
 const metaSchemas = {
   old: { compiler: new Ajv({ strict: false, logger: false }), id: "http://json-schema.org/draft-07/schema" },
   new: { compiler: new Ajv2020({ strict: false, logger: false }), id: "https://json-schema.org/draft/2020-12/schema" }
 }
 const isOld = (schema: AnySchemaObject) => typeof schema.$schema === "string" && /json-schema\.org\/draft-0\d\//.test(schema.$schema)
 
-const compile = (schema: AnySchemaObject, text: string): Compiled => {
+class TooManyStates extends Error {
+  constructor() {
+    super(`its patterns are too large: they have more than ${mostStates} states in all`)
+  }
+}
+
+const compile = (schema: unknown, chars: number): Compiled => {
+  if (!isSchema(schema)) return { weight: chars, problem: "must be an object" }
   const old = isOld(schema)
   const meta = metaSchemas[old ? "old" : "new"]
   const fits = meta.compiler.getSchema(meta.id)
-  const read = (): Compiled => {
-    if (fits !== undefined && fits(schema) !== true) return { text, problem: problemOf(fits.errors) }
-    const patterns: Array<Pattern> = []
-    // Their `toString` is what a compiler tells patterns apart by.
-    const regExp = Object.assign((source: string) => {
-      const pattern = compilePattern(source)
-      patterns.push(pattern)
-      return { test: pattern.test, toString: () => source }
-    }, { code: "pattern" })
-    const options = {
-      strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true,
-      // Optimized code takes several times as long to make, and is hardly faster for values of this size.
-      code: { regExp, optimize: false }
-    } as const
+  let states = 0
+  // Their `toString` is what a compiler tells patterns apart by.
+  const regExp = Object.assign((source: string) => {
+    const pattern = compilePattern(source)
+    states += pattern.states
+    if (states > mostStates) throw new TooManyStates()
+    return { test: pattern.test, toString: () => source }
+  }, { code: "pattern" })
+  const options = {
+    strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true,
+    // Optimized code takes several times as long to make, and is hardly faster for values of this size.
+    code: { regExp, optimize: false }
+  } as const
+  try {
+    if (fits !== undefined && fits(schema) !== true) return { weight: chars, problem: problemOf(fits.errors) }
     const validate = formats.default(old ? new Ajv(options) : new Ajv2020(options)).compile(schema)
-    if ("$async" in validate) return { text, problem: "$async: not a keyword of JSON Schema" }
-    return { text, validate, isCostly: costly.test(text) ? () => true : () => !patterns.every((pattern) => pattern.isLinear()) }
-  }
-  for (let tried = 1;; tried++) {
-    try {
-      return within(clockMs, read)
-    } catch (error) {
-      if (error instanceof TooSlow) {
-        if (error.starved && tried < tries) continue
-        return { text, problem: "takes too long to read" }
-      }
-      // Whatever the compiler cannot take: a reference to elsewhere (J1), a pattern that is none, an endless recursion.
-      return { text, problem: cut(error instanceof Error ? error.message : "cannot be used") }
-    }
+    if ("$async" in validate) return { weight: chars, problem: "$async: not a keyword of JSON Schema" }
+    return { weight: chars + states * charsPerState, validate }
+  } catch (error) {
+    // Whatever the compiler cannot take: a reference to elsewhere (J1), a pattern that is none, a maze of references.
+    if (error instanceof RangeError) return { weight: chars, problem: "its references lead too deep" }
+    return { weight: chars, problem: cut(error instanceof Error ? error.message : "cannot be used") }
   }
 }
 
-/** By text, the least recently used first (J5). */
-const byText = new Map<string, Compiled>()
-let chars = 0
-/** The texts of those who ask with the same object again and again. */
-const texts = new WeakMap<object, string>()
+/** Schemas are known by their JSON text. */
+export class Validators {
+  /** By text, the least recently used first (J5). */
+  private readonly compiled = new Map<string, Compiled>()
+  private weight = 0
 
-const drop = (text: string) => {
-  if (byText.delete(text)) chars -= text.length
-}
-
-const tooDeep: Unusable = { text: "", problem: `nests deeper than ${limits.jsonDepth} levels` }
-
-const textOf = (schema: AnySchemaObject): string | undefined => {
-  const held = texts.get(schema)
-  if (held !== undefined) return held
-  if (deeperThan(schema, limits.jsonDepth)) return undefined
-  const text = JSON.stringify(schema)
-  texts.set(schema, text)
-  return text
-}
-
-const compiled = (schema: AnySchemaObject): Compiled => {
-  const text = textOf(schema)
-  if (text === undefined) return tooDeep
-  const found = byText.get(text) ?? compile(schema, text)
-  drop(text)
-  byText.set(text, found)
-  chars += text.length
-  for (const oldest of byText.keys()) {
-    if (byText.size <= heldSchemas && chars <= heldChars) break
-    drop(oldest)
+  /** How many schemas are held. */
+  get held() {
+    return this.compiled.size
   }
-  return found
-}
 
-/** Why a schema cannot be used; undefined where it can. */
-export const checkSchema = (schema: unknown): string | undefined => {
-  if (!isSchema(schema)) return "must be an object"
-  const found = compiled(schema)
-  return "problem" in found ? found.problem : undefined
-}
+  /** Why a schema cannot be used; undefined where it can. */
+  unusable(schema: string): string | undefined {
+    const found = this.find(schema)
+    return "problem" in found ? found.problem : undefined
+  }
 
-/** What is wrong with a value, with its path; undefined where it fits. */
-export const validate = (schema: unknown, value: unknown): string | undefined => {
-  if (!isSchema(schema)) return "the schema must be an object"
-  if (deeperThan(value, limits.jsonDepth)) return tooDeep.problem
-  for (let tried = 1;; tried++) {
-    const found = compiled(schema)
+  /** What is wrong with a value, with its path; undefined where it fits. */
+  misfit(schema: string, value: unknown): string | undefined {
+    const found = this.find(schema)
     if ("problem" in found) return `the schema cannot be used: ${found.problem}`
-    const { text, validate } = found
-    const judge = () => validate(value) === true ? undefined : problemOf(validate.errors)
     try {
-      const short = !found.isCostly() && text.length * (JSON.stringify(value) ?? "").length <= shortWork
-      return short ? judge() : within(clockMs, judge)
+      return found.validate(value) === true ? undefined : problemOf(found.validate.errors)
     } catch (error) {
-      // It was stopped in the middle (K1), or went round in circles until the stack was full.
-      drop(text)
-      if (error instanceof TooSlow && error.starved && tried < tries) continue
-      if (error instanceof TooSlow || error instanceof RangeError) return "takes too long to check against the schema"
+      // It went round in circles until the stack was full.
+      if (error instanceof RangeError) return "the schema cannot be used: it refers to itself without end"
       throw error
     }
   }
-}
 
-/** How many compiled schemas are held: for tests (J5). */
-export const heldValidators = () => byText.size
+  /** Forgets all that is held. */
+  clear() {
+    this.compiled.clear()
+    this.weight = 0
+  }
+
+  private find(text: string): Compiled {
+    const found = this.compiled.get(text) ?? compile(JSON.parse(text), text.length)
+    if (this.compiled.delete(text)) this.weight -= found.weight
+    this.compiled.set(text, found)
+    this.weight += found.weight
+    for (const [oldest, { weight }] of this.compiled) {
+      if (this.compiled.size <= heldSchemas && this.weight <= heldChars) break
+      this.compiled.delete(oldest)
+      this.weight -= weight
+    }
+    return found
+  }
+}

@@ -2,17 +2,17 @@
  * Regular expressions of schemas, in linear time where they allow it.
  *
  * RE2 knows neither look-around nor back-references. A pattern that uses them runs on the engine of JavaScript, which can
- * take for ever: only of one that `isLinear` is it known that it does not, all others are to be run under a clock.
+ * take for ever: who tests strangers' patterns must be able to stop.
  */
 import { RE2JS } from "re2js"
 
 export interface Pattern {
   readonly test: (text: string) => boolean
-  /** Not known before it was first tested: a linear pattern takes a while to make, and most are never asked. */
-  readonly isLinear: () => boolean
+  /** States of its program: what a character of text may cost, and what is held in memory. None where JavaScript runs it. */
+  readonly states: number
 }
 
-const linearOf = (source: string): { readonly test: (text: string) => boolean } | undefined => {
+const linearOf = (source: string) => {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(source))
   } catch {
@@ -24,12 +24,8 @@ const linearOf = (source: string): { readonly test: (text: string) => boolean } 
 /** Throws where the pattern is none of JavaScript's (with the flag `u`). */
 export const compilePattern = (source: string): Pattern => {
   const native = new RegExp(source, "u")
-  let made: { readonly linear: ReturnType<typeof linearOf> } | undefined
-  return {
-    test: (text) => {
-      made ??= { linear: linearOf(source) }
-      return (made.linear ?? native).test(text)
-    },
-    isLinear: () => made?.linear !== undefined
-  }
+  const linear = linearOf(source)
+  return linear === undefined
+    ? { test: (text) => native.test(text), states: 0 }
+    : { test: (text) => linear.test(text), states: linear.programSize() }
 }

@@ -8,6 +8,7 @@ import { assert } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
+import { Bulkheads, type SlotLimits } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
 import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry } from "../../actors/Registry.ts"
@@ -31,6 +32,7 @@ import { type Fault, MemoryStore, placeOf, type Read, type ReadFault } from "../
 import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
 import { freshId } from "../../src/seed.ts"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
@@ -83,6 +85,9 @@ export interface World {
   busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
   /** What every append waits for before it reaches the store. */
   slowness: Effect.Effect<void>
+  /** Of one workspace on a node that starts from now on; none at first. */
+  slots: SlotLimits
+  mostActors: number
   /** What each node says of itself. */
   readonly statuses: Map<string, () => NodeStatus>
 }
@@ -96,7 +101,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const world: World = {
     store, misfortunes, plan, deaths: new Map(), leaves: new Map(), hooks: [], questions: new Map(), decided: 0, disabled: new Set(),
     runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0,
-    statuses: new Map(), busOf: () => ownBus, slowness: Effect.void
+    statuses: new Map(), slots: { turns: 0, calls: 0 }, mostActors: 10_000, busOf: () => ownBus, slowness: Effect.void
   }
   store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
   store.fault = (commit, append, owner) => {
@@ -226,9 +231,9 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
   const told = yield* Deferred.make<void>()
   world.leaves.set(incarnation, () => Deferred.doneUnsafe(told, Exit.void))
-  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), layerScripted)
+  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), Quotas.layerMemory(), layerScripted)
   const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
-  const options = { idleMs, fruitlessLimit: 3 }
+  const options = { idleMs, fruitlessLimit: 3, mostActors: world.mostActors, bulkheads: new Bulkheads(world.slots) }
 
   return yield* Effect.gen(function*() {
     const bus = yield* Bus
@@ -239,6 +244,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
       bus, journal, prompts, tools,
       perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
+      selects: () => Effect.succeed(true),
       admissionOf: (_, input) =>
         Effect.sync(() =>
           input.principal.identity !== undefined && world.disabled.has(input.principal.identity)

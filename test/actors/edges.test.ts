@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
+import type { Start } from "../../actors/Kind.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -63,10 +64,10 @@ describe("an outcome whose append was refused after its actor was taken up again
       const { node, ref, world } = yield* setting()
       const { perform } = node.kind
       Object.assign(node.kind, {
-        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], begun: () => void) => {
+        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) => {
           const isSlow = job.type === "runTool" && job.params.name === "once"
-          if (isSlow) begun()
-          return isSlow ? Effect.delay(perform(being, job, begun), 10_000) : perform(being, job, begun)
+          if (isSlow) start.begun()
+          return isSlow ? Effect.delay(perform(being, job, start), 10_000) : perform(being, job, start)
         }
       })
       yield* node.deliver(ref, { request: submit("A\n/call often {}\n/call once {}") })
@@ -256,8 +257,8 @@ describe("a tool whose job could not begin yet", () => {
       const { perform } = node.kind
       Object.assign(node.kind, {
         // As `needed` does in perform.ts while the turn's tools or roles cannot be read.
-        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], begun: () => void) =>
-          job.type === "runTool" ? Effect.delay(perform(being, job, begun), 3_000) : perform(being, job, begun)
+        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) =>
+          job.type === "runTool" ? Effect.delay(perform(being, job, start), 3_000) : perform(being, job, start)
       })
       yield* node.deliver(ref, { request: submit("A\n/call once {}") })
       yield* pass(1_000)

@@ -12,17 +12,22 @@ import { limits } from "../../src/domain/limits.ts"
 import { servedFamilies } from "../../src/domain/profile.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
+import { makeThreadModel } from "../../src/store/threadModel.ts"
 import { ThreadReads } from "../../src/store/ThreadReads.ts"
-import { checkSchema, validate } from "../../src/tools/jsonSchema.ts"
+import { Validators } from "../../src/tools/jsonSchema.ts"
 import { addToolset } from "../http/toolFixture.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+
+const validators = new Validators()
+const checkSchema = (schema: unknown) => validators.unusable(JSON.stringify(schema))
+const validate = (schema: unknown, value: unknown) => validators.misfit(JSON.stringify(schema), value)
 
 let server: TestServer
 beforeAll(async () => { server = await startServer() })
 afterAll(() => server.stop())
 
 const families = async () => [
-  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), now: Date.now }),
+  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), modelOf: await server.runtime.runPromise(makeThreadModel), now: Date.now }),
   agentsFamily(server.database, () => Effect.never),
   connectionsFamily(server.database)
 ]

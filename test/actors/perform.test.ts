@@ -4,6 +4,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { makePerform, type Performing } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/prompts.ts"
+import type { Start } from "../../actors/Kind.ts"
 import { emptyKit, noTools } from "../../actors/thread/tools.ts"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { Job } from "../../machines/thread/draft.ts"
@@ -16,13 +17,13 @@ import { ModelFailure, type ModelReply, type SampleRequest } from "../../src/mod
 import { freshId } from "../../src/seed.ts"
 import { call, usage, Walk } from "../machines/Walk.ts"
 
-/** Nobody minds whether the job has begun. */
-const begun = () => {}
+/** Nobody minds whether the job has begun, and there is room. */
+const start: Start = { begun: () => {}, enter: () => undefined }
 
 const ref = { workspace: freshId("workspace"), kind: "thread" as const, id: freshId("thread") }
 const agentId = freshId("agent")
 
-const being = ({ snapshot }: Walk) => ({ ref, parent: agentId, attributes: JSON.stringify({ createdBy: { type: "user", id: "ann" } }), createdAt: 0, snapshot })
+const being = ({ snapshot }: Walk) => ({ ref, parent: agentId, attributes: JSON.stringify({ createdBy: { type: "user", id: "ann" } }), createdAt: 0, head: { updatedAt: 0 }, snapshot, desk: { queuedMs: () => 0 } })
 
 const jobOf = (walk: Walk): Job => resume(walk.snapshot)[0] ?? assert.fail("nothing is under way")
 
@@ -61,7 +62,7 @@ describe("a model call that breaks in mid-stream", () => {
       if (watch !== undefined) yield* bus.subscribe(watch, (hint) => { hints.push(hint) })
       const walk = new Walk().queue("A")
       for (const attempt of [1, 2]) {
-        const outcome = yield* perform(being(walk), jobOf(walk), begun)
+        const outcome = yield* perform(being(walk), jobOf(walk), start)
         assert(outcome?.type === "model.failed")
         walk.do({ ...outcome, at: walk.at, admissions: walk.admissions() })
         assert.deepInclude(walk.turn, { attempt: attempt + 1 })
@@ -120,7 +121,7 @@ describe("a job that cannot begin for this node's own reasons", () => {
       const { more, tries } = make(8)
       const { perform } = yield* performing(more)
       const walk = walked()
-      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk), begun))
+      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk), start))
       const moments: Array<number> = []
       for (let ms = 0; job.pollUnsafe() === undefined && ms < 60_000; ms += 50) {
         const before = tries()
@@ -143,7 +144,7 @@ describe("a job that cannot begin for this node's own reasons", () => {
       const read = failing(Infinity, new JournalUnavailable({ cause: "no answer" }), Effect.succeed(emptyLog))
       const { perform } = yield* performing({ prompts: new Prompts(limits, () => read.effect) })
       const walk = sampling()
-      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk), begun))
+      const job = yield* Effect.forkChild(perform(being(walk), jobOf(walk), start))
       yield* TestClock.adjust(30_000)
       assert.isUndefined(job.pollUnsafe())
       yield* Fiber.interrupt(job)
@@ -162,7 +163,7 @@ describe("model calls under way", () => {
         sample: ({ prompt }) => Effect.andThen(Effect.sync(() => { under.push(prompt.turnId) }), Effect.as(Effect.sleep(1_000), { text: "x", calls: [], usage, durationMs: 1 }))
       })
       const walks = ["A", "B", "C", "D", "E"].map((name) => new Walk().queue(name))
-      const jobs = yield* Effect.forEach(walks, (walk) => Effect.forkChild(perform(being(walk), jobOf(walk), begun)))
+      const jobs = yield* Effect.forEach(walks, (walk) => Effect.forkChild(perform(being(walk), jobOf(walk), start)))
       const turns = walks.map(({ turn }) => turn.turnId)
       yield* TestClock.adjust(500)
       assert.deepStrictEqual(under, turns.slice(0, 2), "an empty prompt counts 250")

@@ -1,4 +1,4 @@
-/** Who is let in where many share room: C1 and C2 of actors/thread/room.ts. */
+/** Who is let in where many share room: C1 and C2 of actors/Line.ts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import fc from "fast-check"

@@ -3,9 +3,11 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { natsForTests } from "../setup/nats.ts"
-import { connected, idOf, into, metric, nodeOn, one, status, until } from "./world.ts"
+import { connected, idOf, into, live, metric, nodeOn as nodeThatSigns, one, status, until } from "./world.ts"
 
 const { agentId, threadId, workspace } = one
+/** Beside a node of the version before: what a stranger says is looked at, though nobody has signed it. */
+const nodeOn = (url: string) => nodeThatSigns(url, 100, { nodes: () => [live({ incarnation: idOf("node_", 9), name: "older" })] })
 const node1 = idOf("node_", 1)
 const hint = `troupe.v1.hint.${workspace}.${agentId}.${threadId}`
 const hints = (...list: ReadonlyArray<unknown>) => JSON.stringify({ v: 1, hints: list })

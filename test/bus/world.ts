@@ -7,6 +7,9 @@ import type { Hint } from "../../src/bus/hints.ts"
 import { layerNats } from "../../src/bus/nats.ts"
 import type { NatsSettings } from "../../src/bus/natsSettings.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
+import type { Peer } from "../../src/bus/peers.ts"
+import { type BusKey, busKeys } from "../../src/bus/signature.ts"
+import type { LiveNode } from "../../src/journal/Lease.ts"
 
 export interface Node {
   readonly bus: Bus["Service"]
@@ -14,13 +17,24 @@ export interface Node {
   readonly log: ReadonlyArray<string>
 }
 
+/** What the nodes of a test share, unless it says otherwise. */
+export const keys = busKeys([new Uint8Array(32).fill(7)])
+
+/** A row of the list of live nodes. Without `signs`, of a node of the version before. */
+export const live = (peer: Peer): LiveNode => ({ actors: 0, births: 0, draining: false, bus: "connected", ...peer })
+
+export interface Standing {
+  readonly keys?: ReadonlyArray<BusKey>
+  readonly nodes?: () => ReadonlyArray<LiveNode>
+}
+
 /** One node's bus; it is not waited for that it is connected. Pings follow each other fast. */
-export const nodeOn = Effect.fnUntraced(function*(settings: NatsSettings | string, pingMs = 100): Effect.fn.Return<Node, never, Scope.Scope> {
+export const nodeOn = Effect.fnUntraced(function*(settings: NatsSettings | string, pingMs = 100, standing: Standing = {}): Effect.fn.Return<Node, never, Scope.Scope> {
   const log: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {
     log.push(`${logLevel} ${(Array.isArray(message) ? message : [message]).map((part) => typeof part === "string" ? part : JSON.stringify(part)).join(" ")}`)
   })
-  const layer = layerNats({ settings: typeof settings === "string" ? readNatsUrls(settings) : settings, name: "test", pingMs })
+  const layer = layerNats({ settings: typeof settings === "string" ? readNatsUrls(settings) : settings, name: "test", pingMs, keys: standing.keys ?? keys, lease: { now: Date.now, nodes: standing.nodes ?? (() => []) } })
   const context = yield* Layer.build(Layer.provide(layer, Logger.layer([logger])))
   return { bus: Context.get(context, Bus), log }
 })

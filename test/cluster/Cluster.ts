@@ -119,6 +119,9 @@ export class Cluster {
         env: {
           TROUPE_DATABASE_URL: postgres.url(name, toPostgres.port), TROUPE_PORT: "0", TROUPE_NODE_ID: name, TROUPE_LEASE_TTL_MS: String(ttlMs),
           TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", TROUPE_ENCRYPTION_KEYS: encryption, TROUPE_ALLOW_PRIVATE_NETWORK: "true",
+          TROUPE_SCRIPTED_MODELS: "true",
+          // The herd is one workspace's, and is to run whole.
+          TROUPE_MAX_TURNS: "0", TROUPE_MAX_CALLS: "0",
           TROUPE_MODELS: file, TROUPE_NATS_URL: toNats === undefined ? "" : `nats://127.0.0.1:${toNats.port}`
         }
       })

@@ -54,8 +54,11 @@ export interface Clients {
 export interface Scene {
   readonly cluster: Cluster
   readonly history: History
+  readonly clients: Clients
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
+  /** How long a fault that has a length is to last, where that was said. */
+  readonly seconds?: number
 }
 
 export interface Fault {
@@ -90,6 +93,7 @@ export interface ExperimentOptions {
   readonly inputs?: number
   readonly users?: number
   readonly restMs?: number
+  readonly seconds?: number
 }
 
 const missed = ({ bar, least, value }: Figure) => value === undefined || (least === true ? value < bar : value > bar)
@@ -103,7 +107,7 @@ const inconsistent = async (cluster: Cluster) => {
   return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
 }
 
-export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500, restMs = 60_000, seed, users }: ExperimentOptions): Promise<Result> => {
+export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500, restMs = 60_000, seconds, seed, users }: ExperimentOptions): Promise<Result> => {
   const began = performance.now()
   const since = await mark(cluster.pool)
   const workload: Clients = fault.clients?.(cluster, seed) ?? new Workload(cluster, { seed, ...fault.workload, ...(users === undefined ? {} : { users }) })
@@ -118,7 +122,7 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
     await acknowledged(Math.min(60, inputs / 5))
     // Long turns run by now.
     await sleep(2_000)
-    const judge = await fault.inject({ cluster, history, random: randomOf(seed ^ 0x5eed), sleep: (ms) => sleep(ms) })
+    const judge = await fault.inject({ cluster, history, clients: workload, random: randomOf(seed ^ 0x5eed), sleep: (ms) => sleep(ms), ...(seconds === undefined ? {} : { seconds }) })
     await acknowledged(inputs)
     await sleep(2_000)
     return judge

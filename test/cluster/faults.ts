@@ -2,6 +2,7 @@
 import type { Fault } from "./experiment.ts"
 import { clockJump, databaseClock } from "./faults/clocks.ts"
 import { herd } from "./faults/herd.ts"
+import { hostile } from "./faults/hostile.ts"
 import { natsCut, natsDown } from "./faults/nats.ts"
 import { crashLoop, join, kill, rolling, shortStop, stop, term } from "./faults/nodes.ts"
 import { providerTrouble, toolServerGone } from "./faults/outside.ts"
@@ -28,5 +29,5 @@ export const faults: ReadonlyArray<Fault> = [
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
   cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, commitsHang, readsHang, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone, watchers,
-  together(kill, resets), together(stop, natsDown), together(lostWriter, readsHang), together(slow, resets), databaseClock, diskFull, herd
+  together(kill, resets), together(stop, natsDown), together(lostWriter, readsHang), together(slow, resets), databaseClock, diskFull, herd, hostile
 ]

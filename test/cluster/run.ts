@@ -5,6 +5,7 @@
  *     npm run test:faults                          everything, and the table is written
  *     npm run test:faults -- --only kill,SIGSTOP   faults whose names hold one of these; nothing is written
  *     npm run test:faults -- --only none --plant lease     planted bugs whose names hold this
+ *     npm run test:faults -- --only hostile --runs 1 --seconds 600     the long form of a fault that has a length
  *     npm run test:faults -- --from 0123abc        also: nodes of that commit beside those of this one
  *     npm run test:faults -- --runs 5 --seed 17 --no-nats --no-plants --keep
  */
@@ -20,7 +21,7 @@ import { describe, row, tellCaught, writeReport } from "./report.ts"
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string" }, runs: { type: "string", default: "2" }, seed: { type: "string" }, users: { type: "string" }, inputs: { type: "string" }, from: { type: "string" },
+    only: { type: "string" }, runs: { type: "string", default: "2" }, seed: { type: "string" }, users: { type: "string" }, inputs: { type: "string" }, seconds: { type: "string" }, from: { type: "string" },
     plant: { type: "string" }, nats: { type: "boolean", default: true }, plants: { type: "boolean", default: true }, write: { type: "boolean", default: false }, keep: { type: "boolean", default: false }
   },
   allowNegative: true
@@ -47,7 +48,8 @@ try {
         own = fault.own
         cluster ??= await Cluster.start({ nats: values.nats, ...own })
         const result = await experiment(cluster, fault, {
-          seed: seed++, ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }), ...(values.users === undefined ? {} : { users: Number(values.users) })
+          seed: seed++, ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }), ...(values.users === undefined ? {} : { users: Number(values.users) }),
+          ...(values.seconds === undefined ? {} : { seconds: Number(values.seconds) })
         })
         results.push(result)
         console.log(describe(result))

@@ -138,7 +138,7 @@ export class Workload {
     const desk = await this.#create(caller, "/v1/toolsets", {
       kind: "client", namespace: `desk${suffix}`, tools: [clientTool("lookup", 60_000), clientTool("guarded", 60_000), clientTool("forgotten", 10_000)]
     }, "toolset", "id")
-    const bank = await this.#create(caller, "/v1/toolsets", { kind: "mcp", namespace: `bank${suffix}`, url: this.cluster.toolsUrl }, "toolset", "id")
+    const bank = await this.#create(caller, "/v1/toolsets", { kind: "mcp", namespace: `bank${suffix}`, url: this.cluster.toolsUrl, trusted: true }, "toolset", "id")
     const profile = await this.#create(caller, "/v1/profiles", {
       name: words.slice(0, 100), models: ["troupe/scripted"], toolsetIds: [desk, bank],
       hooks: [{ name: "guard", point: "before_tool_call", match: { tools: [`desk${suffix}.guarded`] }, processor: { type: "client" }, asyncTimeoutMs: 60_000 }]

@@ -9,6 +9,7 @@ import { layerInProcess } from "../../src/bus/inProcess.ts"
 import type { Hint } from "../../src/bus/hints.ts"
 import { layerNats } from "../../src/bus/nats.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
+import { busKeys } from "../../src/bus/signature.ts"
 import { coarseOf } from "../../src/journal/shard.ts"
 import { natsForTests } from "../setup/nats.ts"
 
@@ -22,9 +23,11 @@ let nats: Awaited<ReturnType<typeof natsForTests>>
 beforeAll(async () => { nats = await natsForTests() }, 120_000)
 afterAll(() => nats.stop())
 
+const keys = busKeys([new Uint8Array(32).fill(7)])
+
 /** A node's bus, once it is connected. */
 const node = Effect.gen(function*() {
-  const bus = Context.get(yield* Layer.build(layerNats({ settings: readNatsUrls(nats.url), name: "test" })), Bus)
+  const bus = Context.get(yield* Layer.build(layerNats({ settings: readNatsUrls(nats.url), name: "test", keys, lease: { now: Date.now, nodes: () => [] } })), Bus)
   yield* until(() => bus.state() === "connected")
   return bus
 })

@@ -418,7 +418,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       for (const [ref, id] of [[actor, freshId("input")], [other, waiting], [other, admitted], [thread(), waiting], [{ ...actor, workspace: freshId("workspace") }, waiting]] as const) {
         assert.isUndefined(yield* journal.input(ref, id))
       }
-      assert.strictEqual(yield* journal.attributes(actor), `{"title":"t"}`)
+      assert.deepStrictEqual(yield* journal.attributes(actor), { text: `{"title":"t"}`, version: 1 })
       assert.isUndefined(yield* journal.attributes({ ...actor, workspace: freshId("workspace") }))
     })))
 

@@ -21,7 +21,7 @@ export interface Owner {
 
 export interface World {
   /** A node with a lease, for as long as the scope is open. */
-  readonly open: (name: string, ttl?: number) => Effect.Effect<Owner, LeaseRefused, Scope.Scope>
+  readonly open: (name: string, ttl?: number, signs?: ReadonlyArray<string>) => Effect.Effect<Owner, LeaseRefused, Scope.Scope>
   /** Ends a lease at once. */
   readonly lapse: (incarnation: string) => Promise<void>
   /** The next append of anyone loses its connection, before or after it is committed. */
@@ -39,8 +39,8 @@ export interface World {
 }
 
 export const memoryWorld = (store = new MemoryStore()): World => ({
-  open: (name, ttl = 60_000) =>
-    Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl })))).pipe(
+  open: (name, ttl = 60_000, signs) =>
+    Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl, ...signs === undefined ? {} : { signs } })))).pipe(
       Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))
     ),
   lapse: async (incarnation) => store.lapse(incarnation),
@@ -80,9 +80,9 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
     url: database.url,
     proxy,
     sql,
-    open: (name, ttl = 60_000) =>
+    open: (name, ttl = 60_000, signs) =>
       Layer.build(layerPostgres().pipe(
-        Layer.provideMerge(layerPostgresLease({ name, ttl })),
+        Layer.provideMerge(layerPostgresLease({ name, ttl, ...signs === undefined ? {} : { signs } })),
         Layer.provideMerge(Database.layer({ url: Redacted.make(proxy.url) }))
       )).pipe(Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))),
     lapse: async (incarnation) => { await sql("update nodes set deadline = now() - interval '1 second' where incarnation = $1", [toUuid(incarnation)]) },

@@ -86,6 +86,27 @@ for (const [name, make] of Object.entries<() => Promise<World>>({ memory: async 
       yield* b.lease.leave
     }).pipe(Effect.scoped))
 
+    it.live("says from its first moment on, and in each of its lives, by which keys its node signs; who does not say so is known by that", () => Effect.gen(function*() {
+      const older = yield* world.open("older", 60_000)
+      const b = yield* world.open("b", 60_000)
+      const signsOf = (wanted: string) => b.lease.nodes().find(({ name }) => name === wanted)?.signs
+      // Before it has described itself, and before its first beat.
+      const a = yield* world.open("a", 500, ["first", "second"])
+      yield* b.lease.beat
+      assert.deepStrictEqual(signsOf("a"), ["first", "second"])
+      assert.isUndefined(signsOf("older"))
+      a.lease.describe(() => ({ actors: 1, births: 1, draining: false, bus: "connected" }))
+      yield* a.lease.beat
+      yield* b.lease.beat
+      assert.deepStrictEqual(signsOf("a"), ["first", "second"])
+      const rejoined = yield* first(a.lease.rejoined)
+      yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
+      yield* Fiber.join(rejoined)
+      yield* b.lease.beat
+      assert.deepStrictEqual(signsOf("a"), ["first", "second"])
+      yield* Effect.forEach([a, b, older], ({ lease }) => lease.leave, { discard: true })
+    }).pipe(Effect.scoped))
+
     it.live("is off the list of the others in the moment in which it lapses", () => Effect.gen(function*() {
       const a = yield* world.open("a", 60_000)
       const scope = yield* Scope.make()

@@ -65,12 +65,14 @@ describe("the value of a condition", () => {
     assert.strictEqual(accepts({ path: "/a", op }), op === "exists")
   })
 
-  it("has at most 512 bytes of JSON, quotes and escapes counted", () => {
-    for (const value of ["a".repeat(510), "é".repeat(255), "\n".repeat(255), [Array(253).fill(1)]]) {
-      assert.strictEqual(Buffer.byteLength(JSON.stringify(value)) <= 512, accepts({ path: "", op: "eq", value }))
+  it("has at most 512 bytes: of a text its own, of anything else those of its JSON", () => {
+    // Specification, Limits: "Condition value | 512 bytes".
+    for (const value of ["a".repeat(512), "é".repeat(256), "\n".repeat(512), "\"".repeat(512), ["a".repeat(508)], Array(255).fill(1)]) {
+      assert.isTrue(accepts({ path: "", op: "eq", value }), JSON.stringify(value))
     }
-    assert.isTrue(accepts({ path: "", op: "eq", value: "a".repeat(510) }))
-    for (const value of ["a".repeat(511), "é".repeat(256), "\n".repeat(256), "\ud800".repeat(86)]) assert.isFalse(accepts({ path: "", op: "eq", value }))
+    for (const value of ["a".repeat(513), `${"é".repeat(256)}a`, "\n".repeat(513), "\ud800".repeat(171), ["a".repeat(509)], Array(256).fill(1)]) {
+      assert.isFalse(accepts({ path: "", op: "eq", value }), JSON.stringify(value))
+    }
   })
 
   it("is JSON", () => {

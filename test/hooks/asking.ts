@@ -12,5 +12,5 @@ export const ask = (workspace: string, hook: Partial<Hook> & Pick<Hook, "process
   workspace, data, index: 3, reviewer: false,
   hook: { id: freshId("hook"), name: "h", point: data.point, enabled: true, ...hook },
   agentId: freshId("agent"), threadId: freshId("thread"), turnId: freshId("turn"), deliveryId: freshId("delivery"),
-  principal: { type: "api_key", id: freshId("key"), identity: "ann" }
+  principal: { type: "api_key", id: freshId("key"), identity: "ann" }, turnPrincipal: { type: "api_key", id: freshId("key"), identity: "bob" }
 })

@@ -41,7 +41,7 @@ describe("a reviewing agent", () => {
     })
     assert.strictEqual(outcome.deliveryId, asked.deliveryId)
     const data = text.split("\n").find((line) => line.startsWith("{")) ?? assert.fail(text)
-    assert.deepStrictEqual(JSON.parse(data), { agentId: asked.agentId, threadId: asked.threadId, turnId: asked.turnId, principal: asked.principal, ...call })
+    assert.deepStrictEqual(JSON.parse(data), { agentId: asked.agentId, threadId: asked.threadId, turnId: asked.turnId, principal: asked.principal, turnPrincipal: asked.turnPrincipal, ...call })
   })
 
   it("gets the hook's instructions, and no line that what it judges could write", async () => {

@@ -28,7 +28,7 @@ afterAll(async () => {
 beforeEach(() => hooks.forget())
 
 const connection = async (secret: object) => {
-  const made = await server.alpha.post("/v1/connections", { provider: "hooks", name: "Hooks", secret })
+  const made = await server.alpha.post("/v1/connections", { provider: "hooks", name: "Hooks", secret, allowedHosts: ["127.0.0.1"] })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection.id
 }
@@ -54,7 +54,7 @@ describe("a delivery", () => {
     const { point, ...data } = call
     assert.deepStrictEqual(rest, {
       type: "hook.before_tool_call", deliveryId: question.deliveryId, attempt: 1, workspaceId: workspace, agentId: question.agentId, threadId: question.threadId,
-      turnId: question.turnId, hookId: question.hook.id, index: 3, point, principal: question.principal, data,
+      turnId: question.turnId, hookId: question.hook.id, index: 3, point, principal: question.principal, turnPrincipal: question.turnPrincipal, data,
       answerUrl: `/v1/hooks/deliveries/${question.deliveryId}/decision`
     })
     assert.strictEqual(Date.parse(String(respondBy)) - Date.parse(String(occurredAt)), 5_000)

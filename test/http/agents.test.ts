@@ -243,19 +243,6 @@ describe("who may do what with agents", () => {
     assert.strictEqual((await server.alpha.get(`/v1/agents/${id}`)).body.agent.name, "A")
   })
 
-  it("asks for a credential, and for the scopes read and write", async () => {
-    refused(await server.anonymous.get("/v1/agents"), 401, "unauthenticated")
-    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-    const writer = await server.client(server.workspaces.alpha, { scopes: ["write"] })
-    const { id } = await create()
-    assert.strictEqual((await reader.get(`/v1/agents/${id}`)).status, 200)
-    refused(await reader.post("/v1/agents", { name: "A", profileId }), 403, "permission_denied")
-    refused(await reader.patch(`/v1/agents/${id}`, { name: "B" }), 403, "permission_denied")
-    refused(await reader.delete(`/v1/agents/${id}`), 403, "permission_denied")
-    refused(await writer.get("/v1/agents"), 403, "permission_denied")
-    assert.strictEqual((await writer.patch(`/v1/agents/${id}`, { name: "B" })).status, 200)
-  })
-
   it("refuses another content type, other JSON than an object, and another method", async () => {
     refused(await server.alpha.post("/v1/agents", "name=A", { "content-type": "application/x-www-form-urlencoded" }), 415, "unsupported_media_type")
     refused(await server.alpha.post("/v1/agents", "[1]"), 400, "invalid_request")

@@ -47,7 +47,7 @@ describe("creating a key", () => {
     assert.match(id, /^key_/)
     assert.isString(createdAt)
     assert.strictEqual(createdBy.type, "api_key")
-    assert.deepStrictEqual(rest, { name: "ci", scopes: ["read", "run"], identity: "ann" })
+    assert.deepStrictEqual(rest, { name: "ci", kind: "api_key", scopes: ["read", "run"], identity: "ann" })
     assert.strictEqual((await new Client(server.base, token).get("/v1/agents")).status, 200)
     const listed = await server.alpha.get("/v1/auth/keys")
     assert.notInclude(listed.text, token)
@@ -79,6 +79,7 @@ describe("creating a key", () => {
     ["an expiry in the past", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
     ["an expiry that is no time", { expiresAt: "tomorrow" }, "expiresAt"],
     ["an expiry on a day that is not", { expiresAt: "2999-02-31T00:00:00Z" }, "expiresAt"],
+    ["an expiry that its offset carries past the year 9999", { expiresAt: "9999-12-31T23:59:59-23:59" }, "expiresAt"],
     ["an identity of 513 bytes", { identity: "i".repeat(513) }, "identity"],
     ["a trigger, which is later work", { kind: "trigger" }, "kind"],
     ["a secret of the caller's choice", { token: "x" }, "token"]

@@ -7,7 +7,7 @@ let ids: { readonly agent: string; readonly profile: string; readonly connection
 beforeAll(async () => {
   server = await startServer()
   const profile = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-  const connection = (await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token: "t" } })).body.connection.id
+  const connection = (await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token: "t" }, allowedHosts: ["tools.example.com"] })).body.connection.id
   ids = { profile, connection, agent: (await server.alpha.post("/v1/agents", { name: "A", profileId: profile })).body.agent.id }
 })
 afterAll(() => server.stop())
@@ -41,7 +41,7 @@ const valid = (route: string): Record<string, unknown> =>
   route.includes("PATCH") ? {}
     : route.includes("agents") ? { name: "A", profileId: ids.profile }
     : route.includes("profiles") ? { name: "P", models: ["troupe/scripted"] }
-    : route.includes("connections") ? { provider: "p", name: "C", secret: { token: "t" } }
+    : route.includes("connections") ? { provider: "p", name: "C", secret: { token: "t" }, allowedHosts: ["tools.example.com"] }
     : route.includes("hooks") ? { hook: { name: "H", point: "before_turn_start", processor: { type: "client" } }, data: { point: "before_turn_start", content: [{ type: "text", text: "t" }], submitMode: "queue" } }
     : route.includes("keys") ? { name: "K", scopes: ["read"] }
     : { identity: "someone" }

@@ -63,7 +63,7 @@ describe("answers of the configuration endpoints", () => {
     const connection = await alpha.post("/v1/connections", {
       provider: "p", name: "c", secret: { token: "long-enough-for-four" }, baseUrl: "https://a.example", allowedHosts: ["a.example"]
     })
-    const short = await alpha.post("/v1/connections", { provider: "p", name: "c", secret: { token: "short" } })
+    const short = await alpha.post("/v1/connections", { provider: "p", name: "c", secret: { token: "short" }, allowedHosts: ["tools.example.com"] })
     const changed = await alpha.patch(`/v1/connections/${short.body.connection.id}`, { name: "d" })
     for (const answer of [connection, short, changed, await alpha.get(`/v1/connections/${short.body.connection.id}`)]) assertShape(ConnectionAnswer, answer.body)
     assertShape(ConnectionPage, (await alpha.get("/v1/connections?limit=1")).body)

@@ -20,28 +20,32 @@ afterAll(async () => {
 
 const whsec = (bytes: number, fill = 1) => `whsec_${Buffer.alloc(bytes, fill).toString("base64")}`
 const token = "a-token-of-some-length"
+const allowedHosts = ["tools.example.com"]
 
 const post = (fields: Record<string, unknown> = {}) =>
-  server.alpha.post("/v1/connections", { provider: "example", name: "C", secret: { token }, ...fields })
+  server.alpha.post("/v1/connections", { provider: "example", name: "C", secret: { token }, allowedHosts, ...fields })
 const create = async (fields: Record<string, unknown> = {}) => {
   const made = await post(fields)
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection
 }
 
+const used = async (id: string, workspace = server.workspaces.alpha) => {
+  const connections = await server.runtime.runPromise(Connections)
+  return await server.runtime.runPromise(connections.secret(workspace, id))
+}
+
 /** The secret as toolsets and hooks get it, in the open. */
 const secretOf = async (id: string, workspace = server.workspaces.alpha) => {
-  const connections = await server.runtime.runPromise(Connections)
-  const found = await server.runtime.runPromise(connections.secret(workspace, id))
+  const found = await used(id, workspace)
   if (found === undefined) return undefined
-  const reach = found.allowedHosts === undefined ? {} : { allowedHosts: found.allowedHosts }
   switch (found.kind) {
     case "token":
-      return { ...reach, token: Redacted.value(found.token) }
+      return { token: Redacted.value(found.token) }
     case "apiKey":
-      return { ...reach, apiKey: Redacted.value(found.apiKey) }
+      return { apiKey: Redacted.value(found.apiKey) }
     case "signing":
-      return { ...reach, signing: found.secrets.map(Redacted.value) }
+      return { signing: found.secrets.map(Redacted.value) }
   }
 }
 
@@ -142,22 +146,67 @@ describe("creating a connection", () => {
   })
 
   it("takes effect once for an Idempotency-Key", async () => {
-    const send = () => server.alpha.post("/v1/connections", { provider: "p", name: "once", secret: { token } }, { "idempotency-key": "once" })
+    const send = () => server.alpha.post("/v1/connections", { provider: "p", name: "once", secret: { token }, allowedHosts }, { "idempotency-key": "once" })
     const [a, b] = [await send(), await send()]
     assert.deepStrictEqual([a.status, a.text, b.headers.get("idempotency-replayed"), b.headers.get("location")], [201, b.text, "true", a.headers.get("location")])
   })
 })
 
 describe("where a secret may be sent", () => {
-  it("is what allowedHosts say, else the host of the base URL, else anywhere", async () => {
-    const hosts = async (fields: Record<string, unknown>) => {
-      const found = await secretOf((await create(fields)).id)
-      return found?.allowedHosts
-    }
+  const reach = async (fields: Record<string, unknown>) => (await used((await create(fields)).id))?.reach
+
+  it("is what allowedHosts say, else the origin of the base URL, its port included", async () => {
     assert.deepStrictEqual([
-      await hosts({ allowedHosts: ["a.example"], baseUrl: "https://b.example" }), await hosts({ baseUrl: "https://B.example:8443/x" }),
-      await hosts({ baseUrl: "https://[2606:4700::1111]/" }), await hosts({})
-    ], [["a.example"], ["b.example"], ["2606:4700::1111"], undefined])
+      await reach({ allowedHosts: ["a.example"], baseUrl: "https://b.example" }), await reach({ allowedHosts: undefined, baseUrl: "https://B.example:8443/x" }),
+      await reach({ allowedHosts: undefined, baseUrl: "https://[2606:4700::1111]/" })
+    ], [{ hosts: ["a.example"] }, { origin: "https://b.example:8443" }, { origin: "https://[2606:4700::1111]" }])
+  })
+
+  it("has to be said of a token and of an API key: without both 400 hosts_required", async () => {
+    for (const secret of [{ token }, { apiKey: token }]) {
+      const answer = await post({ secret, allowedHosts: undefined })
+      refused(answer, 400, "invalid_request", "allowedHosts")
+      assert.strictEqual(answer.body.code, "hosts_required")
+    }
+  })
+
+  it("need not be said of a signing secret, which is never sent itself", async () => {
+    for (const provider of ["example", "openai"]) {
+      assert.deepStrictEqual(await used((await create({ provider, secret: { signingSecret: whsec(24) }, allowedHosts: undefined })).id).then((found) => [found?.kind, found?.reach]), ["signing", undefined])
+    }
+    assert.deepStrictEqual(await reach({ secret: { signingSecret: whsec(24) }, allowedHosts: undefined, baseUrl: "https://a.example/x" }), { origin: "https://a.example" })
+  })
+
+  for (const [provider, origin] of [
+    ["openai", "https://api.openai.com"], ["anthropic", "https://api.anthropic.com"], ["google", "https://generativelanguage.googleapis.com"]
+  ] as const) {
+    it(`is the provider's own address for ${provider} where nothing else is said`, async () => {
+      assert.deepStrictEqual(await reach({ provider, secret: { apiKey: "sk-123" }, allowedHosts: undefined }), { origin })
+      assert.deepStrictEqual(await reach({ provider, secret: { apiKey: "sk-123" }, allowedHosts: ["a.example"] }), { hosts: ["a.example"] })
+    })
+  }
+
+  it("cannot be taken back by a change, neither of the hosts nor of the provider", async () => {
+    const listed = await create({ baseUrl: "https://a.example" })
+    assert.strictEqual((await server.alpha.patch(`/v1/connections/${listed.id}`, { allowedHosts: null })).status, 200)
+    const hosted = await create({ provider: "openai", allowedHosts: undefined })
+    for (const [id, body] of [[listed.id, { baseUrl: null }], [hosted.id, { provider: "example" }]] as const) {
+      const answer = await server.alpha.patch(`/v1/connections/${id}`, body)
+      refused(answer, 400, "invalid_request", "allowedHosts")
+      assert.strictEqual(answer.body.code, "hosts_required")
+    }
+    assert.deepStrictEqual((await used(listed.id))?.reach, { origin: "https://a.example" })
+  })
+
+  it("is nowhere for a connection from before it had to be said: it may be renamed, and gets a new secret with hosts only", async () => {
+    const { id } = await create()
+    await database.query("update connections set body = (body::jsonb - 'allowedHosts')::json where id = $1", [toUuid(id)])
+    assert.deepStrictEqual((await used(id))?.reach, { hosts: [] })
+    const patch = (body: object) => server.alpha.patch(`/v1/connections/${id}`, body)
+    assert.deepStrictEqual([(await patch({})).status, (await patch({ name: "old" })).status], [200, 200])
+    assert.strictEqual((await patch({ secret: { token: "another-token-0001" } })).body.code, "hosts_required")
+    assert.strictEqual((await patch({ secret: { token: "another-token-0001" }, allowedHosts })).status, 200)
+    assert.deepStrictEqual((await used(id))?.reach, { hosts: allowedHosts })
   })
 })
 
@@ -168,8 +217,8 @@ describe("changing a connection", () => {
     assert.deepStrictEqual([renamed.status, renamed.headers.get("etag")], [200, `"2"`])
     assert.isAtLeast(Date.parse(renamed.body.connection.updatedAt), Date.parse(updatedAt))
     assert.deepStrictEqual([renamed.body.connection.name, renamed.body.connection.last4, renamed.body.connection.baseUrl], ["D", "ngth", "https://a.example"])
-    const cleared = await server.alpha.patch(`/v1/connections/${id}`, { baseUrl: null, allowedHosts: null })
-    assert.deepStrictEqual(["baseUrl" in cleared.body.connection, "allowedHosts" in cleared.body.connection], [false, false])
+    const cleared = await server.alpha.patch(`/v1/connections/${id}`, { baseUrl: null })
+    assert.deepStrictEqual(["baseUrl" in cleared.body.connection, cleared.body.connection.allowedHosts], [false, ["a.example"]])
     const same = await server.alpha.patch(`/v1/connections/${id}`, { name: "D", baseUrl: null })
     assert.deepStrictEqual([same.headers.get("etag"), (await server.alpha.patch(`/v1/connections/${id}`, {})).headers.get("etag")], [`"3"`, `"3"`])
     assert.deepStrictEqual(await secretOf(id), { token })
@@ -266,7 +315,7 @@ describe("deleting a connection", () => {
 describe("listing connections", () => {
   it("pages newest first", async () => {
     const ids: Array<string> = []
-    for (let i = 0; i < 3; i++) ids.push((await server.beta.post("/v1/connections", { provider: "p", name: `${i}`, secret: { token } })).body.connection.id)
+    for (let i = 0; i < 3; i++) ids.push((await server.beta.post("/v1/connections", { provider: "p", name: `${i}`, secret: { token }, allowedHosts })).body.connection.id)
     const first = (await server.beta.get("/v1/connections?limit=2")).body
     const second = (await server.beta.get(`/v1/connections?limit=2&cursor=${first.nextCursor}`)).body
     assert.deepStrictEqual([...first.connections, ...second.connections].map((connection) => connection.id), ids.toReversed())
@@ -318,7 +367,7 @@ describe("who may do what with connections", () => {
     const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
     assert.deepStrictEqual([(await reader.get(`/v1/connections/${id}`)).status, (await reader.get("/v1/connections")).status], [200, 200])
     const writer = await server.client(server.workspaces.alpha, { scopes: ["read", "run", "write", "approve"] })
-    refused(await writer.post("/v1/connections", { provider: "p", name: "C", secret: { token } }), 403, "permission_denied")
+    refused(await writer.post("/v1/connections", { provider: "p", name: "C", secret: { token }, allowedHosts }), 403, "permission_denied")
     refused(await writer.patch(`/v1/connections/${id}`, { name: "D" }), 403, "permission_denied")
     refused(await writer.delete(`/v1/connections/${id}`), 403, "permission_denied")
   })

@@ -1,14 +1,13 @@
 /** The OpenAPI document says what the specification says, operation by operation and field by field. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { OpenApi } from "effect/http-api"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { Api } from "../../http/Api.ts"
-import { enumerations, type Operation, operations, type Shape, shapes } from "./specification.ts"
+import { documentText, schemas as whole } from "./document.ts"
+import { enumerations, type Limit, limits, type Operation, operations, type Shape, shapes, shown, times } from "./specification.ts"
 
 const Any = Schema.Record(Schema.String, Schema.Unknown)
 const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Any }))
@@ -33,8 +32,7 @@ const Document = Schema.Struct({
   components: Schema.Struct({ schemas: Schema.Record(Schema.String, Component), securitySchemes: Schema.Record(Schema.String, Any) })
 })
 
-const text = JSON.stringify(OpenApi.fromApi(Api))
-const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(text)
+const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(documentText)
 const { schemas } = document.components
 const all = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, found]) => ({ method, path, found })))
 
@@ -108,20 +106,42 @@ it("what the specification names and is not built yet is not in the document", (
   for (const { method, path } of later) assert.isUndefined(document.paths[path]?.[method], `${path} is there: take "later" from the transcription`)
 })
 
+const itemsOf = ({ items }: Readonly<Record<string, unknown>>) => Schema.decodeUnknownSync(Any)(items ?? {})
+const choicesOf = ({ anyOf }: Readonly<Record<string, unknown>>) =>
+  Array.isArray(anyOf) ? anyOf.map((choice) => nameOf(Schema.decodeUnknownSync(Any)(choice))) : []
+
 const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
   if ("$ref" in schema) {
     const name = nameOf(schema)
-    const target = schemas[name]
+    const target = whole[name] ?? {}
     // A named list or text is what it is.
-    return target?.type === "object" ? name : typeOf({ ...target })
+    return target["type"] === "object" ? name : typeOf(target)
   }
-  if (schema["format"] === "date-time") return "date-time"
-  const { items } = schema
-  if (schema["type"] === "array") {
-    const name = typeof items === "object" && items !== null && "$ref" in items ? nameOf({ $ref: items.$ref }) : ""
-    return name === "" ? "array" : `array of ${name}`
+  const { format, type } = schema
+  if (format === "date-time" || format === "int64" || format === "double") return format
+  if (type !== "array") return typeof type === "string" ? type : "any"
+  if (choicesOf(itemsOf(schema)).join() === "TextBlock,ImageBlock") return "MessageContent"
+  return `array of ${typeOf(itemsOf(schema))}`
+}
+
+/** More than was asked for is right too. */
+const asAsked = (type: string, asked: string | undefined) =>
+  asked === "integer" && type === "int64" || asked === "number" && type === "double" ? asked : type
+
+/** What a place of the transcription is about: a component and its fields, an operation, or a parameter of one. */
+const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
+  if (place.includes(" ")) {
+    const [method = "", path = "", parameter] = place.split(" ")
+    const operation = document.paths[path]?.[method.toLowerCase()]
+    return (parameter === undefined ? operation : operation?.parameters.find(({ name }) => name === parameter)?.schema) ?? {}
   }
-  return typeof schema["type"] === "string" ? schema["type"] : "any"
+  const [name = "", ...fields] = place.split(/\.|(?=\[\])/)
+  const resolved = (schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => "$ref" in schema ? whole[nameOf(schema)] ?? {} : schema
+  return fields.reduce((schema, field) => {
+    const within = resolved(schema)
+    const found = field === "[]" ? itemsOf(within) : Schema.decodeUnknownSync(Any)(Schema.decodeUnknownSync(Any)(within["properties"] ?? {})[field] ?? {})
+    return resolved(found)
+  }, whole[name] ?? {})
 }
 
 describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
@@ -130,22 +150,47 @@ describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
     assert(found !== undefined, `no component ${name}`)
     const fields = { ...shape.required, ...shape.optional }
     const types = Object.fromEntries(Object.keys(fields).map((field) => [field, typeOf(found.properties?.[field] ?? { type: "missing" })]))
-    const same = Object.fromEntries(Object.entries(types).map(([field, type]) => [field, fields[field] === "array" && type.startsWith("array of ") ? "array" : type]))
-    assert.deepStrictEqual(same, fields)
+    assert.deepStrictEqual(Object.fromEntries(Object.entries(types).map(([field, type]) => [field, asAsked(type, fields[field])])), fields)
   })
   it("requires what the specification requires", () => {
     if (!shape.anyRequired) assert.deepStrictEqual([...found?.required ?? []].sort(), Object.keys(shape.required).sort())
   })
   it("is closed exactly where the specification closes it", () => {
-    if (shape.closed) assert.strictEqual(found?.additionalProperties, false)
+    assert.strictEqual(found?.additionalProperties, shape.closed ? false : undefined)
   })
 })
 
 it("enumerations have the values of the specification", () => {
-  for (const [place, values] of Object.entries(enumerations)) {
-    const [name = "", field = ""] = place.split(".")
-    assert.deepStrictEqual(schemas[name]?.properties?.[field]?.["enum"], [...values], place)
+  for (const [place, values] of Object.entries(enumerations)) assert.deepStrictEqual(schemaAt(place)["enum"], [...values], place)
+  for (const [place, value] of Object.entries(shown)) assert.include(schemaAt(place)["enum"], value, place)
+})
+
+it.each(limits.map((limit) => [limit.at, limit.row, limit] as const))("%s says: %s", (_, __, { at, says, tells }: Limit) => {
+  const found = schemaAt(at)
+  if (says !== undefined) assert.deepInclude(found, says)
+  if (tells !== undefined) assert.include(found["description"], tells)
+})
+
+it("times are date-time strings wherever they are sent", () => {
+  for (const at of times) assert.strictEqual(schemaAt(at)["format"], "date-time", at)
+})
+
+it("what is answered is open, but where the specification closes it; what is sent is closed", () => {
+  const reach = (value: unknown, found: Set<string>): Set<string> => {
+    for (const [, name = ""] of JSON.stringify(value ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (found.has(name)) continue
+      found.add(name)
+      reach(whole[name], found)
+    }
+    return found
   }
+  const closed = Object.entries(shapes).flatMap(([name, shape]) => shape.closed ? [name] : [])
+  const answered = reach(all.map(({ found }) => found.responses), new Set())
+  const sent = reach(all.map(({ found }) => found.requestBody), new Set())
+  const strict = (names: Iterable<string>) => [...names].filter((name) => JSON.stringify(whole[name]).includes(`"additionalProperties":false`)).sort()
+  assert.deepStrictEqual(strict(answered), closed.sort())
+  const objects = [...sent].filter((name) => schemas[name]?.type === "object")
+  assert.deepStrictEqual(objects.filter((name) => schemas[name]?.additionalProperties !== false), [])
 })
 
 it("both security schemes are there, by the names of the specification", () => {
@@ -192,7 +237,7 @@ it("the document lints without an error", { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "openapi-"))
   try {
     const file = join(folder, "openapi.json")
-    await writeFile(file, text)
+    await writeFile(file, documentText)
     const cli = join(import.meta.dirname, "../../node_modules/@redocly/cli/bin/cli.js")
     const { stdout } = await promisify(execFile)(process.execPath, [cli, "lint", "--format=json", file], {
       env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }

@@ -1,6 +1,7 @@
 /** What hooks have decided, and dry runs (design, section 6). */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { sql } from "kysely"
 import { HookDecisionPage, HookTest } from "../../http/hooks/api.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { storedEvent } from "../../src/journal/storedFact.ts"
@@ -119,6 +120,35 @@ describe("decisions", () => {
     assert.strictEqual((await list(`?limit=1&cursor=${first.nextCursor}`)).decisions[0].hookId, one)
     refused(await server.alpha.get(`/v1/hooks/decisions?cursor=${first.nextCursor}&hookId=${two}`), 400, "invalid_request", "cursor")
     refused(await server.beta.get(`/v1/hooks/decisions?cursor=${first.nextCursor}`), 400, "invalid_request", "cursor")
+  })
+
+  it("come in pages that look at a bounded number of facts, however rare what is asked for: none is lost, none comes twice", async () => {
+    const own = await startServer()
+    const agentId = await makeAgent(own.alpha)
+    const threadId = await makeThread(own.alpha, agentId)
+    const hookId = freshId("hook")
+    const plain = (decision: string) => storedEvent({
+      type: "hook_decision", event: JSON.stringify({ hook: { hookId, index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, decision } })
+    })
+    // One in three thousand is a denial: one at each end, and three in between.
+    await own.runtime.runPromise(own.database.run("test", (db) => sql`
+      insert into facts (workspace, actor, at, pos, seq, n, turn, event)
+      select ${toUuid(own.workspaces.alpha)}::uuid, ${toUuid(threadId)}::uuid, ${new Date(day)}::timestamptz + n * interval '1 second', 1000 + n, 1000 + n, 1, ${toUuid(turnId)}::uuid,
+             case when n % 3000 = 0 then ${plain("deny")} else ${plain("allow")} end
+        from generate_series(0, 12000) n`.execute(db)))
+    for (const filter of ["", `&agentId=${agentId}`, `&hookId=${hookId}`, `&threadId=${threadId}`, `&threadId=${threadId}&hookId=${hookId}`, "&point=before_tool_call"]) {
+      const found: Array<number> = []
+      let pages = 0
+      for (let cursor: string | undefined = ""; cursor !== undefined; pages++) {
+        const { body, status, text } = await own.alpha.get(`/v1/hooks/decisions?decision=deny${filter}${cursor === "" ? "" : `&cursor=${cursor}`}`)
+        assert.strictEqual(status, 200, text)
+        found.push(...body.decisions.map(({ seq }: { seq: number }) => seq))
+        cursor = body.nextCursor
+      }
+      assert.deepStrictEqual([found, pages], [[13_000, 10_000, 7_000, 4_000, 1_000], 3], filter)
+    }
+    assert.lengthOf((await own.alpha.get("/v1/hooks/decisions?limit=200")).body.decisions, 200)
+    await own.stop()
   })
 
   it("are the workspace's own", async () => {
@@ -241,6 +271,18 @@ describe("a dry run", () => {
   ] as const) {
     it(`refuses ${what}`, async () => refused(await server.alpha.post("/v1/hooks/test", body), 400, "invalid_request", path))
   }
+
+  it("refuses a URL that is never asked with the rule that it breaks, in profiles too", async () => {
+    const processor = { type: "url", url: "http://169.254.169.254/" }
+    const tried = await server.alpha.post("/v1/hooks/test", { hook: { name: "h", point: "before_tool_call", processor }, data })
+    assert.deepStrictEqual([tried.status, tried.body.code], [400, "forbidden_address"])
+    const hooks = [{ name: "h", point: "before_tool_call", processor: { type: "client" } }, { name: "h", point: "before_tool_call", processor }]
+    const { id } = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile
+    for (const answer of [await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], hooks }), await server.alpha.patch(`/v1/profiles/${id}`, { hooks })]) {
+      refused(answer, 400, "invalid_request", "hooks[1].processor.url")
+      assert.strictEqual(answer.body.code, "forbidden_address")
+    }
+  })
 
   it("is for those who may write profiles", async () => {
     const reader = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })

@@ -22,7 +22,7 @@ const nothing = Effect.die(new Error("not asked for here"))
 /** Only the lookup is asked of the journal: the rows are written by `keepAnswer`. */
 const journal = Layer.effect(Journal, Effect.map(Database, (database) => Journal.of({
   append: () => nothing, claim: () => nothing, load: () => nothing, quarantine: () => nothing, release: () => nothing, due: () => nothing, log: () => nothing, post: () => nothing, inbox: () => nothing,
-  attributes: () => nothing, input: () => nothing, posted: () => nothing, tend: () => nothing,
+  attributes: () => nothing, input: () => nothing, posted: () => nothing, tend: () => nothing, keep: () => nothing,
   key: (workspace, scope) =>
     database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
       name: "test.key",

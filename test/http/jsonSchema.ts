@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 const known = new Set([
   "type", "properties", "required", "format", "items", "$ref", "additionalProperties", "maxLength", "minLength", "pattern", "minimum", "maximum",
-  "exclusiveMinimum", "description", "maxItems", "minItems", "uniqueItems", "minProperties", "maxProperties", "anyOf", "oneOf", "not", "enum", "propertyNames", "contentMediaType", "contentSchema"
+  "exclusiveMinimum", "description", "maxItems", "minItems", "uniqueItems", "minProperties", "maxProperties", "allOf", "anyOf", "oneOf", "not", "enum", "propertyNames", "contentMediaType", "contentSchema"
 ])
 
 export const resolve = (schema: Schema, schemas: Schemas): Schema => {
@@ -34,6 +34,7 @@ export const listAt = (schema: Schema, keyword: string): ReadonlyArray<unknown> 
 }
 const numberAt = (schema: Schema, keyword: string, otherwise: number) => typeof schema[keyword] === "number" ? schema[keyword] : otherwise
 const partsOf = (schema: Schema) => listAt(schema, "anyOf").filter(isObject)
+const checksOf = (schema: Schema) => listAt(schema, "allOf").filter(isObject)
 
 const isType = (value: unknown, type: unknown) =>
   type === "object" ? isObject(value)
@@ -55,7 +56,7 @@ export const faults = (schema: Schema, value: unknown, schemas: Schemas, exact =
     return each.some((list) => list.length === 0) ? [] : each.flat()
   }
   if (found["type"] !== undefined && !isType(value, found["type"])) return [`${path}: is no ${found["type"]}`]
-  const wrong: Array<string> = []
+  const wrong: Array<string> = checksOf(found).flatMap((check) => faults(check, value, schemas, exact, path))
   const choices = listAt(found, "oneOf").filter(isObject)
   if (choices.length > 0 && choices.filter((choice) => faults(choice, value, schemas).length === 0).length !== 1) wrong.push(`${path}: is not one of its choices`)
   const excluded = schemaAt(found, "not")
@@ -68,6 +69,9 @@ export const faults = (schema: Schema, value: unknown, schemas: Schemas, exact =
     hold(length >= numberAt(found, "minLength", 0), "is too short")
     if (typeof found["pattern"] === "string") hold(new RegExp(found["pattern"], "u").test(value), `does not match ${found["pattern"]}`)
     if (found["format"] === "date-time") hold(!Number.isNaN(Date.parse(value)), "is no time")
+    if (found["format"] === "uri") hold(URL.canParse(value), "is no URL")
+    const content = schemaAt(found, "contentSchema")
+    if (content !== undefined) wrong.push(...faults(content, JSON.parse(value), schemas, exact, `${path}, as JSON,`))
   }
   if (typeof value === "number") {
     hold(value >= numberAt(found, "minimum", -Infinity), "is too small")
@@ -103,6 +107,14 @@ export const faults = (schema: Schema, value: unknown, schemas: Schemas, exact =
 /** What the arbitrary takes for texts of a pattern, such as ids that exist; undefined for those that need no help. */
 export type TextOf = (pattern: string) => fc.Arbitrary<string> | undefined
 
+/** Texts as people write them, as far as they fit the pattern; else texts made from it. */
+const textsOf = (schema: Schema, schemas: Schemas): fc.Arbitrary<string> => {
+  const maxLength = Math.min(numberAt(schema, "maxLength", 40), 40)
+  const written = fc.string({ minLength: Math.max(1, numberAt(schema, "minLength", 1)), maxLength, unit: fc.constantFrom(...words) })
+  if (typeof schema["pattern"] !== "string") return written
+  return fc.tuple(written, fc.stringMatching(new RegExp(schema["pattern"], "u"))).map(([text, made]) => faults(schema, text, schemas).length === 0 ? text : made)
+}
+
 /** Values that fit a schema. */
 export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Arbitrary<unknown> => {
   const found = resolve(schema, schemas)
@@ -112,11 +124,12 @@ export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Ar
   if (Array.isArray(found["enum"])) return fc.constantFrom<unknown>(...found["enum"])
   switch (found["type"]) {
     case "string": {
-      const pattern = typeof found["pattern"] === "string" ? textOf(found["pattern"]) : undefined
-      if (pattern !== undefined) return pattern
+      for (const { pattern } of [found, ...checksOf(found)]) {
+        const texts = typeof pattern === "string" ? textOf(pattern) : undefined
+        if (texts !== undefined) return texts
+      }
       if (found["format"] === "date-time") return fc.date({ min: new Date(0), max: new Date("2200-01-01"), noInvalidDate: true }).map((date) => date.toISOString())
-      const maxLength = Math.min(numberAt(found, "maxLength", 40), 40)
-      return fc.string({ minLength: Math.max(1, numberAt(found, "minLength", 1)), maxLength, unit: fc.constantFrom(...words) })
+      return textsOf(found, schemas)
     }
     case "integer":
     case "number": {

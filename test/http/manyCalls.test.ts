@@ -1,21 +1,7 @@
-/** A response of many calls, whose schemas and inputs are strangers': it does not hold the node while it is judged. */
+/** A response of many calls, whose schema takes long over each input: its thread is not held for as long as they would take. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { vi } from "vitest"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { addToolset, assertSound, call, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
-
-/** Turns of the event loop so far, and in which of them an input was held against its schema. */
-const loop = vi.hoisted(() => ({ turns: 0, judged: new Array<number>() }))
-vi.mock(import("../../src/tools/jsonSchema.ts"), async (original) => {
-  const actual = await original()
-  return {
-    ...actual,
-    validate: (schema: unknown, value: unknown) => {
-      loop.judged.push(loop.turns)
-      return actual.validate(schema, value)
-    }
-  }
-})
+import { addToolset, assertSound, call, makeWorker, only, outcomes, turnOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => { server = await startServer() })
@@ -24,19 +10,25 @@ afterAll(async () => {
   await server.stop()
 })
 
+const worker = async (inputSchema: object) => {
+  const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema }] })
+  return { name: `${namespace}.ask`, agentId: await makeWorker(server.alpha, { toolsetIds: [id] }) }
+}
+
 describe("the calls of a response", () => {
-  it("are each held against their schema in a turn of the event loop of its own", async () => {
-    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object", required: ["text"] } }] })
-    const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
-    const count = () => {
-      loop.turns++
-      running = setImmediate(count)
-    }
-    let running = setImmediate(count)
-    const log = await turnOf(server.alpha, agentId, ...Array.from({ length: 128 }, () => call(`${namespace}.ask`)))
-    clearImmediate(running)
+  it("are each held against their schema", async () => {
+    const { agentId, name } = await worker({ type: "object", required: ["text"] })
+    const log = await turnOf(server.alpha, agentId, ...Array.from({ length: 128 }, () => call(name)))
     assert.deepStrictEqual(outcomes(log), Array.from({ length: 128 }, () => "tool_input_invalid"))
-    assert.lengthOf(loop.judged, 128)
-    assert.strictEqual(new Set(loop.judged).size, 128)
+  })
+
+  it("have some seconds for it together; those that come later are refused unchecked", { timeout: 60_000 }, async () => {
+    const { agentId, name } = await worker({ type: "object", properties: { s: { pattern: "^(?=(a+)+$)b" } } })
+    const began = performance.now()
+    const log = await turnOf(server.alpha, agentId, ...Array.from({ length: 64 }, () => call(name, { s: `${"a".repeat(40)}!` })))
+    assert.isBelow(performance.now() - began, 30_000)
+    assert.deepStrictEqual(outcomes(log), Array.from({ length: 64 }, () => "tool_input_invalid"))
+    const texts = only(log, "tool_result").map(({ failureText }) => failureText)
+    assert.strictEqual(texts.at(-1), "the input was not checked: the schemas of this response's calls took more than 10 s together")
   })
 })

@@ -173,11 +173,6 @@ describe("submitting a message", () => {
     assert.strictEqual(await lastSeqOf(quiet), 0)
   })
 
-  it("needs the scope run", async () => {
-    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-    assertRefused(await reader.post(`/v1/threads/${quiet}/messages`, { content: text("x") }), 403, "permission_denied")
-  })
-
   it("refuses an agent that is archived and an identity that is disabled, and takes both up again", async () => {
     const own = await makeAgent(alpha, undefined, { identity: "carl" })
     const threadId = await makeThread(alpha, own)
@@ -293,7 +288,7 @@ describe("the queue", () => {
     const [doneQ, doneS] = [await get(q.id), await get(s.id)]
     assert.deepInclude(doneQ, { state: "admitted", seq: at(q.id).seq, turnId: q.turnId, model: "troupe/scripted-paid", submitMode: "queue" })
     assert.deepInclude(doneS, { state: "admitted", seq: at(s.id).seq, turnId: a.turnId, submitMode: "steer" })
-    assert.isBelow(Math.abs(Date.parse(doneQ.queuedAt) - Date.parse(q.queuedAt)), 1_000)
+    assert.deepStrictEqual([doneQ.queuedAt, doneS.queuedAt], [q.queuedAt, s.queuedAt])
   })
 
   it("edits what waits, and only that", async () => {
@@ -322,14 +317,14 @@ describe("the queue", () => {
     assert.include(late.body.message, q.turnId)
   })
 
-  it("lets go of what waits, once", async () => {
+  it("lets go of what waits, and says so again", async () => {
     const threadId = await makeThread(alpha, agentId)
     const path = (id: string) => `/v1/threads/${threadId}/queue/${id}`
     const a = await submit(alpha, threadId, "/wait 300ms\nA")
     const q = await submit(alpha, threadId, "Q")
     const removed = await alpha.delete(path(q.id))
     assert.deepStrictEqual([removed.status, removed.text], [204, ""])
-    assertRefused(await alpha.delete(path(q.id)), 409, "input_not_pending")
+    assert.strictEqual((await alpha.delete(path(q.id))).status, 204)
     assertRefused(await alpha.delete(path(a.id)), 409, "input_not_pending")
     assertRefused(await alpha.delete(path(`inp_${"0".repeat(26)}`)), 404, "not_found")
     const log = await logOf(alpha, threadId, ended(1))

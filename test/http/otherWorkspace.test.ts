@@ -2,51 +2,20 @@
 import { setTimeout } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { OpenApi } from "effect/http-api"
 import pg from "pg"
-import { Api } from "../../http/Api.ts"
-import { examples } from "../../http/examples.ts"
-import { sibling, toUuid } from "../../src/domain/ids.ts"
+import { toUuid } from "../../src/domain/ids.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { isIn, operations, prefixOf, schemaOf, titleOf } from "./document.ts"
+import { absent, furnish, type Ids, pathWith } from "./everything.ts"
+import { makeAgent, text } from "./threadFixture.ts"
 
-const { paths } = OpenApi.fromApi(Api)
-const methods = ["get", "post", "patch", "put", "delete"] as const
-const operations = Object.entries(paths).flatMap(([path, found]) => methods.flatMap((method) => {
-  const operation = found[method]
-  if (operation === undefined || !path.includes("{")) return []
-  const schema = operation.requestBody?.content["application/json"]?.schema
-  const name = schema !== undefined && "$ref" in schema ? String(schema["$ref"]).replace("#/components/schemas/", "") : ""
-  return [{ method: method.toUpperCase(), path, body: examples[name], names: [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!) }]
-}))
+const withIds = operations.filter(({ names }) => names.length > 0).map((operation) => [titleOf(operation), operation] as const)
 
-type Ids = Readonly<Record<string, string>>
-
-let furnished = 0
-/** One of everything that has an id, alive. */
-const furnish = async (client: TestServer["alpha"]): Promise<Ids> => {
-  const namespace = `desk${++furnished}`
-  const tools = [{ name: "ask", inputSchema: { type: "object" } }, { name: "sign", inputSchema: { type: "object" } }]
-  const toolsetId = (await client.post("/v1/toolsets", { kind: "client", namespace, tools })).body.toolset.id
-  const agentId = await makeAgent(client, undefined, { identity: "worker@example.com" })
-  const { profileId } = (await client.get(`/v1/agents/${agentId}`)).body.agent
-  const hooks = [{ name: "Signatures", point: "before_tool_call", match: { tools: ["*.sign"] }, processor: { type: "client" } }]
-  assert.strictEqual((await client.patch(`/v1/profiles/${profileId}`, { toolsetIds: [toolsetId], hooks })).status, 200)
-  // A client owes the result of one call, and a decision about the other.
-  const script = `/call ${namespace}.ask {}\n/call ${namespace}.sign {}`
-  const threadId = await makeThread(client, agentId, { message: { content: text(script) }, title: "Secret" })
-  await logOf(client, threadId, (log) => log.filter(({ type }) => type === "wait_created").length === 2)
-  const waits: ReadonlyArray<{ readonly id: string; readonly type: string; readonly toolCallId: string }> = (await client.get(`/v1/threads/${threadId}`)).body.pendingWaits
-  const { id: waitId = "" } = waits.find(({ type }) => type === "hook_ask") ?? {}
-  const { toolCallId = "" } = waits.find(({ type }) => type === "client_tool") ?? {}
-  const deliveryId = sibling("delivery", waitId)
-  const { id: inputId, turnId } = await submit(client, threadId, "waits")
-  const operationId = (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id
-  const connectionId = (await client.post("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).body.connection.id
-  const keyId = (await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })).body.key.id
-  const roleId = (await client.post("/v1/roles", { name: "R" })).body.role.id
-  return { waitId, toolCallId, deliveryId, agentId, threadId, inputId, turnId, profileId, operationId, keyId, connectionId, roleId, toolsetId, version: "1" }
-}
+/** Texts in the place of an id that are none, made from one: whatever their form, they lead nowhere. */
+const malformed = (id: string): ReadonlyArray<string> =>
+  id.length > 26
+    ? ["x", id.slice(0, -1), `${id}0`, id.toUpperCase(), id.slice(0, -1) + "u", `8${id.slice(-25)}`, id.replace("_", "-"), `nope_${id.slice(-26)}`, toUuid(id), `${id}%0A`, `${id}%00`, `%20${id}`, `..%2F${id}`, "%F0%9F%98%80", "*", "null"]
+    : ["0", "01", "-1", "1.0", "1e0", "+1", "x", "1%00", "1000000000", "%31%20", "null"]
 
 let server: TestServer
 let database: pg.Client
@@ -80,33 +49,48 @@ const rowsOf = async (workspace: string) => {
   return rows
 }
 
-const absent = (id: string) => id.length > 26 ? `${id.slice(0, -26)}01m7y1svs7e0087pe32vr71000` : id
-
 describe("the id of another workspace", () => {
-  it("is in the path of many operations", () => assert.isAbove(operations.length, 20))
+  it("is in the path of many operations", () => assert.isAbove(withIds.length, 20))
 
-  it.each(operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))("%s: 404, as for one that is not there, and nothing changes", async (_, { body, method, names, path }) => {
-    const at = (ids: Ids) => names.reduce((path, name) => path.replace(`{${name}}`, ids[name] ?? ""), path)
-    const send = (ids: Ids) => server.beta.send(method, at(ids), body, { "idempotency-key": at(ids) })
+  it.each(withIds)("%s: 404, as for one that is not there or is none, and nothing changes", async (_, { example, method, names, path }) => {
+    const send = (ids: Ids) => server.beta.send(method, pathWith(path, ids), example, { "idempotency-key": path })
     const before = await rowsOf(server.workspaces.alpha)
     const never = await send(Object.fromEntries(Object.entries(theirs).map(([name, id]) => [name, absent(id)])))
     assert.strictEqual(never.status, 404, never.text)
-    // Each id of the path on its own, among ours, and all of them.
-    const mixed = names.filter((name) => name !== "version").map((name): Ids => ({ ...ours, [name]: theirs[name] ?? "" }))
-    for (const ids of [theirs, ...mixed]) {
+    // Each id of the path on its own, among ours, and all of them: theirs, nobody's, and what is no id.
+    const among = (name: string, id: string): Ids => ({ ...ours, [name]: id })
+    const bodiless = names.filter((name) => name !== "version")
+    for (const ids of [
+      theirs, ...bodiless.map((name) => among(name, theirs[name]!)), ...names.map((name) => among(name, absent(ours[name]!))),
+      ...names.flatMap((name) => malformed(ours[name]!).map((id) => among(name, id)))
+    ]) {
       const answer = await send(ids)
-      assert.deepStrictEqual([answer.status, answer.body?.error, answer.body?.code], [404, "not_found", never.body.code], `${at(ids)} ${answer.text}`)
+      assert.deepStrictEqual([answer.status, answer.body?.error, answer.body?.code], [404, "not_found", never.body.code], `${method} ${pathWith(path, ids)} ${answer.text}`)
       for (const id of Object.values(theirs)) if (id.length > 20) assert.notInclude(answer.text, id)
     }
     assert.deepStrictEqual(await rowsOf(server.workspaces.alpha), before)
+  })
+
+  const filters = operations.flatMap((operation) =>
+    operation.parameters.filter(isIn("query")).flatMap((parameter) => {
+      const prefix = prefixOf(schemaOf(parameter))
+      return prefix === undefined ? [] : [[titleOf(operation), String(parameter["name"]), operation] as const]
+    }))
+
+  it.each(filters.filter(([, , { path }]) => !path.endsWith("/stream")))("%s: as a filter %s finds what one finds that is not there", async (_, name, { method, path }) => {
+    const send = (id: string) => server.beta.send(method, `${pathWith(path, ours)}?${name}=${id}`)
+    const [foreign, never, none] = [await send(theirs[name] ?? ""), await send(absent(theirs[name] ?? "")), await send("x")]
+    assert.deepStrictEqual([foreign.status, foreign.body], [200, never.body], foreign.text)
+    assert.deepStrictEqual([none.status, none.body.code], [400, "invalid_parameter"])
   })
 
   it("leads somewhere with a key of its own workspace", async () => {
     const { alpha } = server
     const ids = await furnish(alpha)
     const last = (method: string) => method === "DELETE" ? 1 : 0
-    for (const { body, method, names, path } of operations.filter(({ path }) => !path.endsWith("/stream")).sort((a, b) => last(a.method) - last(b.method))) {
-      const answer = await alpha.send(method, names.reduce((path, name) => path.replace(`{${name}}`, ids[name] ?? ""), path), body)
+    const ended = withIds.map(([, operation]) => operation).filter(({ path }) => !path.endsWith("/stream"))
+    for (const { example, method, path } of ended.sort((a, b) => last(a.method) - last(b.method))) {
+      const answer = await alpha.send(method, pathWith(path, ids), example)
       assert.include([200, 201, 204, 409], answer.status, `${method} ${path} ${answer.text}`)
     }
   })

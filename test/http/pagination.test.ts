@@ -1,7 +1,8 @@
 /** Cursors hold where a page ended and what was asked for, and nothing else can be made of them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Cursors, lists, rowsOf } from "../../http/pagination.ts"
+import { pages } from "../../src/domain/limits.ts"
+import { Cursors, rowsOf } from "../../http/pagination.ts"
 
 const secret = new Uint8Array(32).fill(7)
 const using = <A, E>(work: (cursors: Cursors["Service"]) => Effect.Effect<A, E>, key = secret) =>
@@ -58,7 +59,6 @@ describe("a cursor", () => {
 it("lists have the defaults of the design, none above its most", () => {
   assert.strictEqual(rowsOf("events", undefined), 100)
   assert.strictEqual(rowsOf("threads", undefined), 50)
-  assert.strictEqual(rowsOf("schedules", undefined), 20)
   assert.strictEqual(rowsOf("events", 3), 3)
-  for (const [normal, most] of Object.values(lists)) assert.isTrue(normal <= most && most <= 200)
+  for (const [normal, most] of Object.values(pages)) assert.isTrue(normal <= most && most <= 200)
 })

@@ -37,7 +37,7 @@ const agent = async (client = server.alpha): Promise<string> => {
   return (await client.post("/v1/agents", { name: "Reviewer", profileId: profile.body.profile.id })).body.agent.id
 }
 const connection = async (secret: object = { signingSecret: newSecret() }, client = server.alpha): Promise<string> => {
-  const made = await client.post("/v1/connections", { provider: "hooks", name: "c", secret })
+  const made = await client.post("/v1/connections", { allowedHosts: ["tools.example.com"], provider: "hooks", name: "c", secret })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection.id
 }
@@ -198,7 +198,7 @@ describe("the hooks of a profile", () => {
   for (const [what, most, past, path] of [
     ["a name", { name: "n".repeat(128) }, { name: "n".repeat(129) }, "name"],
     ["conditions", { match: { conditions: Array(8).fill(condition) } }, { match: { conditions: Array(9).fill(condition) } }, "match.conditions"],
-    ["a condition's value", { match: { conditions: [{ ...condition, value: "v".repeat(510) }] } }, { match: { conditions: [{ ...condition, value: "v".repeat(511) }] } }, "match.conditions[0].value"],
+    ["a condition's value", { match: { conditions: [{ ...condition, value: "v".repeat(512) }] } }, { match: { conditions: [{ ...condition, value: "v".repeat(513) }] } }, "match.conditions[0].value"],
     ["selectors", { match: { tools: Array(32).fill("a.*") } }, { match: { tools: Array(33).fill("a.*") } }, "match.tools"],
     ["a selector", { match: { tools: ["s".repeat(176)] } }, { match: { tools: ["s".repeat(177)] } }, "match.tools[0]"],
     ["a url", { processor: { type: "url", url: ofLength(2048) } }, { processor: { type: "url", url: ofLength(2049) } }, "processor.url"],

@@ -162,13 +162,4 @@ describe("who may do what with profiles", () => {
     refused(await server.beta.get(`/v1/profiles/${id}/versions/1`), 404, "not_found")
     refused(await server.beta.patch(`/v1/profiles/${id}`, { name: "B" }), 404, "not_found")
   })
-
-  it("asks for a credential, and for the scopes read and write", async () => {
-    const { id } = await create()
-    refused(await server.anonymous.get(`/v1/profiles/${id}`), 401, "unauthenticated")
-    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-    assert.strictEqual((await reader.get(`/v1/profiles/${id}`)).status, 200)
-    refused(await reader.post("/v1/profiles", { name: "P", models: ["@a"] }), 403, "permission_denied")
-    refused(await reader.patch(`/v1/profiles/${id}`, { name: "Q" }), 403, "permission_denied")
-  })
 })

@@ -66,7 +66,7 @@ describe("creating a role", () => {
   })
 
   const exists = { path: "/a", op: "exists" } as const
-  const value = (bytes: number) => ({ path: "/a", op: "eq", value: "v".repeat(bytes - 2) })
+  const value = (bytes: number) => ({ path: "/a", op: "eq", value: "v".repeat(bytes) })
   it.each<[string, (size: number) => object, number, string]>([
     ["characters of a name", (n) => ({ name: "\u{1f600}".repeat(n) }), 64, "name"],
     ["bytes of a description", (n) => ({ description: "d".repeat(n) }), 4096, "description"],
@@ -75,7 +75,7 @@ describe("creating a role", () => {
     ["conditions of a grant", (n) => ({ allow: [{ tools: "*", conditions: Array(n).fill(exists) }] }), 8, "allow[0].conditions"],
     ["conditions of a denial", (n) => ({ deny: [{ tools: "*", conditions: Array(n).fill(exists) }] }), 8, "deny[0].conditions"],
     ["bytes of a selector", (n) => ({ allow: [{ tools: "*" }, { tools: "é".repeat(n >> 1) + "a".repeat(n & 1) }] }), 176, "allow[1].tools"],
-    ["bytes of a condition's value, as JSON", (n) => ({ deny: [{ tools: "*", conditions: [value(n)] }] }), 512, "deny[0].conditions[0].value"],
+    ["bytes of a condition's value", (n) => ({ deny: [{ tools: "*", conditions: [value(n)] }] }), 512, "deny[0].conditions[0].value"],
     ["bytes of a condition's path", (n) => ({ allow: [{ tools: "*", conditions: [{ path: `/${"p".repeat(n - 1)}`, op: "exists" }] }] }), 512, "allow[0].conditions[0].path"]
   ])("takes at most so many %s", async (_, body, most, path) => {
     const { id } = await made(client, body(most))
@@ -86,7 +86,7 @@ describe("creating a role", () => {
   })
 
   it("takes all of that at once", async () => {
-    const conditions = Array.from({ length: 8 }, (_, i) => ({ path: `/${"p".repeat(511)}`, op: "eq", value: `${i}${"v".repeat(509)}` }))
+    const conditions = Array.from({ length: 8 }, (_, i) => ({ path: `/${"p".repeat(511)}`, op: "eq", value: `${i}${"v".repeat(511)}` }))
     const entries = Array.from({ length: 32 }, () => ({ tools: "t".repeat(176), conditions }))
     const role = await made(client, { allow: entries, deny: entries })
     assert.deepStrictEqual((await client.get(`/v1/roles/${role.id}`)).body.role, role)
@@ -469,26 +469,6 @@ describe("who may do what with roles", () => {
     refused(await server.beta.delete(`/v1/roles/${role.id}`), 404, "not_found")
     assert.notInclude((await server.beta.get("/v1/roles?limit=200")).text, role.id)
     assert.deepStrictEqual((await server.alpha.get(`/v1/roles/${role.id}`)).body.role, role)
-  })
-
-  it("asks for a credential, and for the scopes read and write", async () => {
-    const { id } = await made(server.alpha)
-    const question = { roleIds: [id], tool: "a.b" }
-    for (const answer of [
-      await server.anonymous.get("/v1/roles"), await server.anonymous.get(`/v1/roles/${id}`), await server.anonymous.post("/v1/roles", { name: "R" }),
-      await server.anonymous.patch(`/v1/roles/${id}`, {}), await server.anonymous.delete(`/v1/roles/${id}`), await server.anonymous.post("/v1/roles/evaluate", question)
-    ]) refused(answer, 401, "unauthenticated")
-    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-    for (const answer of [await reader.get("/v1/roles"), await reader.get(`/v1/roles/${id}`), await reader.post("/v1/roles/evaluate", question)]) {
-      assert.strictEqual(answer.status, 200)
-    }
-    for (const answer of [await reader.post("/v1/roles", { name: "R" }), await reader.patch(`/v1/roles/${id}`, {}), await reader.delete(`/v1/roles/${id}`)]) {
-      refused(answer, 403, "permission_denied")
-    }
-    const writer = await server.client(server.workspaces.alpha, { scopes: ["write"] })
-    refused(await writer.get(`/v1/roles/${id}`), 403, "permission_denied")
-    refused(await writer.post("/v1/roles/evaluate", question), 403, "permission_denied")
-    assert.strictEqual((await writer.delete(`/v1/roles/${id}`)).status, 204)
   })
 
   it("answers 405 with what is allowed", async () => {

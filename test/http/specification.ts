@@ -86,7 +86,7 @@ export const operations: ReadonlyArray<Operation> = [
   }
 ]
 
-/** `name: type`, with `?` after the name of what is optional. A type is a JSON type, a format, or a component. */
+/** A type is a JSON type, a format, a component, or MessageContent. */
 export interface Shape {
   readonly required: Readonly<Record<string, string>>
   readonly optional: Readonly<Record<string, string>>
@@ -103,27 +103,27 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   EventPage: { required: { events: "array of ThreadEvent" }, optional: { nextCursor: "string" } },
   ThreadEvent: {
-    required: { seq: "integer", eventId: "string", threadId: "string", turnId: "string", type: "string", occurredAt: "date-time" },
+    required: { seq: "int64", eventId: "string", threadId: "string", turnId: "string", type: "string", occurredAt: "date-time" },
     optional: {
-      content: "array", principal: "Principal", submitMode: "string", inReplyToSeq: "integer", modelId: "string", toolName: "string",
+      content: "MessageContent", principal: "Principal", submitMode: "string", inReplyToSeq: "int64", modelId: "string", toolName: "string",
       toolInput: "any", toolCallId: "string", providerToolCallId: "string", toolOutput: "any", toolsetId: "string", reveal: "ToolReveal",
       waitId: "string", waitResult: "any", hook: "HookDecisionEvent", compaction: "CompactionEvent", usage: "ModelUsage", timing: "Timing",
       failureCode: "string", failureText: "string", failureDetails: "ModelImageFormatUnsupportedDetails"
     }
   },
-  ModelImageFormatUnsupportedDetails: { required: { targetId: "string", formats: "array" }, optional: {}, closed: true },
+  ModelImageFormatUnsupportedDetails: { required: { targetId: "string", formats: "array of string" }, optional: {}, closed: true },
   HookDecisionEvent: {
-    required: { hookId: "string", index: "integer", point: "string", processor: "string", decision: "string", latencyMs: "integer" },
+    required: { hookId: "string", index: "integer", point: "string", processor: "string", decision: "string", latencyMs: "int64" },
     optional: { deliveryId: "string", reason: "string", rewrote: "boolean" }
   },
-  CompactionEvent: { required: { throughSeq: "integer", attempt: "string" }, optional: { preview: "string" } },
-  ToolReveal: { required: {}, optional: { families: "array", tools: "array of RevealedTool" } },
+  CompactionEvent: { required: { throughSeq: "int64", attempt: "string" }, optional: { preview: "string" } },
+  ToolReveal: { required: {}, optional: { families: "array of string", tools: "array of RevealedTool" } },
   RevealedTool: { required: { toolsetId: "string", namespace: "string", name: "string" }, optional: { def: "RevealedModelTool" } },
   RevealedModelTool: { required: { name: "string", schema: "any" }, optional: { description: "string" } },
-  Timing: { required: { durationMs: "integer" }, optional: { firstTextMs: "integer" } },
+  Timing: { required: { durationMs: "int64" }, optional: { firstTextMs: "int64" } },
   ModelUsage: {
     required: { inputTokens: "integer", outputTokens: "integer", totalTokens: "integer" },
-    optional: { cacheReadTokens: "integer", cacheWriteTokens: "integer", reasoningTokens: "integer", estimatedCost: "number" }
+    optional: { cacheReadTokens: "integer", cacheWriteTokens: "integer", reasoningTokens: "integer", estimatedCost: "double" }
   },
   Principal: { required: { type: "string", id: "string" }, optional: { identity: "string", origin: "Origin" } },
   Origin: {
@@ -134,21 +134,22 @@ export const shapes: Readonly<Record<string, Shape>> = {
   ImageBlock: { required: { type: "string", imageId: "string" }, optional: {}, closed: true },
   QueuedMessage: {
     required: {}, anyRequired: true,
-    optional: { content: "array", id: "string", queuedAt: "date-time", submitMode: "string", turnId: "string", principal: "Principal" }
+    optional: { content: "MessageContent", id: "string", queuedAt: "date-time", submitMode: "string", turnId: "string", principal: "Principal" }
   },
   OperationHandle: { required: { operation: "Operation" }, optional: {} },
   Operation: {
     required: {}, anyRequired: true,
     optional: {
       action: "string", agentId: "string", createdAt: "date-time", expiresAt: "date-time", id: "string", state: "string",
-      resolvedAt: "date-time", resolvedBy: "Principal", result: "object"
+      resolvedAt: "date-time", resolvedBy: "Principal", result: "OperationResult"
     }
   },
+  OperationResult: { required: {}, anyRequired: true, optional: { status: "integer", body: "any" } },
   ThreadDetail: {
     required: {}, anyRequired: true,
     optional: {
       lastSeq: "integer", model: "string", status: "string", updatedAt: "date-time", thread: "Thread", budgetSpend: "BudgetSpend",
-      inFlightWaitIds: "array", pendingWaits: "array of PendingWait", queued: "array of QueuedMessage", usage: "ModelUsage"
+      inFlightWaitIds: "array of string", pendingWaits: "array of PendingWait", queued: "array of QueuedMessage", usage: "ModelUsage"
     }
   },
   Thread: {
@@ -169,24 +170,105 @@ export const shapes: Readonly<Record<string, Shape>> = {
   Agent: {
     required: {}, anyRequired: true,
     optional: {
-      id: "string", workspaceId: "string", profileId: "string", createdAt: "date-time", tags: "array", avatar: "string",
+      id: "string", workspaceId: "string", profileId: "string", createdAt: "date-time", tags: "array of string", avatar: "string",
       description: "string", identity: "string", name: "string", budget: "Budget"
     }
   },
   Budget: { required: {}, anyRequired: true, optional: { limit: "number", window: "string" } }
 }
 
-/** Values of enumerations, by component and field. */
+/** Values of enumerations, by component and field; `[]` are those of a list's items. */
 export const enumerations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "ThreadEvent.type": [
     "user_message", "assistant_message", "tool_intent", "tool_result", "wait_created", "wait_resolved", "hook_decision", "turn_completed",
     "turn_cancelled", "turn_failed", "compacting", "compacted"
   ],
   "ThreadEvent.submitMode": ["queue", "steer", "interrupt"],
+  "QueuedMessage.submitMode": ["queue", "steer", "interrupt"],
+  "MessageInput.mode": ["queue", "steer", "interrupt"],
   "ThreadDetail.status": ["running", "awaiting", "idle", "failed", "cancelled"],
   "Principal.type": ["user", "api_key", "agent", "schedule", "trigger", "subscription"],
   "HookDecisionEvent.point": ["before_turn_start", "before_tool_call", "after_tool_result", "after_model_response"],
   "HookDecisionEvent.processor": ["url", "agent", "client"],
   "HookDecisionEvent.decision": ["allow", "deny", "ask", "defer"],
+  "PendingWait.point": ["before_turn_start", "before_tool_call", "after_tool_result", "after_model_response"],
+  "PendingWait.processor": ["url", "agent", "client"],
+  "ModelImageFormatUnsupportedDetails.formats[]": ["jpeg", "png", "gif", "webp"],
+  "ToolReveal.families[]": ["agents", "connections", "thread", "memory", "artifacts", "sites", "web", "schedules", "feeds", "subscriptions", "sandbox"],
+  "TextBlock.type": ["text"],
+  "ImageBlock.type": ["image"],
   "Budget.window": ["24h", "7d", "total"]
 }
+
+/** Fields of which the specification shows one value: it is there, beside others. */
+export const shown: Readonly<Record<string, string>> = {
+  "Operation.state": "pending",
+  "PendingWait.target": "url",
+  "BudgetSpend.window": "24h"
+}
+
+/** One row of the specification's section Limits, or of a table's Rules, and what the document has to say of it. */
+export interface Limit {
+  readonly row: string
+  /** A component, with its fields and `[]` for a list's items; an operation; a parameter of one. */
+  readonly at: string
+  /** Keywords of JSON Schema. */
+  readonly says?: Readonly<Record<string, unknown>>
+  /** What only words can say. */
+  readonly tells?: string
+}
+
+const KiB = 1024
+
+export const limits: ReadonlyArray<Limit> = [
+  // Scalar types, MessageContent and the tables of fields
+  { row: "ImageID: exactly 68 characters, matching ^img_[0-9a-f]{64}$", at: "ImageBlock.imageId", says: { pattern: "^img_[0-9a-f]{64}$" } },
+  { row: "text: a non-whitespace character", at: "TextBlock.text", says: { pattern: "\\S" } },
+  { row: "targetId: a non-whitespace character", at: "ModelImageFormatUnsupportedDetails.targetId", says: { pattern: "\\S" } },
+  { row: "formats: 1 to 4 items, unique, sorted", at: "ModelImageFormatUnsupportedDetails.formats", says: { minItems: 1, maxItems: 4, uniqueItems: true }, tells: "Sorted" },
+  { row: "durationMs: minimum 0", at: "Timing.durationMs", says: { minimum: 0 } },
+  { row: "firstTextMs: minimum 0", at: "Timing.firstTextMs", says: { minimum: 0 } },
+  // Identity and agents
+  ...["IdentityChoice.identity", "ThreadInput.identity", "AgentInput.identity", "ApiKeyInput.identity", "Principal.identity", "GET /v1/threads identity"].flatMap((at): ReadonlyArray<Limit> => [
+    { row: "Identity value: 512 UTF-8 bytes", at, tells: "At most 512 bytes" },
+    { row: "Identity value: no control characters", at, says: { pattern: "^\\s*[^\\s\\x00-\\x1f\\x7f-\\x9f](?:[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f])?\\s*$" } }
+  ]),
+  { row: "Tags per agent: 32", at: "AgentInput.tags", says: { maxItems: 32 } },
+  { row: "Tags per agent: 32", at: "Agent.tags", says: { maxItems: 32 } },
+  // Profiles, roles and hooks
+  { row: "Model selectors per profile: 1 to 8", at: "ProfileInput.models", says: { minItems: 1, maxItems: 8 } },
+  { row: "Model selector length: 512 characters", at: "ProfileInput.models[]", says: { maxLength: 512 } },
+  { row: "System prompt: 4096 bytes", at: "ProfileInput.systemPrompt", says: { maxLength: 4096 }, tells: "4096 bytes" },
+  { row: "Hooks per profile: 16", at: "ProfileInput.hooks", says: { maxItems: 16 } },
+  { row: "Roles per profile: 8", at: "ProfileInput.roleIds", says: { maxItems: 8 } },
+  { row: "Roles per workspace: 64", at: "POST /v1/roles", tells: "At most 64 a workspace" },
+  { row: "allow entries per role: 32", at: "RoleInput.allow", says: { maxItems: 32 } },
+  { row: "deny entries per role: 32", at: "RoleInput.deny", says: { maxItems: 32 } },
+  { row: "Conditions per grant: 8", at: "RoleInput.allow[].conditions", says: { maxItems: 8 } },
+  { row: "Conditions per hook match: 8", at: "HookInput.match.conditions", says: { maxItems: 8 } },
+  { row: "Condition value: 512 bytes", at: "RoleInput.allow[].conditions[].value", tells: "At most 512 bytes" },
+  { row: "Tool selector length: 176 bytes", at: "RoleInput.allow[].tools", says: { maxLength: 176 }, tells: "176 bytes" },
+  // Messages
+  { row: "Content blocks per message: 40 (at least 1)", at: "MessageInput.content", says: { minItems: 1, maxItems: 40 } },
+  { row: "Content blocks per message: 40 (at least 1)", at: "QueuedMessage.content", says: { minItems: 1, maxItems: 40 } },
+  { row: "Image blocks per message: 20, unique IDs", at: "MessageInput.content", tells: "20 image blocks, with different ids" },
+  { row: "Encoded message JSON: 512 KiB", at: "MessageInput.content", tells: `${512 * KiB} of encoded JSON` },
+  { row: "Text per user message: 8 KiB", at: "MessageInput.content", tells: `${8 * KiB} bytes of text` },
+  { row: "failureDetails encoded: 4 KiB", at: "ModelImageFormatUnsupportedDetails", tells: `${4 * KiB} bytes of JSON` },
+  ...["tenantId", "senderId", "channelId", "messageId", "threadId"].map((field): Limit => (
+    { row: "Origin string fields: 512 UTF-8 bytes each", at: `Origin.${field}`, says: { maxLength: 512 }, tells: "512 bytes" })),
+  { row: "ToolReveal: 16 families", at: "ToolReveal.families", says: { maxItems: 16 } },
+  { row: "ToolReveal: 10 tools", at: "ToolReveal.tools", says: { maxItems: 10 } },
+  // Toolsets
+  { row: "Namespace: up to 32 characters of [a-z0-9_-], starting with a letter or digit", at: "McpToolsetInput.namespace", says: { pattern: "^[a-z0-9][a-z0-9_-]{0,31}$" } },
+  { row: "Toolset URL: 2048 bytes, HTTPS, no query or fragment", at: "McpToolsetInput.url", says: { maxLength: 2048, format: "uri" } },
+  { row: "Client tool input schema: 16 KiB", at: "ClientToolsetInput.tools[].inputSchema", says: { type: "object" }, tells: `${16 * KiB} bytes` },
+  { row: "Client tool output schema: 16 KiB", at: "ClientToolsetInput.tools[].outputSchema", says: { type: "object" }, tells: `${16 * KiB} bytes` },
+  { row: "Client tool timeoutMs: 10 seconds to 24 hours, or 0", at: "ClientToolsetInput.tools[].timeoutMs", says: { minimum: 0, maximum: 86_400_000 }, tells: "10000" },
+  // Schedules and hook timing
+  { row: "Hook asyncTimeoutMs: at most 24 hours", at: "HookInput.asyncTimeoutMs", says: { maximum: 86_400_000 } },
+  { row: "Hook timeoutMs: 30 seconds for url, 5 minutes for agent", at: "HookInput.timeoutMs", says: { maximum: 300_000 }, tells: "30000 for url" }
+]
+
+/** Times that clients send: "ISO 8601 date-time strings". */
+export const times = ["ApiKeyInput.expiresAt", "GET /v1/hooks/decisions from", "GET /v1/hooks/decisions to"]

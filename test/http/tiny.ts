@@ -23,6 +23,7 @@ import * as metrics from "../../http/metrics.ts"
 import { CursorParam, limitOf, rowsOf } from "../../http/pagination.ts"
 import * as probes from "../../http/probes.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
 import { flag, int64, whole } from "../../http/Validate.ts"
@@ -141,7 +142,7 @@ export const serve = (world: World, rateLimit = RateLimit.off, listener: Pick<Li
     probes.layer,
     metrics.layer,
     Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, metrics.metricsPath])
-  ).pipe(Layer.provide([credentials, readiness, rateLimit, DeliveryTokens.layer([new Uint8Array(32)])]))
+  ).pipe(Layer.provide([credentials, readiness, rateLimit, Quotas.layerMemory(), DeliveryTokens.layer([new Uint8Array(32)])]))
   return Effect.gen(function*() {
     const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...listener }).pipe(
       Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { world.logs.push(line) })]))

@@ -1,6 +1,6 @@
 /** Workers that execute a client's tools: they find the calls that they owe, oldest first, and answer by the call's id. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { lists } from "../../http/pagination.ts"
+import { pages } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused } from "./refused.ts"
 import { ended, logOf } from "./threadFixture.ts"
@@ -84,7 +84,7 @@ describe("the calls that clients owe", () => {
   })
 
   it("are 50 a page, and 200 at most", async () => {
-    assert.deepStrictEqual(lists.toolCalls, [50, 200])
+    assert.deepStrictEqual(pages.toolCalls, [50, 200])
     const lines = Array.from({ length: 51 }, (_, i) => desk.tool("print", { document: String(i) }))
     await parked(server.alpha, desk.plain, lines, 51)
     assert.lengthOf((await calls()).calls, 50)
@@ -95,10 +95,13 @@ describe("the calls that clients owe", () => {
     }
   })
 
-  it("are none of those that somebody has still to decide about", async () => {
+  it("are none of those that somebody has still to decide about: a result for one of these is told what the wait is for", async () => {
     const { threadId, wait } = await parked(server.alpha, desk.asked, [desk.tool("sign")])
     assert.notInclude(ids(await calls("?limit=200")), wait.toolCallId)
-    assertRefused(await give(wait.toolCallId, { output: 1 }), 404, "not_found")
+    for (const body of [{ output: 1 }, { error: { code: "jam", message: "Paper jam" } }]) {
+      assertRefused(await give(wait.toolCallId, body), 400, "wait_type_mismatch")
+      assertRefused(await server.beta.post(`/v1/tools/calls/${wait.toolCallId}/result`, body), 404, "not_found")
+    }
     await resolved(server.alpha, threadId, wait, decision("allow"))
     await waitsOf(server.alpha, threadId)
     assert.include(ids(await calls("?limit=200")), wait.toolCallId)

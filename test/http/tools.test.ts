@@ -1,5 +1,6 @@
 /** Whole turns that call tools: HTTP in, a journal in PostgreSQL, real MCP servers out, and their ledgers to say what has run. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readOnly } from "../../src/domain/role.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { endless, type Lie, type Liar, listedTools, sendJson, startLiar, stream } from "../tools/liar.ts"
@@ -114,7 +115,7 @@ describe("a turn that calls tools", () => {
 
   it("brings the toolset's credential, and the new one as soon as it is replaced", async () => {
     const own = await startMcpServer({ token: "first" })
-    const { id: connectionId } = (await server.alpha.post("/v1/connections", { provider: "p", name: fresh(), secret: { token: "first" } })).body.connection
+    const { id: connectionId } = (await server.alpha.post("/v1/connections", { provider: "p", name: fresh(), secret: { token: "first" }, allowedHosts: ["127.0.0.1"] })).body.connection
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: own.url, connectionId })
     const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
     await turnOf(server.alpha, agentId, call(`${namespace}.read`))
@@ -259,6 +260,28 @@ describe("a server", () => {
     const log = await turnOf(server.alpha, agentId, ...listedTools.map(({ name }) => call(`${namespace}.${name}`)))
     assert.deepStrictEqual(outcomes(log), [change, look], JSON.stringify(failures(log)))
     assert.strictEqual(log.at(-1)!.type, "turn_completed")
+    await liar.close()
+  })
+})
+
+describe("a server that nobody has said to be trusted", () => {
+  it("is not believed that a tool changes nothing: read_only does not allow it, until the toolset says so", async () => {
+    const { agentId, id, namespace } = await stage([{ name: "wipe", annotations: { readOnlyHint: true }, run: () => "wiped" }], { roleIds: [readOnly.id] }, { trusted: false })
+    const wipe = async () => outcomes(await turnOf(server.alpha, agentId, call(`${namespace}.wipe`)))
+    assert.deepStrictEqual(await wipe(), ["tool_denied"])
+    assert.strictEqual((await server.alpha.patch(`/v1/toolsets/${id}`, { trusted: true })).status, 200)
+    assert.deepStrictEqual(await wipe(), ["wiped"])
+    assert.strictEqual((await server.alpha.patch(`/v1/toolsets/${id}`, { trusted: false })).status, 200)
+    assert.deepStrictEqual(await wipe(), ["tool_denied"])
+  })
+
+  it("is not believed that a call may run again: where nobody knows, that is what is said", async () => {
+    const liar = await startLiar("tools/call", (response) => response.destroy())
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: liar.url, trusted: false })
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
+    const log = await turnOf(server.alpha, agentId, ...listedTools.map(({ name }) => call(`${namespace}.${name}`)))
+    assert.deepStrictEqual(outcomes(log), ["tool_outcome_unknown", "tool_outcome_unknown"])
+    assert.strictEqual(liar.times(), 2)
     await liar.close()
   })
 })

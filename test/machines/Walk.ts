@@ -14,7 +14,7 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import { jobOf } from "../../machines/thread/calls.ts"
-import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, Plan, RepliedCall, WaitAnswer } from "../../machines/thread/commands.ts"
+import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, Plan, RepliedCall, ToolReturned, WaitAnswer } from "../../machines/thread/commands.ts"
 import { type Call, knownInput, openWaits, type Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { isAsked, judgingJob } from "../../machines/thread/judging.ts"
@@ -380,8 +380,9 @@ export class Walk {
   remove(name: string) {
     return this.do({ type: "remove", at: this.at, inputId: inputOf(name) })
   }
-  edit(name: string, text: string) {
-    return this.do({ type: "edit", at: this.at, inputId: inputOf(name), content: [{ type: "text", text }] })
+  /** `by` is absent of an edit that a node of an earlier version sends. */
+  edit(name: string, text: string, by?: Principal) {
+    return this.do({ type: "edit", at: this.at, inputId: inputOf(name), content: [{ type: "text", text }], ...(by === undefined ? {} : { principal: by }) })
   }
 
   /** A response to what is being sampled now, or to what `stale` says. */
@@ -405,7 +406,7 @@ export class Walk {
   fail(more: Partial<ModelFailed> = {}) {
     return this.do(this.failure(more))
   }
-  returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): Command {
+  returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): ToolReturned {
     return {
       type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.addressed.turnId, toolCallId, durationMs: 3,
       ...(failure === undefined ? { output: { ok: true } } : { failure }), ...(hooks === undefined ? {} : { hooks })

@@ -56,6 +56,23 @@ describe("an input that waits", () => {
     })
   })
 
+  it("is its editor's, and says who sent it first where that is somebody else", () => {
+    const [bob, eve] = [{ type: "api_key", id: "key_bob", identity: "bob" }, { type: "api_key", id: "key_eve" }] as const
+    const whose = (walk: Walk) => {
+      const { principal, submittedBy } = walk.context.pending[0]!
+      return [principal, submittedBy]
+    }
+    const walk = running("B")
+    assert.deepStrictEqual(whose(walk.edit("B", "bob's", bob)), [bob, ann])
+    assert.deepStrictEqual(whose(walk.edit("B", "eve's", eve)), [eve, ann])
+    assert.deepStrictEqual(whose(walk.edit("B", "ann's again", { ...ann })), [ann, undefined])
+    assert.deepStrictEqual(whose(walk.edit("B", "bob's", bob)), [bob, ann])
+    assert.deepStrictEqual(walk.reply().log.at(-1)?.event, {
+      content: [{ type: "text", text: "bob's" }], principal: bob, submittedBy: ann, submitMode: "queue", inputId: inputOf("B")
+    })
+    assert.deepStrictEqual(walk.turn.principal, bob)
+  })
+
   it("can be removed, and never runs", () => {
     const walk = running("B", "C").remove("B").reply().reply()
     assert.strictEqual(walk.text, "user(A) assistant(A) turn_completed(A) user(C) assistant(C) turn_completed(C)")
@@ -323,7 +340,7 @@ describe("what waits when its turn is poisoned", () => {
     assert.deepStrictEqual(walk.jobs, ["abandon A"])
     assert.deepStrictEqual(walk.waiting, ["B", "C"])
     assert.strictEqual(runnableAt(walk.snapshot), walk.at)
-    assert.strictEqual(nextDue(walk.snapshot), walk.at)
+    assert.strictEqual(nextDue(walk.snapshot, { queuedMs: () => 0 }), walk.at)
   })
 
   it.each([

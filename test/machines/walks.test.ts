@@ -53,6 +53,8 @@ const someInput = (walk: Walk, n: number) =>
   pick([...walk.context.pending.map(({ inputId }) => inputId), ...walk.accepted.slice(-2).map(({ inputId }) => inputId)], n) ?? inputOf("never")
 
 let count = 0
+/** Nobody, of an edit that a node of an earlier version sends. */
+const editors = [{}, { principal: ann }, { principal: { type: "api_key", id: "key_bob", identity: "bob" } }] as const
 const moves = {
   submit: (walk: Walk, a: number, b: number): Command => walk.submission(`w${++count}`, pick(modes, a), b % 7 === 0 ? { expectedTurnId: someTurn(walk, b) } : {}),
   submitRefused: (walk: Walk, a: number): Command => {
@@ -67,7 +69,9 @@ const moves = {
   },
   submitWithModel: (walk: Walk, a: number): Command => walk.submission(`w${++count}`, pick(modes, a), { model: "m/two" }),
   retry: (walk: Walk): Command => walk.submission(`w${++count}`, "queue", { retryOf: walk.context.carry.last?.turnId ?? turnOf("none") }),
-  edit: (walk: Walk, a: number): Command => ({ type: "edit", at: walk.at, inputId: someInput(walk, a), content: [{ type: "text", text: `edit ${a}` }] }),
+  edit: (walk: Walk, a: number, b: number): Command => ({
+    type: "edit", at: walk.at, inputId: someInput(walk, a), content: [{ type: "text", text: `edit ${a}` }], ...pick(editors, b)
+  }),
   remove: (walk: Walk, a: number): Command => ({ type: "remove", at: walk.at, inputId: someInput(walk, a) }),
   promote: (walk: Walk, a: number, b: number): Command => ({
     ...walk.promotion("never", b % 2 === 0 ? "steer" : "interrupt"), inputId: someInput(walk, a)

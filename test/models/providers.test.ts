@@ -187,6 +187,19 @@ describe.each(ways)("a model of $title", (way) => {
       expect(yield* failed(id, hi)).toMatchObject({ code: "model_unavailable", unavailable: true })
     }), "wrong"))
 
+  it.live.each([301, 307, 308])("fails where it is sent elsewhere by a %s: nothing arrives there, no key and no prompt", (status) =>
+    Effect.acquireUseRelease(
+      Effect.promise(() => startServer(way.protocol)),
+      (elsewhere) => withProvider(way, [{ kind: "status", status, headers: { location: `${elsewhere.url}${way.base}/canary` } }], (server) =>
+        Effect.gen(function*() {
+          const failure = yield* failed(id, hi)
+          expect(failure).toMatchObject({ code: "model_unavailable", transient: false, unavailable: true })
+          expect(failure.text).toBe(`the provider answered with a redirect (${status}), which is not followed`)
+          expect([server.requests.length, elsewhere.connections()]).toEqual([1, 0])
+        })),
+      (elsewhere) => Effect.promise(() => elsewhere.stop())
+    ))
+
   it.live("may be tried again when nobody listens", () =>
     Effect.gen(function*() {
       const gone = yield* Effect.promise(() => startServer(way.protocol))

@@ -24,7 +24,7 @@ const outbound = async (options: Partial<OutboundOptions> = {}) => {
   return runtime.runPromise(Outbound)
 }
 
-const asked = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({ method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000, ...more })
+const asked = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({ workspace: "wsp_a", method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000, ...more })
 
 const ask = async (url: string, more: Partial<OutboundRequest> = {}, options: Partial<OutboundOptions> = {}) => {
   const client = await outbound(options)
@@ -383,10 +383,10 @@ describe("the guard", () => {
   it("asks allowed hosts only, before any look-up", async () => {
     const server = await serve((socket) => says(socket, "x"))
     const lookups = names(["127.0.0.1"])
-    await fails("forbidden_url", `http://other.example:${server.port}/`, { allowedHosts: ["name.example"] }, lookups)
-    await fails("forbidden_url", `http://name.example:${server.port}/`, { allowedHosts: [] }, lookups)
+    await fails("forbidden_url", `http://other.example:${server.port}/`, { reach: { hosts: ["name.example"] } }, lookups)
+    await fails("forbidden_url", `http://name.example:${server.port}/`, { reach: { hosts: [] } }, lookups)
     assert.deepStrictEqual([lookups.asked(), server.connections()], [0, 0])
-    assert.isTrue(Result.isSuccess(await ask(`http://name.example:${server.port}/`, { allowedHosts: ["name.example"] }, lookups)))
+    assert.isTrue(Result.isSuccess(await ask(`http://name.example:${server.port}/`, { reach: { hosts: ["name.example"] } }, lookups)))
   })
 
   it("fails as no connection for a name that leads nowhere", async () => {
@@ -411,7 +411,7 @@ describe("fetch", () => {
 
   it("takes what fetch takes, and answers with a Response", async () => {
     const server = await serve((socket) => says(socket, `{"a":1}`, { "content-type": "application/json" }))
-    const fetch = (await outbound()).fetch()
+    const fetch = (await outbound()).fetch("wsp_a")
     const response = await fetch(new Request(`${server.url}/x`, { method: "POST", body: new URLSearchParams({ q: "1" }) }))
     assert.instanceOf(response, Response)
     assert.deepStrictEqual([response.ok, response.headers.get("content-type"), await response.json()], [true, "application/json", { a: 1 }])
@@ -426,7 +426,7 @@ describe("fetch", () => {
       socket.write("7\r\ndata: 1\r\n")
       resumed.then(() => socket.write("7\r\ndata: 2\r\n0\r\n\r\n"))
     })
-    const response = await (await outbound()).fetch()(server.url)
+    const response = await (await outbound()).fetch("wsp_a")(server.url)
     const reader = response.body?.getReader()
     assert.strictEqual(Buffer.from((await reader?.read())?.value ?? []).toString(), "data: 1")
     resume()
@@ -446,7 +446,7 @@ describe("fetch", () => {
         drip(socket, "x", 20)
       }
     })
-    const fetch = (await outbound()).fetch({ headerTimeoutMs: 200, bodyTimeoutMs: 300, maxBytes: 1_000 })
+    const fetch = (await outbound()).fetch("wsp_a", { headerTimeoutMs: 200, bodyTimeoutMs: 300, maxBytes: 1_000 })
     assert.deepStrictEqual([
       await reasonOf(fetch("http://169.254.169.254/")), await reasonOf(fetch(`${server.url}/redirect`, { redirect: "follow" })), await reasonOf(fetch(`${server.url}/large`)),
       await reasonOf(fetch(`${server.url}/endless`).then((response) => response.text())), await reasonOf(fetch(`${server.url}/silent`)),
@@ -459,7 +459,7 @@ describe("fetch", () => {
     const server = await serve((socket, text) => {
       if (text.includes("/body")) socket.write(head({}) + "x")
     })
-    const fetch = (await outbound()).fetch()
+    const fetch = (await outbound()).fetch("wsp_a")
     const reason = new Error("enough")
     assert.strictEqual(await rejected(fetch(server.url, { signal: AbortSignal.abort(reason) })), reason)
     assert.strictEqual(server.connections(), 0)
@@ -481,17 +481,17 @@ describe("fetch", () => {
       socket.write(head({}) + "x")
     })
     const client = await outbound()
-    await (await client.fetch()(server.url)).body?.cancel()
+    await (await client.fetch("wsp_a")(server.url)).body?.cancel()
     await server.allClosed()
     // Nobody reads this one: its time runs out.
-    await client.fetch({ bodyTimeoutMs: 200 })(server.url)
+    await client.fetch("wsp_a", { bodyTimeoutMs: 200 })(server.url)
     await server.allClosed()
     assert.strictEqual(server.connections(), 2)
   })
 
   it("gives a null body where there is none, and the connection back", async () => {
     const server = await serve((socket) => socket.write(head({}, "204 No Content")))
-    const fetch = (await outbound()).fetch()
+    const fetch = (await outbound()).fetch("wsp_a")
     for (let i = 0; i < 10; i++) {
       const response = await fetch(server.url)
       assert.deepStrictEqual([response.status, response.body], [204, null])
@@ -502,12 +502,12 @@ describe("fetch", () => {
   it("asks allowed hosts only", async () => {
     const server = await serve((socket) => says(socket, "x"))
     const client = await outbound()
-    assert.strictEqual(await reasonOf(client.fetch({ allowedHosts: ["a.example"] })(server.url)), "forbidden_url")
-    assert.strictEqual((await client.fetch({ allowedHosts: ["127.0.0.1"] })(server.url)).status, 200)
+    assert.strictEqual(await reasonOf(client.fetch("wsp_a", { reach: { hosts: ["a.example"] } })(server.url)), "forbidden_url")
+    assert.strictEqual((await client.fetch("wsp_a", { reach: { hosts: ["127.0.0.1"] } })(server.url)).status, 200)
   })
 
   it("refuses URLs with credentials as fetch does", async () => {
-    const error = await rejected((await outbound()).fetch()("https://u:p@a.example"))
+    const error = await rejected((await outbound()).fetch("wsp_a")("https://u:p@a.example"))
     assert.instanceOf(error, Error)
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { HostPattern, OutboundUrl, outboundUrl, refuseUrl } from "../../src/outbound/urls.ts"
+import { HostPattern, OutboundUrl, outboundUrl, type Reach, refuseUrl } from "../../src/outbound/urls.ts"
 
 const isUrl = Schema.is(OutboundUrl)
 
@@ -41,7 +41,7 @@ describe("a URL that is stored", () => {
 })
 
 describe("a URL that is asked", () => {
-  const reason = (url: string, allowPrivateNetwork = false, allowedHosts?: ReadonlyArray<string>) => refuseUrl(url, { allowPrivateNetwork, allowedHosts })?.reason
+  const reason = (url: string, allowPrivateNetwork = false, reach?: Reach) => refuseUrl(url, { allowPrivateNetwork, reach })?.reason
 
   it("is https, or http where private networks are allowed", () => {
     assert.deepStrictEqual([reason("https://a.example"), reason("http://a.example"), reason("http://a.example", true)], [undefined, "forbidden_url", undefined])
@@ -59,11 +59,20 @@ describe("a URL that is asked", () => {
     ["https://xapi.example.com", false], ["https://api.example.com.", false], ["https://example.com", false], ["https://8.8.8.8", false]
   ] as const) {
     it(`${listed ? "may" : "may not"} be ${url} where ${hosts.join(", ")} are allowed`, () => {
-      assert.strictEqual(reason(url, false, hosts), listed ? undefined : "forbidden_url")
+      assert.strictEqual(reason(url, false, { hosts }), listed ? undefined : "forbidden_url")
     })
   }
 
-  it("is none where the list of hosts is empty", () => assert.strictEqual(reason("https://a.example", false, []), "forbidden_url"))
+  it("is none where the list of hosts is empty", () => assert.strictEqual(reason("https://a.example", false, { hosts: [] }), "forbidden_url"))
+
+  it("is of one origin where one is held: scheme, host and port", () => {
+    const held = { origin: "https://a.example:8443" }
+    for (const [url, within] of [
+      ["https://a.example:8443/x", true], ["https://A.example:8443", true], ["https://a.example", false], ["https://a.example:443", false], ["https://a.example:8444", false],
+      ["http://a.example:8443", false], ["https://b.a.example:8443", false], ["https://a.example.:8443", false]
+    ] as const) assert.strictEqual(reason(url, true, held), within ? undefined : "forbidden_url", url)
+    assert.isUndefined(reason("https://a.example:443/x", false, { origin: "https://a.example" }), "the port that a scheme implies")
+  })
 })
 
 describe("a host pattern", () => {

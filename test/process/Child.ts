@@ -4,6 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process"
 export interface ChildOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** It has a standard input, which is the caller's to write and to end. */
+  readonly input?: true
 }
 
 export class Child {
@@ -14,7 +16,7 @@ export class Child {
 
   constructor(program: string, args: ReadonlyArray<string>, options: ChildOptions = {}) {
     this.process = spawn(program, args, {
-      cwd: options.cwd, env: { ...process.env, ...options.env }, stdio: ["ignore", "pipe", "pipe"]
+      cwd: options.cwd, env: { ...process.env, ...options.env }, stdio: [options.input === true ? "pipe" : "ignore", "pipe", "pipe"]
     })
     const heard = (bytes: Buffer) => {
       this.output += bytes.toString()

@@ -25,7 +25,7 @@ const start = async () => {
 beforeAll(async () => {
   database = await freshDatabase()
   env = {
-    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json",
+    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
     TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
   }
   const made = new Child(process.execPath, [cli, "keys", "create", "-o", "json"], { env })

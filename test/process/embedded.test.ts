@@ -167,6 +167,11 @@ describe("the embedded PostgreSQL", () => {
       assert.strictEqual(second.folder, first.folder)
       assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 7 }])
       await second.child.end()
+      // It stays where it is when that user could enter the folder by now.
+      await chmod(home, 0o755)
+      const third = await start()
+      assert.strictEqual(third.folder, first.folder)
+      await third.child.end()
     } finally {
       await Promise.all(children.map((child) => child.end()))
       await rm(dirname(first.folder), { recursive: true, force: true })

@@ -26,7 +26,7 @@ let alive: Child | undefined
 beforeAll(async () => {
   database = await freshDatabase()
   env = {
-    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json",
+    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
     TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
   }
 })

@@ -25,7 +25,7 @@ const child = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>
 }
 
 const serving = (keys: string) => ({
-  TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_LOG_FORMAT: "json",
+  TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
   TROUPE_LOG_LEVEL: "trace", TROUPE_ENCRYPTION_KEYS: keys
 })
 
@@ -75,7 +75,7 @@ describe("the secrets of connections", () => {
       for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) heard.push(Buffer.from(piece.value).toString())
     })()
 
-    const token = { provider: "p", name: "C", secret: { token: canary } }
+    const token = { provider: "p", name: "C", secret: { token: canary }, allowedHosts: ["tools.example.com"] }
     const answers = [
       await send("POST", "/v1/connections", token, { "idempotency-key": "once" }),
       await send("POST", "/v1/connections", token, { "idempotency-key": "once" }),
@@ -124,13 +124,16 @@ describe("the secrets of connections", () => {
   it("are missed by the doctor when a key of theirs is gone, and open again when it is back", async () => {
     const [one, two] = [newKey("one"), newKey("two")]
     const { send, server } = await start(one)
-    assert.strictEqual((await send("POST", "/v1/connections", { provider: "p", name: "C", secret: { token: "secret" } })).status, 201)
-    await server.end("SIGTERM")
+    assert.strictEqual((await send("POST", "/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).status, 201)
     const doctor = async (keys: string) => {
       const asked = child(["doctor"], serving(keys))
       await asked.ended()
       return asked.output
     }
+    // A node that runs has none of these keys: neither would believe what the other says.
+    assert.match(await doctor(two), /bad\s+nodes\s+\S+ runs with other TROUPE_ENCRYPTION_KEYS/)
+    assert.notMatch(await doctor(`${one},${two}`), /bad\s+nodes/)
+    await server.end("SIGTERM")
     assert.match(await doctor(`${two},${one}`), /ok\s+encryption\s+two encrypts; two, one decrypt/)
     assert.match(await doctor(two), /bad\s+secrets\s+connections sealed with one cannot be opened \(\d+\).*TROUPE_ENCRYPTION_KEYS/)
     assert.match(await doctor(newKey("one")), /bad\s+secrets\s+connections sealed with one/)
@@ -150,7 +153,7 @@ describe("the encryption key of a development server", () => {
   const path = () => join(folder, "encryption-key")
   const started = async () => {
     const server = child(["dev"], env())
-    await server.until(/Key\s+trp_/)
+    await server.until(/Key\s+\S+dev-key/)
     assert.strictEqual(await server.end("SIGTERM"), 0)
     return server.output
   }

@@ -7,6 +7,7 @@ import { Watcher } from "../http/sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { Client } from "../setup/server.ts"
 import { Child } from "./Child.ts"
+import { devKeyOf } from "./devKey.ts"
 
 const project = resolve(import.meta.dirname, "..", "..")
 
@@ -14,7 +15,7 @@ const start = async (folder: string) => {
   const environment = { TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_DEV_KEY: "", TROUPE_DRAIN_SECONDS: "5" }
   const child = new Child(process.execPath, [join(project, "src", "cli.ts"), "dev"], { cwd: project, env: environment })
   const base = (await child.until(/API\s+(http:\S+)/))[1] ?? ""
-  const key = (await child.until(/Key\s+(trp_\S+)/))[1] ?? ""
+  const key = await devKeyOf(child)
   await child.until(/^curl .*\n/m)
   return { child, base, client: new Client(base, key) }
 }

@@ -37,7 +37,7 @@ const killAndStart = async () => {
 beforeAll(async () => {
   database = await freshDatabase()
   env = {
-    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json",
+    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
     TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
   }
   const made = new Child(process.execPath, [cli, "keys", "create", "-o", "json"], { env })
@@ -105,14 +105,14 @@ describe("from a terminal", () => {
     assert.include(listed, `{"document":"first"}`)
     assert.notInclude(listed, "\u001b")
     const [yes, no] = waits.map(({ id }) => id)
-    assert.match(await troupe("approve", threadId, yes!, "--reason", "Looks right", "--scope", "thread"), /allow/)
+    assert.match(await troupe("approve", "--yes", threadId, yes!, "--reason", "Looks right", "--scope", "thread"), /allow/)
     const { wait } = JSON.parse(await troupe("deny", threadId, no!, "--reason", "Not today", "-o", "json"))
     assert.deepInclude(wait.waitResult, { outcome: "deny", reason: "Not today" })
-    const failed = await troupe("approve", threadId, no!).then(() => undefined, (error: { readonly code: number; readonly stderr: string }) => error)
+    const failed = await troupe("approve", threadId, no!, "--yes").then(() => undefined, (error: { readonly code: number; readonly stderr: string }) => error)
     assert.strictEqual(failed?.code, 1)
     assert.match(failed?.stderr ?? "", /409 wait_already_resolved: the wait was answered already: deny by api_key key_/)
     const [call] = await waitsOf(client, threadId)
-    assert.match(await troupe("approve", threadId, call!.id).catch((error: { readonly stderr: string }) => error.stderr), /400 wait_type_mismatch/)
+    assert.match(await troupe("approve", threadId, call!.id, "--yes").catch((error: { readonly stderr: string }) => error.stderr), /400 wait_type_mismatch/)
     assert.deepInclude((await client.get(pathOf(threadId, { id: yes! }))).body.wait.waitResult, { outcome: "allow", reason: "Looks right" })
   }, 30_000)
 })

@@ -10,6 +10,7 @@
  */
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import type { SlotLimits } from "../../actors/Bulkheads.ts"
 import * as Actors from "../../actors/layer.ts"
 import { Credentials } from "../../http/Credentials.ts"
 import { Idempotency } from "../../http/Idempotency.ts"
@@ -32,6 +33,8 @@ import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
 import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
+import type { QuotasFile } from "../../src/quotas/quotasFile.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { createKey } from "../../src/store/apiKeys.ts"
 import { Database } from "../../src/store/Database.ts"
@@ -43,6 +46,7 @@ import { ensureWorkspace } from "../../src/store/workspaces.ts"
 import type { Lines } from "../../src/telemetry/lines.ts"
 import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
+import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { freshDatabase } from "./database.ts"
 
@@ -100,6 +104,8 @@ export interface ServerOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs?: number
   readonly leaseTtlMs?: number
+  /** Of one workspace; no limit unless told. */
+  readonly slots?: SlotLimits
   /** No limit unless told. */
   readonly rates?: Rates
   /** How patient the listener is, and how much clients may hold of it. */
@@ -107,12 +113,16 @@ export interface ServerOptions {
   /** Real models beside the scripted ones; without it there are none. */
   readonly models?: ModelsSettings
   readonly streams?: Partial<StreamOptions>
+  /** What TROUPE_QUOTAS would hold. */
+  readonly quotas?: QuotasFile
   /** Private networks are allowed unless told otherwise: tools and hooks of tests listen on this machine. */
   readonly outbound?: Partial<OutboundOptions>
   /** Takes what the server logs, all of it. */
   readonly lines?: Lines
   /** In place of the bus of one process. */
   readonly bus?: Layer.Layer<Bus>
+  /** Other limits of what schemas may take. */
+  readonly schemas?: Layer.Layer<Schemas>
   /** Who reviews for agent hooks, in place of agents. */
   readonly reviewers?: Layer.Layer<Reviewers>
 }
@@ -125,14 +135,14 @@ const services = (url: string, options: ServerOptions) => {
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
-  const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, ThreadReads.layer.pipe(Layer.provide(database)))
+  const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, options.schemas ?? Schemas.layer, ThreadReads.layer.pipe(Layer.provide(database)))
   const hooks = Hooks.layer.pipe(
     Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
     Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))
   )
   const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Roles.layer, Spending.layer, toolsets).pipe(Layer.provideMerge(ground))
+  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Quotas.layer(options.quotas), Roles.layer, Spending.layer, toolsets).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,
@@ -142,7 +152,9 @@ const services = (url: string, options: ServerOptions) => {
     Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
   )
   return edge.pipe(
-    Layer.provideMerge(Actors.layer({ ...(options.idleMs !== undefined && { idleMs: options.idleMs }) })),
+    Layer.provideMerge(Actors.layer({
+      ...(options.idleMs !== undefined && { idleMs: options.idleMs }), ...(options.slots !== undefined && { slots: options.slots })
+    })),
     Layer.provideMerge(stores)
   )
 }

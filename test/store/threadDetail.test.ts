@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Input } from "../../src/domain/input.ts"
-import { executionOrder, modelOf, pendingState, queuedMessage, threadDetail, type ThreadRows } from "../../src/store/threadDetail.ts"
+import { executionOrder, lastToOpen, pendingState, queuedMessage, threadDetail, type ThreadRows } from "../../src/store/threadDetail.ts"
 import { bornAt } from "../../src/domain/ids.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { freshId } from "../../src/seed.ts"
@@ -45,26 +45,27 @@ describe("a queued message", () => {
   })
 })
 
-describe("a thread's model", () => {
-  const carry = { usage: noUsage, model: "last/turn" }
-  it("is that of the last turn while nothing waits", () => {
-    assert.strictEqual(modelOf([], rows.attributes, carry), "last/turn")
-    assert.isUndefined(modelOf([], { ...rows.attributes, model: "thread/own" }, { usage: noUsage }))
+describe("the input whose model a thread shows", () => {
+  it("is the one that would run last", () => {
+    assert.isUndefined(lastToOpen([], undefined))
+    assert.strictEqual(lastToOpen([input(2), input(1)], undefined)?.ord, 2)
+    assert.strictEqual(lastToOpen([input(1), input(2, { mode: "interrupt" }), input(3, { mode: "steer", forTurnId: "trn_old" })], "trn_active")?.ord, 1)
   })
 
-  it("is that of the input which would run last, else the thread's, else the last turn's", () => {
-    assert.strictEqual(modelOf([input(1, { model: "a/a" }), input(2, { model: "b/b" })], rows.attributes, carry), "b/b")
-    assert.strictEqual(modelOf([input(1, { model: "a/a" }), input(2)], { ...rows.attributes, model: "thread/own" }, carry), "thread/own")
-    assert.strictEqual(modelOf([input(1, { model: "a/a" }), input(2)], rows.attributes, carry), "last/turn")
+  it("is none where all that waits joins the running turn, which has its model", () => {
+    const steer = input(1, { mode: "steer", forTurnId: "trn_active" })
+    assert.isUndefined(lastToOpen([steer], "trn_active"))
+    assert.strictEqual(lastToOpen([steer], "trn_other")?.ord, 1)
+    assert.strictEqual(lastToOpen([steer, input(2)], "trn_active")?.ord, 2)
   })
 })
 
 describe("thread detail", () => {
   it("of a thread that nothing has happened to leaves out what is not known", () => {
-    assert.deepStrictEqual(threadDetail(rows, spend), {
+    assert.deepStrictEqual(threadDetail(rows, spend, undefined), {
       lastSeq: 0, status: "idle", updatedAt: "1970-01-01T00:00:00.005Z",
       thread: {
-        id: "thr_1", agentId: "agt_1", workspaceId: "wsp_1", createdAt: "1970-01-01T00:00:00.000Z", updatedAt: "1970-01-01T00:00:00.005Z",
+        id: "thr_1", agentId: "agt_1", workspaceId: "wsp_1", createdAt: "1970-01-01T00:00:00.000Z", updatedAt: "1970-01-01T00:00:00.000Z",
         createdBy: by, updatedBy: by
       },
       budgetSpend: { generatedAt: "1970-01-01T00:00:01.000Z", spent: 0.5, window: "7d" },
@@ -74,20 +75,21 @@ describe("thread detail", () => {
 
   it("adds the running turn's usage to that of the turns that ended", () => {
     const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 }
-    const detail = threadDetail({ ...rows, carry: { usage, turn: { turnId: "trn_1", usage } } }, spend)
+    const detail = threadDetail({ ...rows, carry: { usage, turn: { turnId: "trn_1", usage } } }, spend, undefined)
     assert.deepStrictEqual(detail.usage, { inputTokens: 2, outputTokens: 4, totalTokens: 6 })
   })
 
   it("lists open waits and their ids in one order", () => {
     const wait = (id: string) => ({ id, turnId: "trn_1", type: "client_tool", state: "open", target: "client" } as const)
-    const detail = threadDetail({ ...rows, waits: [wait("wait_2"), wait("wait_1")] }, spend)
+    const detail = threadDetail({ ...rows, waits: [wait("wait_2"), wait("wait_1")] }, spend, undefined)
     assert.deepStrictEqual(detail.inFlightWaitIds, ["wait_2", "wait_1"])
     assert.deepStrictEqual(detail.pendingWaits.map(({ id }) => id), ["wait_2", "wait_1"])
   })
 
-  it("was updated when it changed or was edited, whichever is later", () => {
-    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 9 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.009Z")
-    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 3 } }, spend).thread.updatedAt, "1970-01-01T00:00:00.005Z")
+  it("tells its last edit apart from its last fact", () => {
+    const detail = threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 9 } }, spend, undefined)
+    assert.deepStrictEqual([detail.thread.updatedAt, detail.updatedAt], ["1970-01-01T00:00:00.009Z", "1970-01-01T00:00:00.005Z"])
+    assert.strictEqual(threadDetail({ ...rows, attributes: { createdBy: by, editedAt: 3 } }, spend, undefined).thread.updatedAt, "1970-01-01T00:00:00.003Z")
   })
 })
 
@@ -103,12 +105,12 @@ describe("the birth of an id", () => {
 describe("a thread that was set aside", () => {
   const turn = { turnId: "trn_1", usage: noUsage }
   it("says since when: it failed, and its turn has not ended", () => {
-    const detail = threadDetail({ ...rows, head: { status: "failed", seq: 1, updatedAt: 5 }, carry: { usage: noUsage, turn } }, spend)
+    const detail = threadDetail({ ...rows, head: { status: "failed", seq: 1, updatedAt: 5 }, carry: { usage: noUsage, turn } }, spend, undefined)
     assert.strictEqual(detail.quarantinedAt, "1970-01-01T00:00:00.005Z")
   })
 
   it("is no thread whose turn failed, nor one whose turn runs", () => {
-    assert.notProperty(threadDetail({ ...rows, head: { status: "failed", seq: 1, updatedAt: 5 } }, spend), "quarantinedAt")
-    assert.notProperty(threadDetail({ ...rows, head: { status: "running", seq: 1, updatedAt: 5 }, carry: { usage: noUsage, turn } }, spend), "quarantinedAt")
+    assert.notProperty(threadDetail({ ...rows, head: { status: "failed", seq: 1, updatedAt: 5 } }, spend, undefined), "quarantinedAt")
+    assert.notProperty(threadDetail({ ...rows, head: { status: "running", seq: 1, updatedAt: 5 }, carry: { usage: noUsage, turn } }, spend, undefined), "quarantinedAt")
   })
 })

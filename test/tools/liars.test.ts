@@ -14,7 +14,7 @@ afterAll(() => server.stop())
 
 let made = 0
 
-const register = (url: string) => server.alpha.post("/v1/toolsets", { kind: "mcp", namespace: `liar${made++}`, url })
+const register = (url: string) => server.alpha.post("/v1/toolsets", { kind: "mcp", namespace: `liar${made++}`, url, trusted: true })
 
 /** The toolset of a server with that lie, and what it took. */
 const registered = async (point: string, lie: Lie) => {

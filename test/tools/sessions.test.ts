@@ -1,4 +1,4 @@
-/** Sessions with tool servers when there are more servers than room (M1). */
+/** Sessions with tool servers when a workspace has more servers than room (M1). */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freshId } from "../../src/seed.ts"
@@ -10,6 +10,27 @@ let server: TestServer
 beforeAll(async () => { server = await startServer() })
 afterAll(() => server.stop())
 
+it("belongs to its workspace: another's many toolsets do not end it", async () => {
+  const servers = [await startMcpServer(), await startMcpServer(), await startMcpServer()]
+  try {
+    const opened = await server.runtime.runPromise(Effect.gen(function*() {
+      const sessions = yield* Sessions
+      const heard: Array<string> = []
+      sessions.onChange((workspace, _, what) => { if (what === "opened") heard.push(workspace) })
+      const [theirs, ...many] = servers.map(({ url }) => url)
+      const toolsetId = freshId("toolset")
+      const use = (workspace: string, id: string, url: string | undefined) => Effect.orDie(sessions.use(workspace, id, { url: url ?? "" }, (session) => session.list))
+      yield* use(server.workspaces.beta, toolsetId, theirs)
+      for (const url of many) yield* use(server.workspaces.alpha, freshId("toolset"), url)
+      yield* use(server.workspaces.beta, toolsetId, theirs)
+      return heard
+    }).pipe(Effect.provide(Sessions.layerOf(1))))
+    assert.deepStrictEqual(opened, [server.workspaces.beta, server.workspaces.alpha, server.workspaces.alpha])
+  } finally {
+    await Promise.all(servers.map((one) => one.close()))
+  }
+})
+
 it("makes room for another by giving up the oldest, which its user keeps to the end", async () => {
   const servers = [await startMcpServer(), await startMcpServer(), await startMcpServer()]
   try {
@@ -18,7 +39,7 @@ it("makes room for another by giving up the oldest, which its user keeps to the 
       const [first, second, third] = servers.map(({ url }) => {
         const toolsetId = freshId("toolset")
         return <A>(more: Effect.Effect<A>) => sessions.use(server.workspaces.alpha, toolsetId, { url }, (session) => Effect.flatMap(more, (before) =>
-          Effect.map(session.list("any"), ({ tools }) => [before, tools.length] as const)))
+          Effect.map(session.list, ({ offers }) => [before, offers.length] as const)))
       })
       // The first is in use while the third, one too many, is opened.
       return yield* first!(Effect.orDie(Effect.andThen(second!(Effect.void), third!(Effect.void))))

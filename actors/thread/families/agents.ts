@@ -100,6 +100,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
         }),
         readOnly: false,
         idempotent: true,
+        asksAgent: true,
         run: ask
       })
     ]

@@ -21,6 +21,8 @@ export interface BuiltIn {
   readonly inputSchema: unknown
   readonly outputSchema?: undefined
   readonly annotations: { readonly readOnlyHint: boolean; readonly idempotentHint: boolean }
+  /** It does nothing but wait for another agent's turn. */
+  readonly asksAgent: boolean
   /** Never fails: a failure is an outcome. Interruption stops what it has begun. */
   readonly run: (by: CallBy, input: unknown, toolCallId: string) => Effect.Effect<ToolOutcome>
 }
@@ -40,6 +42,7 @@ interface Made<Input> {
   readonly readOnly: boolean
   /** What only reads is idempotent. */
   readonly idempotent?: boolean
+  readonly asksAgent?: boolean
   readonly run: (by: CallBy, input: Input, toolCallId: string) => Effect.Effect<ToolOutcome, DatabaseUnavailable | Unreachable>
 }
 
@@ -50,10 +53,10 @@ export const toolError = (text: string): ToolOutcome => ({ failure: { code: "too
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
-export const builtIn = <Input>({ description, idempotent, input, name, readOnly, run }: Made<Input>): BuiltIn => {
+export const builtIn = <Input>({ asksAgent = false, description, idempotent, input, name, readOnly, run }: Made<Input>): BuiltIn => {
   const decode = Schema.decodeUnknownExit(input, { onExcessProperty: "error" })
   return {
-    kind: "built-in", name, description,
+    kind: "built-in", name, description, asksAgent,
     inputSchema: Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" }).schema,
     annotations: { readOnlyHint: readOnly, idempotentHint: idempotent ?? readOnly },
     run: (by, given, toolCallId) =>

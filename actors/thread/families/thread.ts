@@ -11,6 +11,7 @@ import { Principal } from "../../../src/domain/principal.ts"
 import { ThreadPatch } from "../../../src/domain/threadInput.ts"
 import { utf8Bytes } from "../../../src/domain/text.ts"
 import { threadDetail } from "../../../src/store/threadDetail.ts"
+import type { ThreadModel } from "../../../src/store/threadModel.ts"
 import { edited } from "../../../src/store/threadEdit.ts"
 import type { ThreadReads } from "../../../src/store/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../../src/store/threadView.ts"
@@ -20,6 +21,7 @@ import { builtIn, type Family, nothing, toolError } from "./builtIn.ts"
 
 export interface OwnThread {
   readonly reads: ThreadReads["Service"]
+  readonly modelOf: ThreadModel
   /** Milliseconds by the journal's clock. */
   readonly now: () => number
 }
@@ -55,10 +57,12 @@ const fitting = (events: ReadonlyArray<unknown>) => {
 
 const gone = toolError("The thread could not be found.")
 
-export const threadFamily = ({ now, reads }: OwnThread): Family => {
-  const get = ({ threadId, workspace }: CallBy) => Effect.map(reads.detail(workspace, threadId), (found) => {
+export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
+  const get = Effect.fnUntraced(function*({ threadId, workspace }: CallBy) {
+    const found = yield* reads.detail(workspace, threadId)
     if (found === undefined) return gone
-    const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(threadRows(workspace, found, found.inputs), { ...found.spend, at: now() })
+    const rows = threadRows(workspace, found, found.inputs)
+    const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(rows, { ...found.spend, at: now() }, yield* modelOf(rows))
     return { output: { ...detail, openWaits: pendingWaits.length, queued: queued.length } }
   })
 

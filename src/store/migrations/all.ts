@@ -6,6 +6,9 @@ import * as tools from "./003_tools.ts"
 import * as cluster from "./004_cluster.ts"
 import * as obligations from "./005_obligations.ts"
 import * as agenda from "./006_agenda.ts"
+import * as connections from "./007_connections.ts"
+import * as lineage from "./008_lineage.ts"
+import * as quotas from "./009_quotas.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -13,5 +16,8 @@ export const migrations: Record<string, Migration> = {
   "003_tools": tools,
   "004_cluster": cluster,
   "005_obligations": obligations,
-  "006_agenda": agenda
+  "006_agenda": agenda,
+  "007_connections": connections,
+  "008_lineage": lineage,
+  "009_quotas": quotas
 }

@@ -11,13 +11,13 @@ import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { ownName } from "../catalogue.ts"
 import type { Tool } from "../Tool.ts"
-import { type Listing, listingOf } from "./listing.ts"
+import type { Offers } from "./listing.ts"
 import { McpFailure, mcpFailure } from "./McpFailure.ts"
 import { McpTransport, type TransportOptions } from "./transport.ts"
 
 export interface Session {
   /** What the server offers now. */
-  readonly list: (namespace: string) => Effect.Effect<Listing, McpFailure>
+  readonly list: Effect.Effect<Offers, McpFailure>
   /** One call. Interruption cancels it, at the server too. */
   readonly call: (tool: Tool, input: unknown, toolCallId: string) => Effect.Effect<CallToolResult, McpFailure>
 }
@@ -69,7 +69,7 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
     yield* Effect.forkScoped(keepListening(client))
   }
 
-  const pages = async (signal: AbortSignal) => {
+  const pages = async (signal: AbortSignal): Promise<Offers> => {
     const offers: ListToolsResult["tools"] = []
     let cursor: string | undefined
     for (let page = 0; page < mostPages && offers.length <= limits.toolsPerToolset; page++) {
@@ -84,13 +84,10 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
   }
 
   const session: Session = {
-    list: (namespace) =>
+    list: Effect.suspend(() =>
       client.getServerCapabilities()?.tools === undefined
-        ? Effect.succeed({ tools: [], note: "the server offers no tools" })
-        : attempt(pages).pipe(
-          Effect.flatMap(({ complete, offers }) => listingOf(namespace, offers, complete)),
-          within(limits.mcpProbeMs, "no list of tools")
-        ),
+        ? Effect.succeed({ offers: [], complete: true, note: "the server offers no tools" })
+        : attempt(pages).pipe(within(limits.mcpProbeMs, "no list of tools"))),
 
     call: (tool, input, toolCallId) =>
       attempt((signal) => client.callTool({

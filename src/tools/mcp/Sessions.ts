@@ -1,14 +1,15 @@
 /**
  * Sessions of this node with MCP servers: one for each toolset, shared by all its calls.
  *
- * M1. Opened when first needed, closed after five idle minutes and when the node leaves; at most a thousand: the
- *     oldest makes room for the next, so that one workspace's many do not shut out the others'.
+ * M1. Opened when first needed, closed after five idle minutes and when the node leaves. A workspace has a bounded
+ *     number of them: its oldest makes room for its next, and no other workspace loses one.
  * M2. Another server or another connection is another session: whoever asks after a change never gets the old one.
  * M3. One that failed to open, or that turned out to be over, is never given out again.
  */
 import { Context, Data, Effect, Layer, RcMap, Redacted } from "effect"
 import { Connections } from "../../connections/Connections.ts"
 import { Outbound } from "../../outbound/Outbound.ts"
+import { record, sessionsGivenUp } from "../../telemetry/metrics.ts"
 import { McpFailure } from "./McpFailure.ts"
 import { openSession, type Session, withSession } from "./Session.ts"
 import type { Credential, TransportOptions } from "./transport.ts"
@@ -32,8 +33,8 @@ export class Sessions extends Context.Service<Sessions, {
   /** Who hears of it: one listener. */
   readonly onChange: (listener: OnChange) => void
 }>()("troupe/tools/mcp/Sessions") {
-  static readonly layerOf = (capacity: number) => Layer.effect(Sessions, Effect.suspend(() => make(capacity)))
-  static readonly layer = Sessions.layerOf(1_000)
+  static readonly layerOf = (perWorkspace: number) => Layer.effect(Sessions, Effect.suspend(() => make(perWorkspace)))
+  static readonly layer = Sessions.layerOf(256)
 }
 
 const idle = "5 minutes"
@@ -41,7 +42,12 @@ const idle = "5 minutes"
 /** After these the session is over, or nobody knows. */
 const spoils = new Set(["session", "unreachable", "lost", "broken"])
 
-const make = Effect.fn("Sessions.make")(function*(capacity: number) {
+/** A map closes its entries one after the other, and each may take its time to say goodbye: these say it all at once. */
+const closedTogether = <K, A, E, R>(map: Effect.Effect<RcMap.RcMap<K, A, E>, never, R>) =>
+  Effect.tap(map, (held) => Effect.addFinalizer(() =>
+    Effect.flatMap(RcMap.keys(held), (keys) => Effect.forEach([...keys], (key) => RcMap.invalidate(held, key), { concurrency: "unbounded", discard: true }))))
+
+const make = Effect.fn("Sessions.make")(function*(perWorkspace: number) {
   const connections = yield* Connections
   const outbound = yield* Outbound
   let listener: OnChange = () => {}
@@ -54,43 +60,45 @@ const make = Effect.fn("Sessions.make")(function*(capacity: number) {
     if (secret === undefined || secret.kind === "signing") {
       return yield* new McpFailure({ reason: "unauthorized", message: "the connection holds no token that can be used" })
     }
-    const found: Credential = {
-      token: Redacted.value(secret.kind === "token" ? secret.token : secret.apiKey),
-      ...(secret.allowedHosts !== undefined && { allowedHosts: secret.allowedHosts })
-    }
+    const found: Credential = { token: Redacted.value(secret.kind === "token" ? secret.token : secret.apiKey), reach: secret.reach }
     return found
   })
 
   const optionsOf = (workspace: string, { connectionId, url }: { readonly url: string; readonly connectionId?: string | undefined }): TransportOptions => ({
     url,
     credential: () => Effect.runPromise(credential(workspace, connectionId)),
-    fetch: outbound.fetch
+    fetch: (limits) => outbound.fetch(workspace, limits)
   })
 
-  const held = yield* RcMap.make({
-    lookup: (place: Place) => {
-      const tell = (what: Parameters<OnChange>[2]) => listener(place.workspace, place.toolsetId, what)
-      return openSession(optionsOf(place.workspace, place), () => tell("announced")).pipe(Effect.tap(() => Effect.sync(() => tell("opened"))))
-    },
-    idleTimeToLive: idle,
-    capacity
-  })
-  // Before the map closes them one after the other: all at once, since each may take its time to say goodbye.
-  yield* Effect.addFinalizer(() =>
-    Effect.flatMap(RcMap.keys(held), (places) => Effect.forEach([...places], (place) => RcMap.invalidate(held, place), { concurrency: "unbounded", discard: true })))
+  const open = (place: Place) => {
+    const tell = (what: Parameters<OnChange>[2]) => listener(place.workspace, place.toolsetId, what)
+    return openSession(optionsOf(place.workspace, place), () => tell("announced")).pipe(Effect.tap(() => Effect.sync(() => tell("opened"))))
+  }
+
+  /** By workspace the sessions of its toolsets. */
+  const workspaces = yield* closedTogether(RcMap.make({
+    lookup: (_workspace: string) => closedTogether(RcMap.make({ lookup: open, idleTimeToLive: idle, capacity: perWorkspace })),
+    idleTimeToLive: idle
+  }))
 
   return Sessions.of({
     use: (workspace, toolsetId, { connectionId, url }, work) => {
       const place = new Place({ workspace, toolsetId, url, connectionId })
-      const spoil = RcMap.invalidate(held, place)
-      const session = RcMap.get(held, place).pipe(
+      return Effect.scoped(Effect.gen(function*() {
+        const held = yield* RcMap.get(workspaces, workspace)
+        const spoil = RcMap.invalidate(held, place)
         // M1. Whoever is using it keeps it to the end.
-        Effect.catchTag("ExceededCapacityError", () => Effect.andThen(Effect.flatMap(RcMap.keys(held), ([oldest]) => oldest === undefined ? Effect.void : RcMap.invalidate(held, oldest)), RcMap.get(held, place))),
-        Effect.catchTag("ExceededCapacityError", () => Effect.fail(new McpFailure({ reason: "unreachable", message: "this node has too many sessions with tool servers" }))),
-        Effect.tapError(() => spoil)
-      )
-      return Effect.scoped(Effect.flatMap(session, (open) =>
-        work(open).pipe(Effect.tapError((failure) => spoils.has(failure.reason) ? spoil : Effect.void))))
+        const giveUpOldest = Effect.flatMap(RcMap.keys(held), ([oldest]) => {
+          record(sessionsGivenUp)
+          return oldest === undefined ? Effect.void : RcMap.invalidate(held, oldest)
+        })
+        const session = yield* RcMap.get(held, place).pipe(
+          Effect.catchTag("ExceededCapacityError", () => Effect.andThen(giveUpOldest, RcMap.get(held, place))),
+          Effect.catchTag("ExceededCapacityError", () => Effect.fail(new McpFailure({ reason: "unreachable", message: "the workspace has too many sessions with tool servers" }))),
+          Effect.tapError(() => spoil)
+        )
+        return yield* work(session).pipe(Effect.tapError((failure) => spoils.has(failure.reason) ? spoil : Effect.void))
+      }))
     },
     probe: (workspace, server, work) => withSession(optionsOf(workspace, server), work),
     onChange: (heard) => { listener = heard }

@@ -4,12 +4,14 @@
  * Q1. Tried a second time, in a new session, only where the first was not carried out, or where the tool says of itself
  *     that a second time does no harm.
  * Q2. Where nobody can know whether it was carried out, that is what is said: tool_outcome_unknown.
+ * Q3. A result that came in time is not late for having to wait until it is checked.
  */
 import { Effect } from "effect"
 import { mayRunAgain, type Tool, type ToolOutcome } from "../Tool.ts"
 import { ownName } from "../catalogue.ts"
 import type { McpFailure } from "./McpFailure.ts"
 import { failed, outcomeOf } from "./outcome.ts"
+import type { Schemas } from "../Schemas.ts"
 import type { Server, Sessions } from "./Sessions.ts"
 
 export interface Call {
@@ -44,23 +46,24 @@ const outcomeOfFailure = ({ message, reason }: McpFailure, tool: Tool): ToolOutc
   }
 }
 
-export const callTool = (sessions: Sessions["Service"], call: Call): Effect.Effect<ToolOutcome> => {
+export const callTool = (sessions: Sessions["Service"], schemas: Schemas["Service"], call: Call): Effect.Effect<ToolOutcome> => {
   const { input, server, tool, toolCallId, workspace } = call
   const once = sessions.use(workspace, tool.toolsetId, server, (session) => session.call(tool, input, toolCallId))
 
   /** A server that says no may simply not have the tool any more: its list tells. */
-  const isGone = sessions.use(workspace, tool.toolsetId, server, (session) => session.list(tool.namespace)).pipe(
-    Effect.map(({ tools }) => !tools.some(({ name }) => name === ownName(tool))),
+  const isGone = sessions.use(workspace, tool.toolsetId, server, (session) => session.list).pipe(
+    Effect.map(({ offers }) => !offers.some(({ name }) => name === ownName(tool))),
     Effect.catch(() => Effect.succeed(false))
   )
 
   return once.pipe(
     Effect.catchIf((failure) => isAgain(failure, tool), () => once),
-    Effect.map((result) => outcomeOf(result, tool)),
+    Effect.map((result) => outcomeOf(schemas, workspace, result, tool)),
     Effect.catch((failure) =>
       failure.rpcCode !== undefined && unknownTool.has(failure.rpcCode)
-        ? Effect.map(isGone, (gone) => gone ? failed("tool_not_found", "the toolset's server does not have this tool any more") : outcomeOfFailure(failure, tool))
-        : Effect.succeed(outcomeOfFailure(failure, tool))),
-    Effect.timeoutOrElse({ duration: tool.timeoutMs, orElse: () => Effect.succeed(failed("tool_timeout", `no result within ${tool.timeoutMs} ms`)) })
+        ? Effect.map(isGone, (gone) => Effect.succeed(gone ? failed("tool_not_found", "the toolset's server does not have this tool any more") : outcomeOfFailure(failure, tool)))
+        : Effect.succeed(Effect.succeed(outcomeOfFailure(failure, tool)))),
+    Effect.timeoutOrElse({ duration: tool.timeoutMs, orElse: () => Effect.succeed(Effect.succeed(failed("tool_timeout", `no result within ${tool.timeoutMs} ms`))) }),
+    Effect.flatten
   )
 }

@@ -10,9 +10,17 @@ import { limits } from "../../domain/limits.ts"
 import { isToolName, ToolAnnotations, type ToolContent } from "../../domain/toolset.ts"
 import { utf8Bytes } from "../../domain/text.ts"
 import { toProviderName } from "../../models/toolNames.ts"
-import { schemaProblem } from "../usable.ts"
+import { inTime, type Reads, schemaProblem } from "../usable.ts"
 
 type Offer = ListToolsResult["tools"][number]
+
+/** What a server lists, as it says it. */
+export interface Offers {
+  readonly offers: ReadonlyArray<Offer>
+  /** False where there is more than was read. */
+  readonly complete: boolean
+  readonly note?: string
+}
 
 export interface Listing {
   readonly tools: ReadonlyArray<ToolContent>
@@ -37,29 +45,29 @@ const listed = ({ annotations, description, inputSchema, name, outputSchema, tit
 }
 
 /** Why a tool cannot be used. Of a server's own words only the name is repeated, and only where it is one. */
-const unusable = ({ inputSchema, name, outputSchema }: Offer, seen: ReadonlySet<string>, provider: ReadonlySet<string>, namespace: string) => {
+const problemOf = Effect.fnUntraced(function*(
+  unusable: Reads, { inputSchema, name, outputSchema }: Offer, seen: ReadonlySet<string>, provider: ReadonlySet<string>, namespace: string
+) {
   if (!isToolName(name)) return "a tool whose name is not 1 to 128 letters, digits, _, . and -"
   if (seen.has(name)) return `a second ${name}`
   if (provider.has(toProviderName(`${namespace}.${name}`))) return `${name}: providers could not tell its name from another's`
   const bytes = limits.mcpToolSchemaBytes
-  const input = schemaProblem(inputSchema, bytes, true)
+  const input = yield* schemaProblem(unusable, inputSchema, bytes, true)
   if (input !== undefined) return `${name}: its inputSchema is not ${input}`
-  const output = outputSchema === undefined ? undefined : schemaProblem(outputSchema, bytes, false)
+  const output = outputSchema === undefined ? undefined : yield* schemaProblem(unusable, outputSchema, bytes, false)
   return output === undefined ? undefined : `${name}: its outputSchema is not ${output}`
-}
+})
 
 const notes = (left: ReadonlyArray<string>) =>
   left.length === 0 ? {} : { note: cut(`left out: ${left.slice(0, 5).join("; ")}${left.length > 5 ? `; and ${left.length - 5} more` : ""}`, 2048) }
 
-/** Takes a turn of the event loop for each tool: compiling strangers' schemas is work. */
-export const listingOf = Effect.fnUntraced(function*(namespace: string, offers: ReadonlyArray<Offer>, complete: boolean) {
+export const listingOf = Effect.fnUntraced(function*(unusable: Reads, namespace: string, { complete, note, offers }: Offers) {
   const tools: Array<ToolContent> = []
   const left: Array<string> = complete ? [] : ["what follows, since there are too many"]
   const [seen, provider] = [new Set<string>(), new Set<string>()]
   let bytes = 0
   for (const offer of offers) {
-    yield* Effect.yieldNow
-    const problem = unusable(offer, seen, provider, namespace)
+    const problem = yield* problemOf(unusable, offer, seen, provider, namespace)
     if (problem !== undefined) {
       left.push(problem)
       continue
@@ -74,6 +82,6 @@ export const listingOf = Effect.fnUntraced(function*(namespace: string, offers: 
     provider.add(toProviderName(`${namespace}.${tool.name}`))
     tools.push(tool)
   }
-  const listing: Listing = { tools, ...notes(left) }
+  const listing: Listing = { tools, ...(note !== undefined && { note }), ...notes(left) }
   return listing
-})
+}, inTime)

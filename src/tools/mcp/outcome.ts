@@ -5,9 +5,11 @@
  * tool with an output schema must answer with `structuredContent` that fits it.
  */
 import type { CallToolResult } from "@modelcontextprotocol/client"
+import { Effect } from "effect"
+import { nestsDeeper } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
-import { deeperThan, validate } from "../jsonSchema.ts"
 import { cutOutput } from "../output.ts"
+import type { Schemas } from "../Schemas.ts"
 import type { Tool, ToolFailureCode, ToolOutcome } from "../Tool.ts"
 
 const failureChars = 4096
@@ -26,14 +28,19 @@ const outputOf = ({ content, structuredContent }: CallToolResult): unknown => {
   return only?.type === "text" && more.length === 0 ? only.text : content
 }
 
-export const outcomeOf = (result: CallToolResult, { outputSchema }: Pick<Tool, "outputSchema">): ToolOutcome => {
+export const outcomeOf = Effect.fnUntraced(function*(
+  schemas: Schemas["Service"], workspace: string, result: CallToolResult, { outputSchema }: Pick<Tool, "outputSchema">
+): Effect.fn.Return<ToolOutcome> {
   const output = outputOf(result)
-  if (deeperThan(output, limits.jsonDepth)) return failed("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
+  if (nestsDeeper(output, limits.jsonDepth)) return failed("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
   if (result.isError === true) return failed("tool_error", toldError(result))
   if (outputSchema !== undefined) {
     if (result.structuredContent === undefined) return failed("tool_error", "the tool's output does not fit its schema: it has no structuredContent")
-    const problem = validate(outputSchema, output)
-    if (problem !== undefined) return failed("tool_error", `the tool's output does not fit its schema: ${problem}`)
+    const problem = yield* schemas.misfit(workspace, outputSchema, output).pipe(
+      Effect.map((problem) => problem && `the tool's output does not fit its schema: ${problem}`),
+      Effect.catch(({ message }) => Effect.succeed(`the tool's output was not checked: ${message}`))
+    )
+    if (problem !== undefined) return failed("tool_error", problem)
   }
   return { output: cutOutput(output) }
-}
+})

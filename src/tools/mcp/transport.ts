@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/client"
 import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
+import type { Reach } from "../../outbound/urls.ts"
 import { hide } from "./hide.ts"
 import { lost } from "./McpFailure.ts"
 
@@ -25,7 +26,7 @@ const ofListening: FetchLimits = { headerTimeoutMs: 10_000, bodyTimeoutMs: 600_0
 /** What a request is sent with. Asked for each time: a secret that was replaced is not used again. */
 export interface Credential {
   readonly token?: string
-  readonly allowedHosts?: ReadonlyArray<string>
+  readonly reach?: Reach
 }
 
 export interface TransportOptions {
@@ -56,7 +57,7 @@ export class McpTransport extends StreamableHTTPClientTransport {
     const secrets = new Set<string>()
     super(new URL(url), {
       fetch: async (url, init) => {
-        const { allowedHosts, token } = await credential()
+        const { reach, token } = await credential()
         const headers = new Headers(init?.headers)
         const marked = headers.get(mark)
         headers.delete(mark)
@@ -64,7 +65,7 @@ export class McpTransport extends StreamableHTTPClientTransport {
           headers.set("authorization", `Bearer ${token}`)
           secrets.add(token)
         }
-        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall), allowedHosts })(url, { ...init, headers })
+        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall), reach })(url, { ...init, headers })
         if (marked !== null && response.ok && response.headers.get("content-type")?.startsWith("text/event-stream")) streaming.add(marked)
         return response
       },

@@ -52,6 +52,8 @@ export interface ProviderServer {
   readonly key: string
   /** Bodies of the requests, in order. */
   readonly requests: Array<unknown>
+  /** Connections that were accepted, whatever came over them. */
+  readonly connections: () => number
   /** What comes next; an empty queue answers "ok". */
   readonly enqueue: (...behaviours: ReadonlyArray<Behaviour>) => void
   /** Resolves when the client has closed the connection of the next unfinished response. */
@@ -76,6 +78,7 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
   const issued = new Map<string, string>()
   const gone = Promise.withResolvers<void>()
   let count = 0
+  let accepted = 0
 
   const issue = (answer: Answer): Issued => {
     const id = `r${++count}`
@@ -128,6 +131,7 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => refuse(response, 500, `the test server failed: ${String(error)}`))
   })
+  server.on("connection", () => accepted++)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("no port")
@@ -135,6 +139,7 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
     url: `http://127.0.0.1:${address.port}`,
     key,
     requests,
+    connections: () => accepted,
     enqueue: (...behaviours) => void queue.push(...behaviours),
     abandoned: gone.promise,
     stop: () => new Promise((resolve) => {

@@ -1,0 +1,24 @@
+/** Refusals of workspaces that have used up a quota (design, Quotas). */
+import { Effect } from "effect"
+import type { Counted } from "../src/domain/quota.ts"
+import { type Exceeded, Quotas } from "../src/quotas/Quotas.ts"
+import type { Connection } from "../src/store/Connection.ts"
+import { isFull } from "../src/store/counts.ts"
+import { quotaRefusals, record } from "../src/telemetry/metrics.ts"
+import { Refused } from "./errors.ts"
+
+/** For whoever makes a row, in its transaction: the refusal where the workspace has as many as it may. */
+export const makeRoom = Effect.map(Quotas, (quotas) => async (tx: Connection, workspace: string, resource: Exclude<Counted, "roles">) => {
+  const limit = quotas.limitOf(workspace, resource)
+  if (!await isFull(tx, workspace, resource, limit)) return undefined
+  record(quotaRefusals.with({ resource }))
+  return new Refused({ error: "quota_exceeded", code: resource, message: `the workspace has ${limit} ${resource}, as many as it may: remove one first` })
+})
+
+export const tooManyBytes = ({ limit, retryAfterSeconds }: Exceeded) => {
+  record(quotaRefusals.with({ resource: "stored_bytes" }))
+  return new Refused({
+    error: "rate_limited", code: "stored_bytes", message: `the workspace has stored ${limit} bytes within 24 hours, as many as it may`,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds })
+  })
+}

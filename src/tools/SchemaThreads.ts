@@ -1,0 +1,263 @@
+/**
+ * Threads that judge strangers' values by strangers' schemas, away from the event loop, and the line before them.
+ *
+ * H1. A question that takes a thread longer than `checkMs` of processor time, or than `wallMs` by the clock, is late: its
+ *     thread is ended and replaced, and the question is answered with `slow`.
+ * H2. A question whose thread dies is asked once more, of another; then it is answered with `broken`.
+ * H3. Questions wait in a fair line (FairQueue.ts), for `lineMs` at most: then they are answered with `busy`. A workspace
+ *     pays for the processor time of its questions, and for the start of a thread in place of one that it was late on.
+ *     Reading schemas has a line and a budget of its own: a large toolset that is registered delays no call.
+ * H4. Threads are started when first needed, do not keep the process alive, and are ended without being waited for.
+ */
+import { Worker } from "node:worker_threads"
+import { type Budget, FairQueue } from "./FairQueue.ts"
+import type { Answer, Question } from "./schemaThread.ts"
+
+export interface ThreadLimits {
+  readonly threads: number
+  readonly checkMs: number
+  readonly wallMs: number
+  readonly lineMs: number
+  readonly budget: Budget
+}
+
+export const threadLimits: ThreadLimits = { threads: 2, checkMs: 200, wallMs: 1_000, lineMs: 10_000, budget: { ms: 200, windowMs: 5_000 } }
+
+/** Why there is no judgement. */
+export type Without = "slow" | "busy" | "broken"
+export type Judgement = { readonly problem: string | undefined } | { readonly without: Without }
+
+/** What became of it, for those who count. */
+export interface Watcher {
+  readonly waiting: (count: number) => void
+  readonly spent: (ms: number) => void
+  /** A thread ended that nobody had ended. */
+  readonly died: (cause: unknown) => void
+}
+
+interface Asked {
+  /** Who pays for it, and waits in one line. */
+  readonly payer: string
+  readonly question: Question
+  readonly answer: (judgement: Judgement) => void
+  /** A thread has died over it. */
+  died?: true
+  patience?: NodeJS.Timeout
+}
+
+/** What is held in memory of a thread; more of strangers' doing ends it. */
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+/** Pause after a thread that died before it could be asked anything. */
+const restartMs = 1_000
+/** Timers of more than 24 days go off at once. */
+const longestMs = 60_000
+/** What they run. */
+const judge = new URL("./schemaThread.ts", import.meta.url)
+
+class Thread {
+  readonly worker: Worker
+  isReady = false
+  /** Processor time that its start took, and all that it has told of. */
+  startMs = 0
+  cpuMs = 0
+  asked: Asked | undefined
+  askedAt = 0
+  timer: NodeJS.Timeout | undefined
+
+  constructor(program: URL) {
+    this.worker = new Worker(program, {
+      name: "schemas", env: {}, argv: [], resourceLimits,
+      // Nothing but reading its own code, and that only until it is loaded (S1).
+      execArgv: ["--permission", "--allow-fs-read=*"]
+    })
+    this.worker.unref()
+  }
+}
+
+export class SchemaThreads {
+  private readonly limits: ThreadLimits
+  private readonly watcher: Watcher
+  private readonly program: URL
+  private readonly queue: FairQueue<Asked>
+  private readonly threads = new Set<Thread>()
+  private closed = false
+  /** Before that no thread is started. */
+  private restartAt = 0
+  private wake: NodeJS.Timeout | undefined
+
+  constructor(limits: ThreadLimits, watcher: Watcher, program = judge) {
+    this.limits = limits
+    this.watcher = watcher
+    this.program = program
+    this.queue = new FairQueue(limits.budget)
+  }
+
+  /** Answers once, and never at once; what it gives back withdraws the question. */
+  ask(workspace: string, question: Question, answer: Asked["answer"]): () => void {
+    const payer = question.value === undefined ? `${workspace} reads` : workspace
+    const asked: Asked = { payer, question, answer }
+    if (this.closed) {
+      setImmediate(answer, { without: "broken" })
+      return () => {}
+    }
+    this.queue.add(payer, asked)
+    this.wait(asked)
+    this.advance()
+    return () => {
+      clearTimeout(asked.patience)
+      if (this.queue.remove(payer, asked)) this.watcher.waiting(this.queue.size)
+    }
+  }
+
+  /** Ends all threads: nobody is left to judge. */
+  close() {
+    this.closed = true
+    clearTimeout(this.wake)
+    const left = this.queue.clear()
+    for (const thread of this.threads) {
+      if (thread.asked !== undefined) left.push(thread.asked)
+      this.end(thread)
+    }
+    for (const asked of left) {
+      clearTimeout(asked.patience)
+      asked.answer({ without: "broken" })
+    }
+  }
+
+  private wait(asked: Asked) {
+    asked.patience = setTimeout(() => {
+      if (!this.queue.remove(asked.payer, asked)) return
+      this.watcher.waiting(this.queue.size)
+      asked.answer({ without: "busy" })
+    }, this.limits.lineMs).unref()
+  }
+
+  /** Gives work to whoever is free. */
+  private advance() {
+    if (this.closed) return
+    const now = performance.now()
+    for (const thread of this.threads) {
+      if (!thread.isReady || thread.asked !== undefined) continue
+      const asked = this.queue.next(now)
+      if (asked === undefined) break
+      this.give(thread, asked, now)
+    }
+    this.watcher.waiting(this.queue.size)
+    const pauseMs = this.queue.pauseMs(now)
+    if (pauseMs === undefined) return
+    if (pauseMs > 0) return this.advanceIn(pauseMs)
+    // Something could start, and nobody is free to take it.
+    if (this.threads.size >= this.limits.threads || [...this.threads].some(({ isReady }) => !isReady)) return
+    if (now < this.restartAt) return this.advanceIn(this.restartAt - now)
+    this.start()
+  }
+
+  private advanceIn(ms: number) {
+    clearTimeout(this.wake)
+    this.wake = setTimeout(() => this.advance(), Math.min(ms, longestMs)).unref()
+  }
+
+  private give(thread: Thread, asked: Asked, now: number) {
+    clearTimeout(asked.patience)
+    thread.asked = asked
+    thread.askedAt = now
+    thread.timer = setTimeout(() => this.look(thread, asked), this.limits.checkMs)
+    thread.worker.postMessage(asked.question)
+  }
+
+  private start() {
+    const thread = this.begin()
+    if (thread === undefined) return
+    this.threads.add(thread)
+    let cause: unknown
+    thread.worker.on("message", (answer: Answer) => this.hear(thread, answer))
+    thread.worker.on("error", (error) => { cause = error })
+    thread.worker.on("exit", (code) => this.bury(thread, cause ?? `it ended with code ${code}`))
+  }
+
+  /** A machine that has no thread left to give is no reason for the node to end. */
+  private begin() {
+    try {
+      return new Thread(this.program)
+    } catch (cause) {
+      this.watcher.died(cause)
+      this.restartAt = performance.now() + restartMs
+      this.advanceIn(restartMs)
+      return undefined
+    }
+  }
+
+  private hear(thread: Thread, { cpuMs, problem }: Answer) {
+    if (!this.threads.has(thread)) return
+    const spent = cpuMs - thread.cpuMs
+    thread.cpuMs = cpuMs
+    const { asked } = thread
+    if (asked === undefined) {
+      thread.isReady = true
+      thread.startMs = cpuMs
+    } else {
+      this.free(thread, asked, spent)
+      asked.answer({ problem })
+    }
+    this.advance()
+  }
+
+  /**
+   * The time is up by the clock. On a busy machine that says nothing about a question: the thread is asked for its processor
+   * time, which it tells in the middle of its work.
+   */
+  private look(thread: Thread, asked: Asked) {
+    const left = () => this.limits.wallMs - (performance.now() - thread.askedAt)
+    thread.timer = setTimeout(() => this.giveUp(thread, asked), Math.max(0, left()))
+    const told = ({ system, user }: NodeJS.CpuUsage) => {
+      if (thread.asked !== asked) return
+      const restMs = this.limits.checkMs - ((system + user) / 1_000 - thread.cpuMs)
+      if (restMs <= 0) return this.giveUp(thread, asked)
+      clearTimeout(thread.timer)
+      thread.timer = setTimeout(() => this.look(thread, asked), Math.max(0, Math.min(Math.max(restMs, 5), left())))
+    }
+    // One that has ended meanwhile is buried when its end is told.
+    thread.worker.cpuUsage().then(told, () => {})
+  }
+
+  private giveUp(thread: Thread, asked: Asked) {
+    if (thread.asked !== asked) return
+    this.end(thread)
+    this.free(thread, asked, this.limits.checkMs + thread.startMs)
+    this.start()
+    asked.answer({ without: "slow" })
+    this.advance()
+  }
+
+  /** A thread has ended. Those that were ended here are not there any more. */
+  private bury(thread: Thread, cause: unknown) {
+    if (!this.threads.delete(thread)) return
+    this.watcher.died(cause)
+    if (!thread.isReady) this.restartAt = performance.now() + restartMs
+    const { asked } = thread
+    if (asked !== undefined) {
+      this.free(thread, asked, Math.min(this.limits.checkMs, performance.now() - thread.askedAt) + thread.startMs)
+      if (asked.died === true) asked.answer({ without: "broken" })
+      else {
+        asked.died = true
+        this.queue.addAgain(asked.payer, asked)
+        this.wait(asked)
+      }
+    }
+    this.advance()
+  }
+
+  /** What a thread was asked is over, and has cost so much. */
+  private free(thread: Thread, asked: Asked, ms: number) {
+    clearTimeout(thread.timer)
+    thread.asked = undefined
+    this.queue.done(asked.payer, ms, performance.now())
+    this.watcher.spent(ms)
+  }
+
+  private end(thread: Thread) {
+    clearTimeout(thread.timer)
+    this.threads.delete(thread)
+    void thread.worker.terminate()
+  }
+}

@@ -1,0 +1,60 @@
+/** What requests know of the server that they are sent to: ids that exist, here and in another workspace, cursors, and which thread an input or a wait is of. */
+import type { Operation } from "./document.ts"
+
+/** Ids by their prefix. */
+export class Pool {
+  readonly #ids = new Map<string, Array<string>>()
+
+  add(...ids: ReadonlyArray<string>) {
+    for (const id of ids) {
+      const prefix = id.slice(0, -26)
+      const list = this.#ids.get(prefix) ?? []
+      if (!list.includes(id)) this.#ids.set(prefix, [...list.slice(-20), id])
+    }
+  }
+
+  /** The n-th, round and round; one that nobody has where there is none. */
+  pick(prefix: string, n: number) {
+    const list = this.#ids.get(prefix) ?? []
+    return list[n % list.length] ?? `${prefix}01m7y1svs7e0087pe32vr71000`
+  }
+}
+
+/** Keys are told apart: an answer that lists them also names those that the test itself uses. */
+const learned = /"((?:agt|call|conn|dlv|evt|hook|inp|op|prof|role|thr|trn|tset|wait)_[0-7][0-9a-hjkmnp-tv-z]{25})"/g
+const text = 20_000
+
+export class Known {
+  readonly own = new Pool()
+  readonly foreign = new Pool()
+  readonly nobodys = new Pool()
+  readonly #threadOf = new Map<string, string>()
+  readonly #cursors = new Map<string, ReadonlyArray<string>>()
+
+  /** The thread that an input or a wait is of. */
+  threadOf(id: string) {
+    return this.#threadOf.get(id)
+  }
+
+  addTo(threadId: string, ...ids: ReadonlyArray<string>) {
+    this.own.add(...ids)
+    for (const id of ids) this.#threadOf.set(id, threadId)
+  }
+
+  cursor(path: string, n: number) {
+    const list = this.#cursors.get(path) ?? []
+    return list[n % list.length] ?? "none"
+  }
+
+  /** What a request that was carried out has brought to light. */
+  learn({ method, path }: Operation, sentTo: string, answer: string) {
+    const said = answer.slice(0, text)
+    for (const [, id = ""] of said.matchAll(learned)) this.own.add(id)
+    const key = method === "POST" && path === "/v1/auth/keys" ? /"(key_[0-7][0-9a-z]{25})"/.exec(said)?.[1] : undefined
+    if (key !== undefined) this.own.add(key)
+    const thread = /thr_[0-9a-z]{26}/.exec(sentTo)?.[0]
+    if (thread !== undefined) for (const [id] of said.matchAll(/(?:inp|wait)_[0-9a-z]{26}/g)) this.#threadOf.set(id, thread)
+    const cursor = /"nextCursor":"([^"]+)"/.exec(answer)?.[1]
+    if (cursor !== undefined) this.#cursors.set(path, [...(this.#cursors.get(path) ?? []).slice(-5), cursor])
+  }
+}

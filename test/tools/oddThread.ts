@@ -1,0 +1,38 @@
+/** A thread as schema threads are, but for questions that end it, or that ask what it can see. */
+import { readFileSync } from "node:fs"
+import { parentPort } from "node:worker_threads"
+import type { Answer, Question } from "../../src/tools/schemaThread.ts"
+
+const reading = (path: string) => {
+  try {
+    return readFileSync(path, "utf8").length
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : "?"
+  }
+}
+
+/** As code would that a schema has smuggled in. */
+const spawning = async () => {
+  try {
+    const { spawnSync } = await new Function("return import('node:child_process')")()
+    return typeof spawnSync("true").status
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : "?"
+  }
+}
+
+const spawned = await spawning()
+let answered = 0
+
+parentPort?.on("message", ({ schema }: Question) => {
+  if (schema === `{"title":"always dies"}`) process.exit(1)
+  if (schema === `{"title":"dies of old age"}` && answered > 0) process.exit(1)
+  if (schema === `{"title":"looks around"}`) {
+    const seen = { env: Object.keys(process.env), argv: process.argv.slice(2), environ: reading("/proc/self/environ"), file: reading(import.meta.filename), spawned }
+    const answer: Answer = { cpuMs: 0, problem: JSON.stringify(seen) }
+    parentPort?.postMessage(answer)
+  }
+  answered++
+})
+
+await import("../../src/tools/schemaThread.ts")
