@@ -23,7 +23,9 @@
  *    POST that changes something: `yield* idempotent((key) => …)` (http/Idempotency.ts); OpenAPI shows the header by itself.
  *    Hot routes: `handleRaw`, the body by a decoder made once, `const decode = decodeJson(schema)` and `yield* decode(request)`
  *    (http/Body.ts), the answer by `jsonText(text)` (http/answers.ts).
- * 4. Add the layer to the list in http/Routes.ts, and the operations to test/http/specification.ts.
+ * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification.ts, and one of what a new path parameter
+ *    leads to to test/http/everything.ts: scopes, foreign ids and generated requests are tested from the document.
+ * 5. `npm run openapi` writes docs/openapi.json.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentsApi } from "./agents/api.ts"

@@ -168,7 +168,7 @@ describe("a query", () => {
     ["?__proto__=1", "unknown_parameter", "__proto__: unknown query parameter; this endpoint takes limit, cursor, afterSeq, deep"],
     ["?limit", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
     ["?limit=%ff", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
-    ["?cursor=", "invalid_parameter", "cursor: expected a value with a length of at least 1"],
+    ["?cursor=", "invalid_cursor", "cursor: expected a value with a length of at least 1"],
     ["?deep=yes", "invalid_parameter", "deep: expected \"true\" | \"false\""]
   ]
   it.each(bad)("%s is refused", async (query, code, message) => {

@@ -1,4 +1,4 @@
-/** What requests know of the server that they are sent to: ids that exist, here and in another workspace, cursors, and which thread an input is in. */
+/** What requests know of the server that they are sent to: ids that exist, here and in another workspace, cursors, and which thread an input or a wait is of. */
 import type { Operation } from "./document.ts"
 
 /** Ids by their prefix. */
@@ -31,14 +31,14 @@ export class Known {
   readonly #threadOf = new Map<string, string>()
   readonly #cursors = new Map<string, ReadonlyArray<string>>()
 
-  /** The thread that an input is in. */
-  threadOf(inputId: string) {
-    return this.#threadOf.get(inputId)
+  /** The thread that an input or a wait is of. */
+  threadOf(id: string) {
+    return this.#threadOf.get(id)
   }
 
-  addInput(inputId: string, threadId: string) {
-    this.own.add(inputId)
-    this.#threadOf.set(inputId, threadId)
+  addTo(threadId: string, ...ids: ReadonlyArray<string>) {
+    this.own.add(...ids)
+    for (const id of ids) this.#threadOf.set(id, threadId)
   }
 
   cursor(path: string, n: number) {
@@ -53,7 +53,7 @@ export class Known {
     const key = method === "POST" && path === "/v1/auth/keys" ? /"(key_[0-7][0-9a-z]{25})"/.exec(said)?.[1] : undefined
     if (key !== undefined) this.own.add(key)
     const thread = /thr_[0-9a-z]{26}/.exec(sentTo)?.[0]
-    if (thread !== undefined) for (const [input] of said.matchAll(/inp_[0-9a-z]{26}/g)) this.#threadOf.set(input, thread)
+    if (thread !== undefined) for (const [id] of said.matchAll(/(?:inp|wait)_[0-9a-z]{26}/g)) this.#threadOf.set(id, thread)
     const cursor = /"nextCursor":"([^"]+)"/.exec(answer)?.[1]
     if (cursor !== undefined) this.#cursors.set(path, [...(this.#cursors.get(path) ?? []).slice(-5), cursor])
   }

@@ -133,7 +133,7 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
     credential: rarely<Credential>(30, "all", fc.constantFrom(...credentials)),
     together: fc.nat(3)
   }).map(({ body, credential, damaged, extra, header, idempotency, ids: chosen, match, together, values }): Request => {
-    // An input and a thread that belong together, mostly.
+    // An input or a wait, and a thread, that belong together, mostly.
     const thread = inPath.length === 2 && together > 0 ? known.threadOf(String(chosen[1])) : undefined
     const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
     const query = inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : [`${parameter["name"]}=${encodeURIComponent(asText(values[index]))}`])
