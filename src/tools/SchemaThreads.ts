@@ -209,6 +209,8 @@ export class SchemaThreads {
   private look(thread: Thread, asked: Asked) {
     const left = () => this.limits.wallMs - (performance.now() - thread.askedAt)
     thread.timer = setTimeout(() => this.giveUp(thread, asked), Math.max(0, left()))
+    // A Node before 24 cannot tell: the clock decides.
+    if (!("cpuUsage" in thread.worker)) return
     const told = ({ system, user }: NodeJS.CpuUsage) => {
       if (thread.asked !== asked) return
       const restMs = this.limits.checkMs - ((system + user) / 1_000 - thread.cpuMs)

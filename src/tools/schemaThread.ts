@@ -24,7 +24,10 @@ export interface Answer {
 /** Compiled schemas are given up above it: patterns grow tables while they are used, outside of the heap too. */
 const mostBytes = 64 * 1024 * 1024
 
+/** By the clock, on a Node that cannot tell the processor time of a thread (before 24). */
+let byClockMs = 0
 const cpuMs = () => {
+  if (!("threadCpuUsage" in process)) return byClockMs
   const { system, user } = process.threadCpuUsage()
   return (system + user) / 1_000
 }
@@ -34,14 +37,16 @@ if (parentPort !== null) {
   const validators = new Validators()
 
   port.on("message", ({ schema, value }: Question) => {
+    const begun = performance.now()
     const problem = value === undefined ? validators.unusable(schema) : validators.misfit(schema, JSON.parse(value))
+    byClockMs += performance.now() - begun
     const { external_memory, used_heap_size } = getHeapStatistics()
     if (used_heap_size + external_memory > mostBytes) validators.clear()
     const answer: Answer = { cpuMs: cpuMs(), ...(problem === undefined ? {} : { problem }) }
     port.postMessage(answer)
   })
-  // What has been compiled by now is all the code there is.
-  process.permission.drop("fs.read")
+  // What has been compiled by now is all the code there is. A Node before 26 cannot give up what it was allowed.
+  if ("drop" in process.permission) process.permission.drop("fs.read")
   const ready: Answer = { cpuMs: cpuMs() }
   port.postMessage(ready)
 }

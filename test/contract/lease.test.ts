@@ -186,7 +186,7 @@ describe("a lease in PostgreSQL alone", () => {
   it.live("survives the end of its connections, and so does the journal", () => Effect.gen(function*() {
     const { journal, lease } = yield* world.open("a", 2_000)
     const me = lease.incarnation()
-    yield* Effect.promise(() => world.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'troupe %'"))
+    yield* Effect.promise(() => world.sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'troupe %'"))
     assert.deepStrictEqual(yield* Effect.retry(journal.due(1, allShards), { times: 3 }), [])
     const before = lease.now()
     yield* until(() => lease.now() > before + 800)

@@ -11,9 +11,9 @@ import { ended, logOf } from "./threadFixture.ts"
 import { addRole, addToolset, assertSound, begin, call, eventually, Gate, leavesMemory, makeWorker, outcomes, told, turnOf } from "./toolFixture.ts"
 
 vi.mock(import("../../src/domain/limits.ts"), async (original) => {
-  const { limits } = await original()
+  const { limits, ...others } = await original()
   const shorter: object = { mcpCallMs: 400, clientToolTimeoutMs: { ...limits.clientToolTimeoutMs, least: 300 }, roleApprovalMs: 300 }
-  return { limits: Object.assign({}, limits, shorter) }
+  return { ...others, limits: Object.assign({}, limits, shorter) }
 })
 
 let server: TestServer

@@ -72,7 +72,7 @@ describe("the migration of connections", () => {
       await addConnection({ allowedHosts: ["a.example"] }), await addConnection({ baseUrl: "https://a.example" }), await addConnection({ kind: "signing" }), await addConnection({})
     ]
     for (const id of [listed, based, signing]) await addToolset("https://c.example/", id)
-    assert.deepStrictEqual(await run(), [name])
+    assert.include(await run(), name)
     const [own = []] = await connectionOf(silent)
     assert.deepStrictEqual(await connectionOf(silent), [own, 4])
     assert.sameMembers(Array.isArray(own) ? own : [], ["tools.example.com", "b.example", "2606:4700::1111"])
