@@ -80,7 +80,7 @@ describe("the migration of connections", () => {
     assert.deepStrictEqual([await connectionOf(listed), await connectionOf(based), await connectionOf(signing), await connectionOf(unused)], [[["a.example"], 3], [undefined, 3], [undefined, 3], [undefined, 3]])
     await addToolset("https://late.example/", silent)
     await forget()
-    assert.deepStrictEqual(await run(), [name], "after a rollback it finds its work done")
+    assert.include(await run(), name, "after a rollback it finds its work done")
     assert.deepStrictEqual([await connectionOf(silent), await connectionOf(hosted)], [[own, 4], [["api.openai.com", "proxy.example"], 4]])
   })
 
