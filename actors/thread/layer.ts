@@ -189,7 +189,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
             : Effect.fail(failure))
       )
     },
-    retry: (asked, threadId) => ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal }),
+    retry: (asked, threadId) => 
+      ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal, ...(asked.anyModel === true ? {} : { profileModels: true }) }),
     edit: (asked, threadId, inputId, content) =>
       ask(asked, threadId, { type: "edit", inputId, content, principal: asked.principal, ...(asked.anyModel === true ? {} : { profileModels: true }) }),
     remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),

@@ -204,6 +204,7 @@ export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: P
     const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
     if (first === undefined) return yield* nothing
     const model = first.detail?.model
+    yield* choosing(being, request, model)
     return yield* taking(being, {
       type: "submit",
       input: { inputId, principal, mode: "queue", content: first.event.content, retryOf: last.turnId, ...(model === undefined ? {} : { model }) }

@@ -15,8 +15,8 @@ export type Outcome =
 export interface Create {
   readonly type: "create"
 }
-/** Try the last turn again, if it failed or was cancelled. The content of its first message is looked up. */
-export interface Retry extends Fresh {
+/** Try the last turn again, if it failed or was cancelled. The content of its first message is looked up, and so is the model that it named. */
+export interface Retry extends Fresh, Choosing {
   readonly type: "retry"
   readonly inputId: string
   readonly principal: Submit["input"]["principal"]

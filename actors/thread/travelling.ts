@@ -53,7 +53,9 @@ const Travelling = Schema.Union([
     type: Schema.Literal("promote"), inputId, mode: Schema.Literals(["steer", "interrupt"]), principal: Principal, expectedTurnId: Schema.optionalKey(turnId)
   }),
   Schema.Struct({ type: Schema.Literal("cancel"), principal: Principal, turnId: Schema.optionalKey(turnId), clearQueue: Schema.Boolean }),
-  Schema.Struct({ type: Schema.Literal("retry"), inputId, principal: Principal, fresh: Schema.optionalKey(Schema.Literal(true)) }),
+  Schema.Struct({
+    type: Schema.Literal("retry"), inputId, principal: Principal, fresh: Schema.optionalKey(Schema.Literal(true)), profileModels: Schema.optionalKey(Schema.Literal(true))
+  }),
   Schema.Struct({
     type: Schema.Literal("answer"), waitId: idOf("wait"), principal: Principal, answer: WaitAnswer, from: Schema.optionalKey(idOf("thread"))
   })

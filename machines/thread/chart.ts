@@ -66,7 +66,8 @@ const base = setup({
       event.modelId === turn.plan.models[turn.target],
     callsTools: ({ event }) => event.type === "model.replied" && event.calls.length > 0,
     judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
-    steered: ({ context: { pending, turn } }) => turn !== null && pending.some((input) => input.forTurnId === turn.turnId),
+    steered: ({ context: { pending, turn: running }, event }) =>
+      running !== null && pending.some((input) => turn.joins(input, running, "admissions" in event ? event.admissions : {})),
     stepsLeft: ({ context: { turn } }) =>
       turn !== null && turn.step < turn.plan.maxSteps && roomForResponse(turn),
     full: ({ context: { turn } }) => turn !== null && isFull(turn.events),

@@ -72,11 +72,17 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
   })
 }
 
+/** Whether an input joins the running turn. Words of a disabled identity do not: they are turned away once it has ended. */
+export const joins = ({ forTurnId, inputId }: Input, { turnId }: Turn, admissions: Readonly<Record<string, Admission>>) => {
+  const admission = admissions[inputId]
+  return forTurnId === turnId && !(admission !== undefined && "refused" in admission && admission.refused.code === "identity_disabled")
+}
+
 /** Whatever steers this turn joins it now, in order, as long as there is room: others could come while these are judged. */
 const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
-    if (input.forTurnId !== turnId || !roomForMessage(d.turn)) continue
+    if (!joins(input, d.turn, admissions) || !roomForMessage(d.turn)) continue
     d.set({ pending: without(d.context.pending, input) })
     d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...detailed({ ...queued(input, at), ...some(admissions[input.inputId]?.joining) }) })
   }

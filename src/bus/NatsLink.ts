@@ -27,6 +27,12 @@ export interface LinkOptions {
   readonly pingMs?: number
 }
 
+/** An answer, and the signature of the question. */
+export interface Answered {
+  readonly answer: Msg
+  readonly signature: string
+}
+
 export interface NatsLink {
   readonly up: () => boolean
   /** False where it was lost (K1, K2). */
@@ -37,7 +43,8 @@ export interface NatsLink {
   readonly subscribe: (subject: string, handler: (message: Msg) => void) => () => void
   /** Waits until the server has all subscriptions, for a quarter of a second at most. */
   readonly settled: Effect.Effect<void>
-  readonly request: (subject: string, data: Uint8Array, signature: string, timeoutMs: number) => Effect.Effect<Msg, NoAnswer["reason"]>
+  /** It is signed when it leaves, and not before: a sender's counts rise as its messages do (A2 of signature.ts), and a fiber may yield. */
+  readonly request: (subject: string, data: Uint8Array, sign: () => string, timeoutMs: number) => Effect.Effect<Answered, NoAnswer["reason"]>
   /** What the server takes as one message, its signature left out. */
   readonly mostBytes: () => number
 }
@@ -249,16 +256,17 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
       }
       return Effect.ignore(Effect.timeoutOption(Effect.tryPromise(wait), settleMs))
     }),
-    request: (subject, data, signature, timeoutMs) =>
-      Effect.callback<Msg, NoAnswer["reason"]>((resume) => {
+    request: (subject, data, sign, timeoutMs) =>
+      Effect.callback<Answered, NoAnswer["reason"]>((resume) => {
         if (!up || connection === undefined) return resume(Effect.fail("away"))
         if (data.length > link.mostBytes()) return resume(Effect.fail("too_large"))
         if (sent + data.length - confirmed > mostUnconfirmed) return resume(Effect.fail("busy"))
         const gone = () => resume(Effect.fail("lost"))
         waiting.add(gone)
         sent += data.length + signatureBytes
+        const signature = sign()
         connection.request(subject, data, { timeout: Math.max(1, timeoutMs), headers: signed(signature) }).then(
-          (answer) => resume(Effect.succeed(answer)),
+          (answer) => resume(Effect.succeed({ answer, signature })),
           (error: unknown) => resume(Effect.fail(reasonOf(error)))
         ).finally(() => waiting.delete(gone))
         if (sent - confirmed > confirmEvery) confirm()

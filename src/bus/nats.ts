@@ -223,12 +223,12 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
     const subject = wire.nodeSubject(incarnation)
     if (subject === undefined || !peers.shares(incarnation)) return yield* new NoAnswer({ incarnation, reason: "nobody" })
     const data = wire.writeRequest(message)
-    const signature = signatures.sign(subject, data)
-    const reply = yield* Effect.mapError(link.request(subject, data, signature, timeoutMs), (reason) => new NoAnswer({ incarnation, reason }))
-    const doubt = mistrusted("answer", reply, { about: signature })
-    const found = doubt === undefined ? wire.readAnswer(reply.data) : Result.fail(doubt)
+    const asked = link.request(subject, data, () => signatures.sign(subject, data), timeoutMs)
+    const { answer, signature } = yield* Effect.mapError(asked, (reason) => new NoAnswer({ incarnation, reason }))
+    const doubt = mistrusted("answer", answer, { about: signature })
+    const found = doubt === undefined ? wire.readAnswer(answer.data) : Result.fail(doubt)
     if (Result.isFailure(found)) {
-      ignore("answer", found.failure, reply)
+      ignore("answer", found.failure, answer)
       return yield* new NoAnswer({ incarnation, reason: "failed" })
     }
     if ("refused" in found.success) return yield* new NoAnswer({ incarnation, reason: found.success.refused })

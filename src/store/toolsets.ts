@@ -131,6 +131,9 @@ const partsOf = (input: ToolsetInput) => {
   return { content, connectionId, trusted, tools: undefined }
 }
 
+/** With what stands for a field that is absent: said or not, it is the same. */
+const toldOf = ({ exposure = "always", transport = "streamable_http", ...content }: ToolsetContent) => ({ ...content, exposure, transport })
+
 /** A signing secret is never sent: no server of tools is asked with one. */
 const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
 
@@ -225,7 +228,7 @@ export const patchToolset = async (
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const { connectionId, content, trusted = row.trusted, tools: own } = partsOf(merged.success)
   const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
-  const asBefore = isDeepStrictEqual(content, before) && next.connection === row.connection && trusted === row.trusted && (own === undefined || isDeepStrictEqual(own, current?.tools))
+  const asBefore = isDeepStrictEqual(toldOf(content), toldOf(before)) && next.connection === row.connection && trusted === row.trusted && (own === undefined || isDeepStrictEqual(own, current?.tools))
   if (asBefore) return storedOf(row, current)
   if (isReserved(content.namespace)) return { refused: "taken" }
   // The one that it has already is held by its row.

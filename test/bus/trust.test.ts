@@ -1,7 +1,7 @@
 /** Who may publish on the bus is not thereby a node: what nodes do with messages that no node has signed for them, now. */
 import { connect, headers, type Msg, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Effect, Scheduler, type Scope } from "effect"
 import { busKeys, makeSignatures, windowMs } from "../../src/bus/signature.ts"
 import { signatureHeader } from "../../src/bus/wire.ts"
 import { natsForTests } from "../setup/nats.ts"
@@ -233,6 +233,26 @@ describe("a node on the bus", () => {
       assert.strictEqual(yield* here.bus.request(node1, "hello", 2_000), "there hello")
       assert.strictEqual(yield* there.bus.request(idOf("node_", 2), "hello", 2_000), "here hello")
     })))
+  }))
+
+  test("is answered whenever it asks, also where a fiber yields to another that asks the same node", Effect.fnUntraced(function*() {
+    const [here, there] = [yield* nodeOn(nats.url), yield* nodeOn(nats.url)]
+    yield* connected(here)
+    yield* connected(there)
+    yield* there.bus.serve(node1, (message) => Effect.succeed(message))
+    const before = yield* ignored("request", "replayed")
+    // Somewhere within the question the first fiber has done enough for its turn, and the second one overtakes it.
+    for (let done = 0; done < 100; done++) {
+      const busy = Effect.gen(function*() {
+        for (let i = 0; i < done; i++) yield* Effect.sync(() => i)
+        return yield* here.bus.request(node1, `after ${done}`, 2_000)
+      })
+      const both = yield* Effect.all([busy, here.bus.request(node1, `beside ${done}`, 2_000)], { concurrency: "unbounded" }).pipe(
+        Effect.provideService(Scheduler.MaxOpsBeforeYield, 100)
+      )
+      assert.deepStrictEqual(both, [`after ${done}`, `beside ${done}`])
+    }
+    assert.strictEqual(yield* ignored("request", "replayed"), before)
   }))
 
   test("signs the headers only: nodes of the version before read what it sends as ever", Effect.fnUntraced(function*() {

@@ -18,6 +18,12 @@ const json = (value: unknown) => JSON.stringify(value) ?? "nothing"
 
 const upper = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]
 const lower = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]
+const nested = ["items", "additionalProperties", "propertyNames", "contentSchema"]
+/** What is compared by a rule of its own, or says nothing of what fits. Every other keyword has to be the same (K3). */
+const compared = new Set([
+  ...upper, ...lower, ...nested, "$ref", "type", "enum", "uniqueItems", "properties", "required", "anyOf", "oneOf", "allOf",
+  "title", "description", "default", "example", "examples", "deprecated"
+])
 
 /** Compares the schemas of two documents, each following its own references. */
 class Comparison {
@@ -45,10 +51,11 @@ class Comparison {
     const is = this.#resolve(this.after, now)
     return [
       ...this.#types(was, is, side, path), ...this.#values(was, is, side, path), ...this.#properties(was, is, side, path), ...this.#parts(was, is, side, path),
-      ...["items", "additionalProperties", "propertyNames", "contentSchema"].flatMap((keyword) => {
+      ...nested.flatMap((keyword) => {
         const [from, to] = [schemaAt(was, keyword), schemaAt(is, keyword)]
         if (from !== undefined && to !== undefined) return this.schemas(from, to, side, `${path}.${keyword}`)
-        return from === undefined && to !== undefined && side === "sent" ? [`${path}: ${keyword} is held to a schema now`] : []
+        if (from === undefined && to !== undefined && side === "sent") return [`${path}: ${keyword} is held to a schema now`]
+        return from !== undefined && to === undefined && side === "answered" ? [`${path}: ${keyword} is held to no schema any more`] : []
       })
     ]
   }
@@ -58,7 +65,8 @@ class Comparison {
     const [narrow, wide] = side === "sent" ? [from, to] : [to, from]
     const wider = wide === undefined || narrow === "integer" && wide === "number"
     const wrong = from === to || wider && partsOf(was).length === 0 && partsOf(is).length === 0 ? [] : [`${path}: its type was ${json(from)} and is ${json(to)}`]
-    const same = (["pattern", "format"] as const).filter((keyword) => was[keyword] !== is[keyword] && (side === "sent" ? is[keyword] !== undefined : was[keyword] !== undefined))
+    // More may be sent where one is gone, and more is known of an answer where one has come.
+    const same = Object.keys(side === "sent" ? is : was).filter((keyword) => !compared.has(keyword) && json(was[keyword]) !== json(is[keyword]))
     return [...wrong, ...same.map((keyword) => `${path}: its ${keyword} was ${json(was[keyword])} and is ${json(is[keyword])}`)]
   }
 
@@ -125,6 +133,7 @@ const operationBreaks = (comparison: Comparison, was: Schema, is: Schema, path: 
   }
   if (was["x-required-scope"] !== is["x-required-scope"]) wrong.push(`${path}: its scope was ${json(was["x-required-scope"])} and is ${json(is["x-required-scope"])}`)
   const schemes = json(is["security"])
+  if (listAt(was, "security").length === 0 && listAt(is, "security").length > 0) wrong.push(`${path}: a credential is required now`)
   for (const scheme of listAt(was, "security")) if (!schemes.includes(json(scheme))) wrong.push(`${path}: ${json(scheme)} is not taken any more`)
   if (objectAt(is, "requestBody")["required"] === true && objectAt(was, "requestBody")["required"] !== true) wrong.push(`${path}: a body is required now`)
   for (const [type, body] of media(was["requestBody"])) {

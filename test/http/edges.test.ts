@@ -48,6 +48,23 @@ describe("a PATCH that changes nothing changes no ETag, updatedAt or updatedBy, 
   })
 })
 
+describe("a PATCH of a toolset that says what stood there unsaid", () => {
+  it("changes nothing either", async () => {
+    const own = await server.alpha.post("/v1/toolsets", { namespace: "unsaid", kind: "client", tools: [{ name: "t", inputSchema: { type: "object" } }] })
+    const far = await server.alpha.post("/v1/toolsets", { namespace: "unsaid-far", kind: "mcp", url: "http://127.0.0.1:1/mcp" })
+    for (const [made, patches] of [
+      [own, [{ exposure: "always" }, { exposure: null }]],
+      [far, [{ exposure: "always" }, { transport: "streamable_http" }, { transport: null }, { trusted: false }, { trusted: null }]]
+    ] as const) {
+      for (const patch of patches) {
+        const patched = await server.alpha.patch(`/v1/toolsets/${made.body.toolset.id}`, patch)
+        assert.deepStrictEqual([patched.status, patched.headers.get("etag")], [200, made.headers.get("etag")], JSON.stringify(patch))
+        assert.strictEqual(patched.body.toolset.updatedAt, made.body.toolset.updatedAt)
+      }
+    }
+  })
+})
+
 describe("201 carries the ETag as 200 does, of threads too", () => {
   it("of a thread, with and without a message", async () => {
     for (const more of [{}, { message: { content: text("hello") } }]) {

@@ -88,6 +88,41 @@ describe("a message that somebody else edits", () => {
   })
 })
 
+describe("a steer", () => {
+  it("does not join its turn once its sender's identity is disabled, and neither does an edited one of its editor's: each fails as an input of its own", async () => {
+    const named = (identity: string) => server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
+    const [ivan, judy] = await Promise.all([named("ivan"), named("judy")])
+    const threadId = await makeThread(server.alpha, agentId)
+    const { turnId } = await submit(server.alpha, threadId, "/wait 1s\nhello")
+    const steers = [
+      await submit(ivan, threadId, "ivan steers", { mode: "steer" }),
+      await submit(alice.client, threadId, "alice steers", { mode: "steer" }),
+      await submit(bob.client, threadId, "bob steers", { mode: "steer" })
+    ]
+    assert.strictEqual((await judy.patch(`/v1/threads/${threadId}/queue/${steers[1].id}`, { content: text("judy wrote this") })).status, 200)
+    for (const identity of ["ivan", "judy"]) await server.alpha.post("/v1/identities/disable", { identity })
+    const log = await logOf(server.alpha, threadId, ended(3))
+    const [gone, edited, joined] = steers.map(({ id }) => log.find(({ inputId }) => inputId === id))
+    assert.strictEqual(joined?.turnId, turnId)
+    for (const steer of [gone, edited]) {
+      assert.notStrictEqual(steer?.turnId, turnId)
+      assert.deepInclude(log.find((event) => event.turnId === steer?.turnId && event.type === "turn_failed"), { failureCode: "identity_disabled" })
+    }
+    assert.isTrue(log.some((event) => event.turnId === turnId && event.type === "turn_completed"))
+  })
+
+  it("of a disabled identity asks for no further response of the turn that it did not join", async () => {
+    const kim = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity: "kim" })
+    const threadId = await makeThread(server.alpha, agentId)
+    const { turnId } = await submit(server.alpha, threadId, "/wait 1s\nhello")
+    await submit(kim, threadId, "kim steers", { mode: "steer" })
+    await server.alpha.post("/v1/identities/disable", { identity: "kim" })
+    const log = await logOf(server.alpha, threadId, ended(2))
+    assert.strictEqual(only(log, "assistant_message").length, 1)
+    assert.deepStrictEqual(log.filter((event) => event.turnId === turnId).map(({ type }) => type), ["user_message", "assistant_message", "turn_completed"])
+  })
+})
+
 describe("a hook", () => {
   const judge = async () => {
     const endpoint = hooks.endpoint(allow())

@@ -79,6 +79,29 @@ describe("a model that a key without the scope write names", () => {
   })
 })
 
+describe("a retry of somebody's turn on a model that the profile does not select", () => {
+  it("is for those who may name that model", async () => {
+    const threadId = await makeThread(runner, agentId)
+    await submit(writer, threadId, "/fail content_refused no", { model: "troupe/scripted" })
+    await logOf(runner, threadId, ended(1))
+    assertRefused(await runner.post(`/v1/threads/${threadId}/retry`, {}), 403, "permission_denied", "model_not_in_profile")
+    const retried = await writer.post(`/v1/threads/${threadId}/retry`, {})
+    assert.strictEqual(retried.status, 201, retried.text)
+    assert.strictEqual(retried.body.model, "troupe/scripted")
+    await logOf(runner, threadId, ended(2))
+  })
+
+  it("is for everybody where the profile selects it, or the message named none", async () => {
+    const threadId = await makeThread(runner, agentId)
+    for (const [turns, more] of [[1, { model: "troupe/scripted-small" }], [3, {}]] as const) {
+      await submit(runner, threadId, "/fail content_refused no", more)
+      await logOf(runner, threadId, ended(turns))
+      assert.strictEqual((await runner.post(`/v1/threads/${threadId}/retry`, {})).status, 201)
+      await logOf(runner, threadId, ended(turns + 1))
+    }
+  })
+})
+
 describe("a key with the scope write", () => {
   it("names any model", async () => {
     const threadId = await makeThread(writer, agentId, { model: "troupe/scripted" })
