@@ -13,6 +13,7 @@ import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import type { Scope } from "../src/domain/apiKey.ts"
 import { DeliveryTokens } from "../src/hooks/deliveryToken.ts"
+import { Tenant } from "../src/store/tenants.ts"
 import { addressOf } from "./address.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { Access, Authenticate } from "./Authenticate.ts"
@@ -50,6 +51,16 @@ const answers = {
 
 /** What a failure of the handler is for the client; undefined for what is nobody's fault but ours. */
 const refusalOf = (error: unknown) => HttpApiError.HttpApiSchemaError.is(error) ? refuseInput(error) : toRefused(error)
+
+/** What handlers know of a request beside itself; a caller is the same object as long as it is remembered. */
+const contexts = new WeakMap<Caller["Service"], Context.Context<Caller>>()
+const contextOf = (caller: Caller["Service"]) => {
+  const known = contexts.get(caller)
+  if (known !== undefined) return known
+  const made = Context.make(Caller, caller).pipe(Context.add(Tenant, caller.workspace))
+  contexts.set(caller, made)
+  return made
+}
 
 export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
   const credentials = yield* Credentials
@@ -103,7 +114,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       const { caller } = credential
       const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
       if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
-      const handled = Effect.provideService(answered, Caller, caller)
+      const handled = Effect.provideContext(answered, contextOf(caller))
       const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
       return takesBody !== undefined
         ? Effect.matchEffect(takesBody(request, { room, keyId: credential.caller.keyId }), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })

@@ -32,8 +32,10 @@ export class Peer {
   /** When nothing was seen to move on it, last. Milliseconds, monotonic. */
   quietAt = -Infinity
   readonly openedAt = performance.now()
-  /** The credential that its last request came with. */
+  /** The credential of the request under way, once it is known to be good. */
   keyId: string | undefined
+  /** The last good credential that came by it. */
+  lastKeyId: string | undefined
   /** The request under way; it goes when it has arrived and was answered. */
   request: IncomingMessage | undefined
   /** The answer that is not finished yet. */
@@ -69,10 +71,22 @@ export class Peer {
   start(request: IncomingMessage, response: ServerResponse) {
     this.request = request
     this.response = response
+    this.keyId = undefined
     this.streaming = false
     this.tail = ""
     this.bodyLeft = request.headers["transfer-encoding"] === undefined ? Number(request.headers["content-length"] ?? 0) : undefined
     response.on("close", this.answered)
+  }
+
+  /** Its request came with that credential, which is good. */
+  cameWith(keyId: string) {
+    this.keyId = keyId
+    this.lastKeyId = keyId
+  }
+
+  /** Nothing is under way on it, a head that has not ended aside. */
+  get isIdle() {
+    return this.request === undefined && this.response === undefined
   }
 
   /** Whether its request's body is still on its way. */

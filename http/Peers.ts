@@ -1,7 +1,8 @@
 /**
  * All open connections of the listener: how many there are, how fast they send, and whether they take their answers.
  *
- * C1. Above `connections` a new one is closed at once.
+ * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest, and
+ *     all that came with no good credential are one. Where there are none, the new one is closed at once.
  * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no request
  *     comes for so long. Streams keep their own rule. Looked at three times in `answerMs`: it is a third less at the least.
  *     The kernel takes bytes in lumps: the slower a reader, the longer the time between two of them.
@@ -50,7 +51,8 @@ export class Peers {
 
   /** Attaches to a server that does not listen yet. */
   attend(server: Server) {
-    server.maxConnections = this.pace.connections
+    // With room for those that are being closed.
+    server.maxConnections = this.pace.connections + this.batch
     server.on("drop", () => record(connectionsRefused))
     server.on("connection", (socket: Socket) => this.welcome(socket))
     const start = (request: IncomingMessage, response: ServerResponse) => {
@@ -67,7 +69,36 @@ export class Peers {
     server.on("close", () => clearInterval(timer))
   }
 
+  /** C1: how many make room at once, so that all are looked through once for many new ones. */
+  private get batch() {
+    return Math.ceil(this.pace.connections / 100)
+  }
+
+  /** C1: whether somebody made room. */
+  private makeRoom() {
+    const idle = new Map<string, Array<Peer>>()
+    let most: Array<Peer> = []
+    for (const peer of this.open) {
+      if (!peer.isIdle) continue
+      const { lastKeyId = "" } = peer
+      const own = idle.get(lastKeyId) ?? []
+      if (own.push(peer) === 1) idle.set(lastKeyId, own)
+      if (own.length > most.length) most = own
+    }
+    for (const peer of most.slice(0, this.batch)) {
+      this.open.delete(peer)
+      record(connectionsCut.with({ reason: "idle" }))
+      peer.socket.destroy()
+    }
+    return most.length > 0
+  }
+
   private welcome(socket: Socket) {
+    if (this.open.size >= this.pace.connections && !this.makeRoom()) {
+      record(connectionsRefused)
+      socket.destroy()
+      return
+    }
     const peer = new Peer(socket, () => record(connectionsCut.with({ reason: "pipelined" })))
     this.open.add(peer)
     record(connectionsOpen, this.open.size)

@@ -3,6 +3,8 @@
  *
  * R1. Answers: what the kernel has not taken. At most `answerBytes` for the node (503 above), `answersPerKey` of one key at
  *     once and `shareBytes` of it (429 above). Looked at as often as every 50 ms while requests come: no request pays for it.
+ *     Of one key no more than its share counts for the node, however much came between two looks. Answers to requests without
+ *     a good credential do not count: they are a few bytes, or the same ones for all (reference.ts).
  * R2. Bodies: what has come of those that did not come in one piece. At most `bodyBytes` for the node (503 above), and of
  *     one key `bodiesPerKey` at once and `shareBytes` (429 above).
  * R3. A key is refused for what it holds itself before anybody is refused for what all hold.
@@ -61,18 +63,18 @@ const refusal = (reason: "answers_of_key" | "answers_of_node" | "bodies_of_key" 
 /** `now` in milliseconds, monotonic. */
 export const makeRoom = (peers: ReadonlySet<Peer>, options: RoomOptions, now: () => number): Room["Service"] => {
   const answers = new Map<string, Held>()
+  /** What counts for the node. */
   let unread = 0
   let lookedAt = -Infinity
 
   const look = () => {
     answers.clear()
-    unread = 0
+    let all = 0
     for (const { keyId, response, socket, streaming } of peers) {
-      if (response === undefined || streaming) continue
+      if (response === undefined || streaming || keyId === undefined) continue
       const bytes = socket.writableLength
       if (bytes === 0) continue
-      unread += bytes
-      if (keyId === undefined) continue
+      all += bytes
       const held = answers.get(keyId)
       if (held === undefined) answers.set(keyId, { count: 1, bytes })
       else {
@@ -80,7 +82,9 @@ export const makeRoom = (peers: ReadonlySet<Peer>, options: RoomOptions, now: ()
         held.bytes += bytes
       }
     }
-    record(answersUnread, unread)
+    unread = 0
+    for (const { bytes } of answers.values()) unread += Math.min(bytes, options.shareBytes)
+    record(answersUnread, all)
   }
 
   const refuse: Room["Service"]["refuse"] = (request, keyId) => {
@@ -89,8 +93,7 @@ export const makeRoom = (peers: ReadonlySet<Peer>, options: RoomOptions, now: ()
       lookedAt = at
       look()
     }
-    const peer = peerOf(connectionOf(request))
-    if (peer !== undefined) peer.keyId = keyId
+    peerOf(connectionOf(request))?.cameWith(keyId)
     if (unread === 0) return undefined
     const own = answers.get(keyId)
     if (own !== undefined && (own.count >= options.answersPerKey || own.bytes >= options.shareBytes)) {

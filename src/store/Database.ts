@@ -7,13 +7,15 @@
  *     longer than 2 s for a connection: it gets `DatabaseUnavailable`.
  *     Readers of whole logs take turns instead, one for each of their connections and for as long as it
  *     needs; whoever has waited for 20 s gets the same failure.
- * C3. A lost connection fails what ran on it and nothing else; the next statement connects again.
+ * C3. Requests of one workspace never have all connections of a kind: the last is left to others (tenants.ts).
+ * C4. A lost connection fails what ran on it and nothing else; the next statement connects again.
  */
 import { Context, Data, Effect, Layer, Redacted, Semaphore } from "effect"
 import { Kysely, PostgresDialect, type Transaction } from "kysely"
 import pg from "pg"
 import { makePool } from "./pool.ts"
 import type { Tables } from "./tables.ts"
+import { Turns } from "./tenants.ts"
 
 /** PostgreSQL cannot be reached, has no connection free, or did not answer in time. Worth a retry later. */
 export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly operation: string; readonly cause: unknown }> {}
@@ -97,6 +99,8 @@ export const isUndone = (cause: unknown) =>
 /** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
 export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
 
+/** How long anybody waits for a connection. */
+const patienceMs = 2_000
 const longPatienceMs = 20_000
 
 // JIT compiles for longer than any of our statements runs.
@@ -115,7 +119,7 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
         application_name: `troupe ${name}`,
         max,
         options: settings,
-        connectionTimeoutMillis: 2_000,
+        connectionTimeoutMillis: patienceMs,
         idleTimeoutMillis: 0,
         keepAlive: true,
         keepAliveInitialDelayMillis: 5_000,
@@ -152,10 +156,16 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   const attempt = <A>(operation: string, work: () => Promise<A>) =>
     Effect.tryPromise({ try: work, catch: (cause) => cause }).pipe(Effect.catch(failing(operation)))
 
+  const turnsAt = (pool: pg.Pool) =>
+    new Turns(pool.options.max, patienceMs, () => new DatabaseUnavailable({ operation: "turn", cause: new Error("its workspace has asked for more at once than it may") }))
+  const [turnsToRead, turnsToAsk] = [turnsAt(reads), turnsAt(api)]
+
   const reading = (pool: pg.Pool): Read => {
     const send = on(pool, "api")
     return (statement) => attempt(statement.name, () => send(statement))
   }
+  const readOne = reading(reads)
+  const read: Read = (statement) => turnsToRead.within(readOne(statement))
   const readLog = reading(logs)
   const turns = yield* Semaphore.make(options.logs ?? 2)
   /** Readers that have not had their turn. */
@@ -174,7 +184,7 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
     })
 
   const run = <A>(operation: string, work: (db: Kysely<Tables>) => Promise<A>) =>
-    attempt(operation, () => work(db)).pipe(Effect.withSpan(`Database.${operation}`))
+    turnsToAsk.within(attempt(operation, () => work(db))).pipe(Effect.withSpan(`Database.${operation}`))
 
   const repeating = async <A>(work: (tx: Transaction<Tables>) => Promise<A>) => {
     for (let times = 1;; times++) {
@@ -186,12 +196,12 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
     }
   }
   const atomically = <A>(operation: string, work: (tx: Transaction<Tables>) => Promise<A>) =>
-    attempt(operation, () => repeating(work)).pipe(Effect.withSpan(`Database.${operation}`))
+    turnsToAsk.within(attempt(operation, () => repeating(work))).pipe(Effect.withSpan(`Database.${operation}`))
 
   return Database.of({
     run,
     atomically,
-    read: reading(reads),
+    read,
     longRead,
     query,
     write: on(writer, "writer"),

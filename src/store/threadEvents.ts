@@ -50,6 +50,9 @@ interface Row {
   at: number
 }
 
+/** Events that pages of one statement may have together. */
+const mostRows = 2_000
+
 /** PostgreSQL's largest integer: no log gets there. */
 const most = 2_147_483_647
 
@@ -78,6 +81,8 @@ export const threadEvents = (database: Database["Service"]) => {
     const text = textOf(order, ofTurn)
     return batched<EventQuery, EventTexts | undefined, DatabaseUnavailable>({
       max: 64,
+      // Ten of the largest pages are megabytes: what is asked beside them would wait for all.
+      size: { of: ({ limit }) => limit, most: mostRows },
       lanes: 2,
       run: async (requests) => {
         const queries = requests.map((request) => request.item)

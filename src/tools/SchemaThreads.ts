@@ -2,7 +2,8 @@
  * Threads that judge strangers' values by strangers' schemas, away from the event loop, and the line before them.
  *
  * H1. A question that takes a thread longer than `checkMs` of processor time, or than `wallMs` by the clock, is late: its
- *     thread is ended and replaced, and the question is answered with `slow`.
+ *     thread is ended and replaced, and the question is answered with `slow`. What a thread does in one step of its engine
+ *     (the making of a pattern, say) cannot be cut short: until it has really ended its workspace pays, and is asked nothing more.
  * H2. A question whose thread dies is asked once more, of another; then it is answered with `broken`.
  * H3. Questions wait in a fair line (FairQueue.ts), for `lineMs` at most: then they are answered with `busy`. A workspace
  *     pays for the processor time of its questions, and for the start of a thread in place of one that it was late on.
@@ -116,7 +117,7 @@ export class SchemaThreads {
     const left = this.queue.clear()
     for (const thread of this.threads) {
       if (thread.asked !== undefined) left.push(thread.asked)
-      this.end(thread)
+      void this.end(thread)
     }
     for (const asked of left) {
       clearTimeout(asked.patience)
@@ -207,14 +208,17 @@ export class SchemaThreads {
    * time, which it tells in the middle of its work.
    */
   private look(thread: Thread, asked: Asked) {
-    const left = () => this.limits.wallMs - (performance.now() - thread.askedAt)
-    thread.timer = setTimeout(() => this.giveUp(thread, asked), Math.max(0, left()))
+    const takenMs = () => performance.now() - thread.askedAt
+    const left = () => this.limits.wallMs - takenMs()
+    // One that does not even tell its time is in a step that nobody can interrupt, and has worked all along.
+    thread.timer = setTimeout(() => this.giveUp(thread, asked, takenMs()), Math.max(0, left()))
     // A Node before 24 cannot tell: the clock decides.
     if (!("cpuUsage" in thread.worker)) return
     const told = ({ system, user }: NodeJS.CpuUsage) => {
-      if (thread.asked !== asked) return
-      const restMs = this.limits.checkMs - ((system + user) / 1_000 - thread.cpuMs)
-      if (restMs <= 0) return this.giveUp(thread, asked)
+      if (thread.asked !== asked || !this.threads.has(thread)) return
+      const spentMs = (system + user) / 1_000 - thread.cpuMs
+      const restMs = this.limits.checkMs - spentMs
+      if (restMs <= 0) return this.giveUp(thread, asked, spentMs)
       clearTimeout(thread.timer)
       thread.timer = setTimeout(() => this.look(thread, asked), Math.max(0, Math.min(Math.max(restMs, 5), left())))
     }
@@ -222,10 +226,13 @@ export class SchemaThreads {
     thread.worker.cpuUsage().then(told, () => {})
   }
 
-  private giveUp(thread: Thread, asked: Asked) {
-    if (thread.asked !== asked) return
-    this.end(thread)
-    this.free(thread, asked, this.limits.checkMs + thread.startMs)
+  private giveUp(thread: Thread, asked: Asked, spentMs: number) {
+    if (thread.asked !== asked || !this.threads.has(thread)) return
+    const at = performance.now()
+    void this.end(thread).then(() => {
+      this.free(thread, asked, spentMs + thread.startMs + performance.now() - at)
+      this.advance()
+    })
     this.start()
     asked.answer({ without: "slow" })
     this.advance()
@@ -260,6 +267,6 @@ export class SchemaThreads {
   private end(thread: Thread) {
     clearTimeout(thread.timer)
     this.threads.delete(thread)
-    void thread.worker.terminate()
+    return thread.worker.terminate()
   }
 }

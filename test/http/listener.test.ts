@@ -222,8 +222,8 @@ describe("what clients hold of a node", () => {
     observe: watch,
     room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
   }))
-  const call = async (made: string) => {
-    const { body, status } = await send(`${crowded()}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${made}` } })
+  const call = async (made: string, base = crowded()) => {
+    const { body, status } = await send(`${base}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${made}` } })
     return typeof body === "object" && body !== null && "error" in body ? `${status} ${String(body.error)}` : String(status)
   }
   const becomes = async (made: string, answer: string) => {
@@ -271,6 +271,38 @@ describe("what clients hold of a node", () => {
     await becomes(quiet, "200")
   })
 
+  it("in answers to nobody in particular keeps nobody out, and is held once", async () => {
+    await send(`${crowded()}/docs`)
+    const before = process.memoryUsage().arrayBuffers
+    const lines: Array<Line> = []
+    for (let i = 0; i < 40; i++) {
+      const { end, line } = await acceptedBy(crowded())
+      line.socket.pause()
+      line.send(request("GET", "/docs").repeat(4))
+      while (end.writableLength === 0) await pause(1)
+      lines.push(line)
+    }
+    await pause(60)
+    const held = process.memoryUsage().arrayBuffers - before
+    assert.strictEqual(await call(world.issue(["read"]).key), "200")
+    for (const line of lines) line.close()
+    assert.isBelow(held, 40 * MiB)
+  })
+
+  const tight = during(() => serve(world, RateLimit.off, { observe: watch, room: { answerBytes: 7 * MiB, shareBytes: 4 * MiB } }))
+
+  it("in answers of one key, however much came between two looks, counts for no more than its share", async () => {
+    const [mine, theirs] = [world.issue(["read"]).key, world.issue(["read"]).key]
+    const { end, line } = await acceptedBy(tight())
+    line.socket.pause()
+    line.send(request("GET", "/v1/large?kib=32768", mine))
+    while (end.writableLength < 7 * MiB) await pause(1)
+    await pause(60)
+    assert.strictEqual(await call(theirs, tight()), "200")
+    assert.strictEqual(await call(mine, tight()), "429 rate_limited")
+    line.close()
+  })
+
   it("in bodies that are on their way is counted by key: the third is 429", async () => {
     const [mine, theirs] = [world.issue(["run"]).key, world.issue(["run"]).key]
     const lines = [await begin(mine, 1_000), await begin(mine, 1_000)]
@@ -303,13 +335,13 @@ describe("what clients hold of a node", () => {
 describe("connections", () => {
   const few = during(() => serve(world, RateLimit.off, { observe: watch, pace: { connections: 3 } }))
 
-  it("above the most are closed at once, and a place that becomes free is taken", async () => {
+  it("above the most are closed at once while all others are answered, and a place that becomes free is taken", async () => {
     const lines = [await acceptedBy(few()), await acceptedBy(few()), await acceptedBy(few())]
+    const begun = found.length
+    for (const { line } of lines) line.send(request("GET", "/v1/pause?ms=300", key))
+    while (found.length < begun + 3) await pause(1)
     await new Line(few()).untilClosed()
-    for (const { line } of lines) {
-      line.send(request("GET", "/healthz"))
-      await line.until(({ statuses }) => statuses.length === 1)
-    }
+    for (const { line } of lines) await line.until(({ statuses }) => statuses.length === 1)
     const [first] = lines
     const ended = once(first!.end, "close")
     first!.line.close()
@@ -318,5 +350,20 @@ describe("connections", () => {
     await next.until(({ statuses }) => statuses.length === 1)
     for (const { line } of lines) line.close()
     next.close()
+  })
+
+  it("on which nothing happens make room, the oldest of whoever has the most: they keep nobody out", async () => {
+    const mine = await acceptedBy(few())
+    mine.line.send(request("GET", "/v1/pause?ms=0", key))
+    await mine.line.until(({ statuses }) => statuses.length === 1)
+    const silent = await acceptedBy(few())
+    const kept = await acceptedBy(few())
+    kept.line.send(request("GET", "/healthz"))
+    await kept.line.until(({ statuses }) => statuses.length === 1)
+    const next = new Line(few()).send(request("GET", "/healthz"))
+    await next.until(({ statuses }) => statuses.length === 1)
+    await silent.line.untilClosed()
+    assert.deepStrictEqual([mine.line.closed, kept.line.closed, next.closed], [false, false, false])
+    for (const line of [mine.line, kept.line, next]) line.close()
   })
 })

@@ -156,6 +156,21 @@ it("one workspace's late check does not hold up another's for its time", () => w
   for (const exit of await Promise.all(late)) assert.deepStrictEqual(reasonOf(exit), ["slow"])
 }))
 
+it("a workspace pays for what cannot be cut short, and is asked nothing more until it has ended", async () => {
+  let spent = 0
+  const threads = new SchemaThreads({ ...threadLimits, budget: ample }, { waiting: () => {}, spent: (ms) => { spent += ms }, died: () => {} })
+  const judge = (schema: unknown) => new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: '"a"' }, resolve))
+  assert.deepStrictEqual(await judge({}), { problem: undefined })
+  spent = 0
+  const began = performance.now()
+  // The engine makes its program in one step, which takes seconds.
+  assert.deepStrictEqual(await judge({ pattern: `(?=a)(?:${".?".repeat(30_000)})` }), { without: "slow" })
+  assert.deepStrictEqual(await judge({}), { problem: undefined })
+  // The start of a thread aside, all the time was the pattern's.
+  assert.isAbove(spent, since(began) * 0.7)
+  threads.close()
+})
+
 it("a large toolset that is read delays no check of its workspace", () => within({ budget: { ms: 200, windowMs: 60_000 } }, async (schemas) => {
   assert.strictEqual(await Effect.runPromise(schemas.unusable("mine", huge)), "takes too long to read")
   const fiber = Effect.runFork(schemas.unusable("mine", {}))
