@@ -31,6 +31,8 @@ export class Peer {
   readonly socket: Socket
   /** When nothing was seen to move on it, last. Milliseconds, monotonic. */
   quietAt = -Infinity
+  /** Since when nothing has moved, as far as looks tell. */
+  quietSince = -Infinity
   readonly openedAt = performance.now()
   /** The credential of the request under way, once it is known to be good. */
   keyId: string | undefined

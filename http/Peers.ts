@@ -4,8 +4,8 @@
  * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest, and
  *     all that came with no good credential are one. Where there are none, the new one is closed at once.
  * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no request
- *     comes for so long. Streams keep their own rule. Looked at three times in `answerMs`: it is a third less at the least.
- *     The kernel takes bytes in lumps: the slower a reader, the longer the time between two of them.
+ *     comes for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an answer may have a
+ *     third less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen every 40 s.
  * C3. A body of which nothing came for `silenceMs`, or less than `windowBytes` in `windowMs`, ends its connection, with
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
@@ -18,6 +18,7 @@ import { Peer, peerOf } from "./Peer.ts"
 export interface Pace {
   readonly connections: number
   readonly answerMs: number
+  readonly idleMs: number
   readonly silenceMs: number
   readonly windowMs: number
   readonly windowBytes: number
@@ -26,7 +27,7 @@ export interface Pace {
 }
 
 /** Half a KiB a second: a client that sends one has time for a pause. */
-export const paceDefaults: Pace = { connections: 10_000, answerMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024, sweepMs: 1_000 }
+export const paceDefaults: Pace = { connections: 10_000, answerMs: 120_000, idleMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024, sweepMs: 1_000 }
 
 /** What a body has sent, and since when that is looked at. */
 interface Arrival {
@@ -64,9 +65,14 @@ export class Peers {
     }
     server.prependListener("request", start)
     server.prependListener("checkContinue", start)
-    server.setTimeout(this.pace.answerMs / 3, (socket: Socket) => this.quiet(socket))
+    server.setTimeout(this.step, (socket: Socket) => this.quiet(socket))
     const timer = setInterval(() => this.sweep(performance.now()), this.pace.sweepMs).unref()
     server.on("close", () => clearInterval(timer))
+  }
+
+  /** Milliseconds between two looks at a socket on which nothing moves (C2). */
+  private get step() {
+    return Math.min(this.pace.answerMs, this.pace.idleMs) / 3
   }
 
   /** C1: how many make room at once, so that all are looked through once for many new ones. */
@@ -113,20 +119,23 @@ export class Peers {
   private quiet(socket: Socket) {
     const peer = peerOf(socket)
     const now = performance.now()
-    const step = this.pace.answerMs / 3
-    if (peer === undefined || peer.response === undefined && now - peer.openedAt >= this.pace.answerMs * 0.9) {
+    if (peer === undefined || peer.response === undefined && now - peer.openedAt >= this.pace.idleMs * 0.9) {
       socket.destroy()
       return
     }
     // Whoever waits for news, and has nothing to read, may wait.
     const unread = peer.response !== undefined && !peer.streaming && socket.writableLength > 0
-    if (unread && now - peer.quietAt < 1.5 * step) {
-      record(connectionsCut.with({ reason: "unread" }))
-      socket.destroy()
-      return
+    if (unread) {
+      // Nothing had moved for a step when it was looked at first; a look that is not the next one begins anew.
+      if (now - peer.quietAt >= 1.5 * this.step) peer.quietSince = now - this.step
+      peer.quietAt = now
+      if (now - peer.quietSince >= this.pace.answerMs * 0.6) {
+        record(connectionsCut.with({ reason: "unread" }))
+        socket.destroy()
+        return
+      }
     }
-    if (unread) peer.quietAt = now
-    socket.setTimeout(step)
+    socket.setTimeout(this.step)
   }
 
   private sweep(now: number) {

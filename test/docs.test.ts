@@ -154,7 +154,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
   ["docs/architecture.md", "at most 512 hosts and 1,024 connections, 512 with one host", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512"],
   ["docs/architecture.md", "nobody uses are closed after 10 s", "src/outbound/pools.ts", "keepAliveMs: 10_000"],
-  ["docs/operations.md", "| connections | 10,000 |", "http/Peers.ts", "connections: 10_000, answerMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024"],
+  ["docs/operations.md", "| connections | 10,000 |", "http/Peers.ts", "connections: 10_000, answerMs: 120_000, idleMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024"],
   ["docs/operations.md", "128 at once, 16 MiB together", "http/Room.ts", "answerBytes: 48 * MiB, answersPerKey: 128, bodyBytes: 48 * MiB, bodiesPerKey: 64, shareBytes: 16 * MiB"],
   ["docs/operations.md", "256 KiB a connection", "http/Peer.ts", "heldBytes = 256 * 1024"],
   ["docs/operations.md", "what waits for all watchers of streams | 64 MiB", "http/streams/Streams.ts", "waitingBytes: 64 * 1024 * 1024"],

@@ -19,7 +19,7 @@ const watch = (server: Server) => {
   server.on("connection", (socket: Socket) => taken.push(socket))
 }
 const patient = during(() => serve(world, RateLimit.off, { observe: watch }))
-const pace = { answerMs: 400, silenceMs: 400, windowMs: 400, windowBytes: 256, sweepMs: 50 }
+const pace = { answerMs: 400, idleMs: 400, silenceMs: 400, windowMs: 400, windowBytes: 256, sweepMs: 50 }
 const strict = during(() => serve(world, RateLimit.off, { observe: watch, pace }))
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -144,7 +144,7 @@ describe("an answer", () => {
     line.close()
   })
 
-  const slower = { ...pace, answerMs: 1_500 }
+  const slower = { ...pace, answerMs: 1_500, idleMs: 1_500 }
   const lenient = during(() => serve(world, RateLimit.off, { observe: watch, pace: slower }))
 
   it("that is taken slowly is not cut", async () => {
@@ -206,7 +206,7 @@ describe("a body", () => {
 
   it("may come at 1 KiB a second, with pauses, and has 10 s of silence", () => {
     assert.isAtMost(paceDefaults.windowBytes / paceDefaults.windowMs * 1_000, 0.5 * 1024)
-    assert.deepInclude(paceDefaults, { silenceMs: 10_000, answerMs: 30_000 })
+    assert.deepInclude(paceDefaults, { silenceMs: 10_000, answerMs: 120_000, idleMs: 30_000 })
   })
 
   it("of a refused request that goes on and on ends with its connection", async () => {
