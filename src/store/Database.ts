@@ -8,6 +8,7 @@
  *     Readers of whole logs take turns instead, one for each of their connections and for as long as it
  *     needs; whoever has waited for 20 s gets the same failure.
  * C3. Requests of one workspace never have all connections of a kind: the last is left to others (tenants.ts).
+ *     They wait for each other for up to 10 s.
  * C4. A lost connection fails what ran on it and nothing else; the next statement connects again.
  */
 import { Context, Data, Effect, Layer, Redacted, Semaphore } from "effect"
@@ -102,6 +103,8 @@ export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseErro
 /** How long anybody waits for a connection. */
 const patienceMs = 2_000
 const longPatienceMs = 20_000
+/** How long a request waits for others of its workspace: it holds up nobody else. */
+const turnPatienceMs = 10_000
 
 // JIT compiles for longer than any of our statements runs.
 const common = "-c jit=off"
@@ -157,7 +160,7 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
     Effect.tryPromise({ try: work, catch: (cause) => cause }).pipe(Effect.catch(failing(operation)))
 
   const turnsAt = (pool: pg.Pool) =>
-    new Turns(pool.options.max, patienceMs, () => new DatabaseUnavailable({ operation: "turn", cause: new Error("its workspace has asked for more at once than it may") }))
+    new Turns(pool.options.max, turnPatienceMs, () => new DatabaseUnavailable({ operation: "turn", cause: new Error("its workspace has asked for more at once than it may") }))
   const [turnsToRead, turnsToAsk] = [turnsAt(reads), turnsAt(api)]
 
   const reading = (pool: pg.Pool): Read => {

@@ -2,7 +2,7 @@
  * Turns of workspaces at connections that all share: what requests of one workspace ask leaves a connection to the others.
  *
  * T1. Of a pool of n connections a workspace has n - 1 at once, and at least one. What comes above waits in the workspace's
- *     own line, for as long as anybody waits for a connection.
+ *     own line, and is told so when that takes too long.
  * T2. What the node does by itself has no workspace, and stands in no such line.
  */
 import { Context, Duration, Effect, Option, Semaphore } from "effect"
