@@ -4,8 +4,8 @@
  * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest, and
  *     all that came with no good credential are one. Where there are none, the new one is closed at once.
  * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no request
- *     comes for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an answer may have a
- *     third less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen every 40 s.
+ *     comes for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an answer may have the
+ *     time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen every 40 s.
  * C3. A body of which nothing came for `silenceMs`, or less than `windowBytes` in `windowMs`, ends its connection, with
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
@@ -129,7 +129,7 @@ export class Peers {
       // Nothing had moved for a step when it was looked at first; a look that is not the next one begins anew.
       if (now - peer.quietAt >= 1.5 * this.step) peer.quietSince = now - this.step
       peer.quietAt = now
-      if (now - peer.quietSince >= this.pace.answerMs * 0.6) {
+      if (now - peer.quietSince >= this.pace.answerMs - 1.5 * this.step) {
         record(connectionsCut.with({ reason: "unread" }))
         socket.destroy()
         return
