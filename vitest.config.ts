@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config"
 
 const shared = {
   pool: "forks",
-  setupFiles: ["test/setup/schemas.ts"],
+  setupFiles: ["test/setup/compiled.ts", "test/setup/schemas.ts"],
   testTimeout: 20_000,
   hookTimeout: 60_000,
   teardownTimeout: 20_000
@@ -23,6 +23,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: "together",
+          // One more than cores: many of them wait for times that are promised.
+          maxWorkers: 3,
           include: ["test/**/*.test.ts"],
           exclude: ["test/process/**", "test/browser/**", "test/cluster/**"],
           sequence: { groupOrder: 0 }

@@ -14,6 +14,8 @@
  * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
  * H7. A mailbox has a capacity. Above it commands of clients are refused; outcomes of jobs, the time, rows of the inbox and what
  *     may have been taken before never are.
+ * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to nothing
+ *     goes to whoever has the actor by then, or hears that nobody has it.
  */
 import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
 import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
@@ -34,9 +36,9 @@ class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<I
 
 /**
  * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in its
- * own code; no beat of the lease in time, or the lease is over; the node is leaving.
+ * own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
  */
-export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained"
+export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
 
 /** One live actor. */
 export interface Live<Snapshot, Request> extends Being<Snapshot> {
@@ -50,7 +52,7 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
   heard?: Set<string>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
-  lost: boolean
+  lost: Loss | undefined
   readonly desk: Desk<Request>
   /** At the position at which it was loaded. */
   readonly breaks: Breaks | undefined
@@ -126,8 +128,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   }
 
   const lose = (live: Actor, why: Loss) => {
-    if (!live.lost) {
-      live.lost = true
+    if (live.lost === undefined) {
+      live.lost = why
       onLost(live, why)
       jobs.settle(live.desk)
     }
@@ -283,14 +285,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
     const facts = written?.facts ?? []
     const { head } = live
+    const next: Snapshot = steps.at(-1)?.next ?? live.snapshot
+    const { carry, runnableAt, since, status } = written === undefined ? head : kind.standing(next)
     const after: Head = {
       pos: head.pos + facts.length,
       seq: head.seq + publicOf(facts),
       rev: head.rev + 1,
-      status: written?.status ?? head.status,
-      runnableAt: written === undefined ? head.runnableAt : written.runnableAt,
-      since: written === undefined ? head.since : written.since,
-      carry: written?.carry ?? head.carry,
+      status, runnableAt, since, carry,
       updatedAt: at
     }
     const append: Append = {
@@ -305,7 +306,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
     }
     // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of it.
-    if (live.unborn && live.lost) return yield* new Unreachable({ retryAfterSeconds })
+    if (live.unborn && live.lost !== undefined) return yield* new Unreachable({ retryAfterSeconds })
     // A birth is refused when its idempotency key exists: the first request with it has won.
     const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
       live.unborn ? Effect.succeed("refused" as const)
@@ -313,7 +314,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         ? Effect.flatMap(journal.posted(live.ref), (rows) => Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded))
         : Effect.fail(superseded))
     if (refused !== undefined) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
-    live.snapshot = steps.at(-1)?.next ?? live.snapshot
+    live.snapshot = next
     live.head = after
     live.unborn = false
     onAppended(append)
@@ -331,7 +332,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       // A birth has nobody else to go to.
       if (!live.unborn && lease.fenced()) yield* steady
       // It may have been lost while it waited, though the node has a lease again.
-      if (!live.unborn && (live.lost || lease.fenced())) {
+      if (!live.unborn && (live.lost !== undefined || lease.fenced())) {
         live.mailbox.unshift(item)
         lose(live, "fenced")
         break
@@ -339,6 +340,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       const taken = [item]
       const exit = yield* Effect.exit(handle(live, item, taken))
       if (Exit.isSuccess(exit)) {
+        if (live.unborn) {
+          lose(live, "unborn")
+          break
+        }
         jobs.settle(live.desk)
         continue
       }
@@ -363,8 +368,9 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
           for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
           continue
         }
-        const isFirst = posted.length === 0
-        live.mailbox.unshift(...posted, ...taken.map((each) => isFirst ? { ...each, passes: true } : { ...each, waited: true }))
+        // None of them can be read here: they hold nobody up.
+        const passes = posted.length === 0
+        live.mailbox.unshift(...posted, ...taken.map((each) => passes ? { ...each, passes } : { ...each, waited: true }))
         continue
       } else if (failure._tag === "JournalUnavailable") {
         why = "unavailable"
@@ -373,8 +379,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         // Those behind a row of the inbox that fails do not pass it.
         for (let next = live.mailbox[0]; item.posted !== undefined && next?.posted !== undefined; next = live.mailbox[0]) taken.push(live.mailbox.shift() ?? next)
         for (const { reply } of taken) reply(Exit.fail(failure))
-        jobs.settle(live.desk)
-        continue
+        if (!live.unborn) {
+          jobs.settle(live.desk)
+          continue
+        }
+        why = "unborn"
       }
       lose(live, why)
       break
@@ -382,7 +391,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     live.busy = false
     live.touched = performance.now()
     for (const settled of live.settling.splice(0)) settled()
-    if (live.mailbox.length > 0 && !live.lost) wake(live)
+    if (live.mailbox.length > 0 && live.lost === undefined) wake(live)
   })
 
   const wake = (live: Actor) => {
@@ -399,7 +408,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   /** Puts commands into the mailbox, one behind the other; ends when each has its answer, whatever that is. */
   const tellAll = (live: Actor, envelopes: ReadonlyArray<Envelope<Request>>): Effect.Effect<void> =>
-    live.lost ? Effect.void : Effect.callback((resume) => {
+    live.lost !== undefined ? Effect.void : Effect.callback((resume) => {
       let open = envelopes.length
       push(live, ...envelopes.map((envelope): Item<Request> => ({
         ...envelope,
@@ -421,7 +430,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
-      if (live.lost) return redeliver(live, envelope)
+      if (live.lost !== undefined) return redeliver(live, envelope)
       if (isTooMany(live, envelope)) {
         record(mailboxesFull.with({ kind: kind.name }))
         const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have been taken.`

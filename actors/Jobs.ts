@@ -27,7 +27,7 @@ import type { Being, Kind, Written } from "./Kind.ts"
 export interface Employer<Snapshot, Request> extends Being<Snapshot> {
   readonly desk: Desk<Request>
   readonly head: Pick<Head, "runnableAt" | "updatedAt">
-  readonly lost: boolean
+  readonly lost: string | undefined
 }
 
 export interface JobsOptions<Live, Snapshot, Request, Command, Job, W extends Written> {
@@ -134,7 +134,7 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
         settle(live.desk)
         continue
       }
-      if (live.lost) return
+      if (live.lost !== undefined) return
       if (lease.fenced()) return lose(live, "fenced")
       if ((leaving() && run.repeatable) || live.desk.tasks.has(run.start)) continue
       start(live, run.start, job, run.repeatable)

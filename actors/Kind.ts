@@ -33,13 +33,12 @@ export interface Start {
   readonly enter: (since: number, isFirst: boolean) => Effect.Effect<void> | undefined
 }
 
-/** What one command writes. Texts are made once, here. */
+/** What the head keeps of a snapshot. */
+export type Standing = Pick<Head, "status" | "runnableAt" | "since" | "carry">
+
+/** What one command writes, beside the standing that it leads to. Texts are made once, here. */
 export interface Written {
   readonly facts: ReadonlyArray<FactRow>
-  readonly status: string
-  readonly runnableAt: number | null
-  readonly since: number | null
-  readonly carry: string
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> } | undefined
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly spent?: Spent | undefined
@@ -75,6 +74,8 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly name: ActorKind
   /** The snapshot of an actor before its first fact. */
   readonly blank: Snapshot
+  /** What is stored of every snapshot, `blank` among them: with the facts from `since` on and the pending inputs, `load` makes the same snapshot of it. */
+  readonly standing: (snapshot: Snapshot) => Standing
   readonly load: (loaded: Loaded) => Snapshot
   /** Completes a request with ids, time and whatever the chart needs and does not hold. Fast: mostly caches. */
   readonly prepare: (being: Being<Snapshot>, request: Request, at: number) => Effect.Effect<Command, Refused | Unreachable>

@@ -39,6 +39,9 @@ export interface RegistryOptions {
   readonly bulkheads: Bulkheads
 }
 
+/** Nobody has the actor: it was never born. */
+export const isUnknown = (failure: ActorError) => failure._tag === "Refused" && failure.reason === "not_found"
+
 interface Birth {
   readonly parent: string | null
   readonly attributes: string
@@ -78,10 +81,6 @@ export interface Wakeable {
 /** A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but one. */
 const ticksToAbort = 3
 
-const bornHead = (at: number): Head => ({
-  pos: 0, seq: 0, rev: 0, status: "idle", runnableAt: null, since: null, carry: "{}", updatedAt: at
-})
-
 export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Request, Command, Job, W extends Written>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
   options: RegistryOptions
@@ -104,13 +103,19 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   let fencedTicks = 0
 
   const onLost = (actor: Actor, why: Loss) => {
-    const { breaks, desk, head } = actor
+    const { desk } = actor
     residents.leave(actor)
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go on.
     if (why === "unavailable") return obligations.lost(actor, "unanswered")
     if (why === "drained") return desk.endAll()
     // Another owner may perform them, or nobody may; what only broke goes on.
     if (why !== "broken") desk.cutOff()
+    owe(actor, why)
+  }
+
+  /** O1: what one that has left memory, as it is known, leaves to be done. */
+  const owe = (actor: Actor, why: Loss) => {
+    const { breaks, desk, head } = actor
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     if (!owes) return desk.endAll()
@@ -123,7 +128,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
-      obligations.met(actor.ref.id)
+      if (actor.lost !== undefined) {
+        // Lost while its append was on its way, which has arrived: what that began nobody knew of, and is owed as well. One that
+        // has been read again since knows it.
+        if (obligations.get(actor.ref) === undefined && !residents.has(actor.ref.id)) owe(actor, actor.lost)
+        return
+      }
+      obligations.met(actor.ref)
       residents.note(actor)
     },
     onAppended: quotas.appended,
@@ -177,18 +188,24 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     })
   router.answer(kind.name, answer)
 
-  /** A new actor: its first command brings its birth with it. */
+  /**
+   * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well, or is on
+   * its way, the command is that one's (V1 of activation.ts).
+   */
   const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
+      if (residents.has(ref.id)) return local(ref, envelope)
+      if (isLoading(ref)) return Effect.catchIf(local(ref, envelope), isUnknown, () => create(ref, birth, envelope))
       if (closed) return Effect.fail(new Draining())
       const at = Math.floor(lease.now())
-      const actor = enlive({ actor: ref, ...birth, createdAt: at, epoch: 1, head: bornHead(at) }, kind.blank, true)
+      const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
+      const actor = enlive({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
       return Effect.callback<Answer, ActorError>((resume) =>
         // The reply decides, not the caller, who may have left: what is born has to be known here.
         host.push(actor, {
           ...envelope,
           reply: (exit) => {
-            // Refused or replayed: nobody was born.
+            // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this one.
             if (actor.unborn) residents.leave(actor)
             resume(exit)
           }

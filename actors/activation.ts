@@ -60,26 +60,23 @@ export const makeActivation = <Snapshot, Request>(
   const claims = actorClaims.with({ kind: kind.name })
 
   const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
-    const owed = obligations.get(loaded.actor.id)
+    const owed = obligations.get(loaded.actor)
     const actor: Actor = {
       ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
       epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id),
-      mailbox: [], busy: false, lost: false, desk: owed?.desk ?? new Desk(), touched: performance.now(), settling: [],
+      mailbox: [], busy: false, lost: undefined, desk: owed?.desk ?? new Desk(), touched: performance.now(), settling: [],
       breaks: owed?.breaks?.pos === loaded.head.pos ? owed.breaks : undefined
     }
     residents.enter(actor)
     // A birth that is tried again may find that the first one has arrived: until it is committed, that one is owed.
-    if (!unborn) obligations.met(actor.ref.id)
+    if (!unborn) obligations.met(actor.ref)
     return actor
   }
 
   /** Another node has it, or nothing is left to do: what is on its desk is nobody's. */
-  const settle = ({ id, workspace }: ActorRef) => {
-    const owed = obligations.get(id)
-    // An id is unique, but who asked may be of another workspace.
-    if (owed?.ref.workspace !== workspace) return
-    owed.desk.endAll()
-    obligations.met(id)
+  const settle = (ref: ActorRef) => {
+    obligations.get(ref)?.desk.endAll()
+    obligations.met(ref)
   }
 
   const setAside = Effect.fnUntraced(function*({ actor: ref, epoch }: Claimed, times: number) {
@@ -92,7 +89,7 @@ export const makeActivation = <Snapshot, Request>(
 
   const takeUp = Effect.fnUntraced(function*(claimed: Claimed, wanted: Wanted) {
     const { actor: ref, head, mine } = claimed
-    const { breaks, held = false } = obligations.get(ref.id) ?? {}
+    const { breaks, held = false } = obligations.get(ref) ?? {}
     const times = claimed.fruitless + (breaks?.pos === head.pos ? breaks.times : 0)
     const givenUp = isAside(head) || (head.runnableAt !== null && times >= fruitlessLimit)
     if (wanted === "due" && givenUp && (isAside(head) || times >= fruitlessLimit + farewells)) {
@@ -145,7 +142,7 @@ export const makeActivation = <Snapshot, Request>(
           : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
       }
       if (closed() && !owned) return Effect.fail(new Draining())
-      const pauseMs = wanted === "asked" ? obligations.brokenFor(ref.id) : 0
+      const pauseMs = wanted === "asked" ? obligations.brokenFor(ref) : 0
       if (pauseMs > 0) return Effect.fail(new Unreachable({ retryAfterSeconds: Math.ceil(pauseMs / 1_000) }))
       // Two nodes without a lease would take an actor from each other for ever.
       if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds }))
@@ -172,9 +169,10 @@ export const makeActivation = <Snapshot, Request>(
   const serve = Effect.sync(() => {
     if (lease.fenced()) return
     for (const ref of obligations.ready()) {
-      if (served.has(ref.id)) continue
-      served.add(ref.id)
-      fork(hands.withPermits(1)(unasked(ref, find(ref, true, "due"))).pipe(Effect.ensuring(Effect.sync(() => served.delete(ref.id)))))
+      const name = nameOf(ref)
+      if (served.has(name)) continue
+      served.add(name)
+      fork(hands.withPermits(1)(unasked(ref, find(ref, true, "due"))).pipe(Effect.ensuring(Effect.sync(() => served.delete(name)))))
     }
   })
 

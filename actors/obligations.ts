@@ -39,6 +39,8 @@ export interface Owed<Request> {
 /** The journal did not answer; or the actor's own code or data stopped it. */
 type Why = "unanswered" | "broken"
 
+type Whose = Pick<ActorRef, "id" | "workspace">
+
 /** Longer than any statement takes, wherever it hangs. */
 const unbornMs = 60_000
 
@@ -51,6 +53,8 @@ const pause = (times: number, { first, most }: typeof brokenMs) => Math.min(most
 
 export class Obligations<Request> {
   private readonly owed = new Map<string, Owed<Request>>()
+  /** An id is unique, but who asks with one may be of another workspace. */
+  private readonly key = ({ id, workspace }: Whose) => `${workspace}/${id}`
   private readonly now: () => number
 
   /** `now`: milliseconds. */
@@ -62,25 +66,25 @@ export class Obligations<Request> {
     return this.owed.size
   }
 
-  get(id: string): Owed<Request> | undefined {
-    return this.owed.get(id)
+  get(ref: Whose): Owed<Request> | undefined {
+    return this.owed.get(this.key(ref))
   }
 
   /** An actor has left memory with something to do: it is to be taken up again. `breaks` of one that broke, `unborn` one whose birth has no answer. */
   lost({ breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean }, why: Why, held = true) {
-    this.owed.set(ref.id, this.paused({ ref, desk, breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 }, why))
+    this.owed.set(this.key(ref), this.paused({ ref, desk, breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 }, why))
   }
 
   /** An attempt to take it up came to nothing: it may be this node's by now. `pos`: where it broke. */
   failed(ref: ActorRef, why: Why, pos?: number) {
-    const before = this.owed.get(ref.id) ?? { ref, desk: new Desk<Request>(), breaks: undefined, held: false, unbornUntil: undefined, attempts: 0 }
+    const before = this.get(ref) ?? { ref, desk: new Desk<Request>(), breaks: undefined, held: false, unbornUntil: undefined, attempts: 0 }
     const breaks = pos === undefined ? before.breaks : brokenAt(before.breaks, pos)
-    this.owed.set(ref.id, this.paused({ ...before, breaks, attempts: before.attempts + 1 }, why))
+    this.owed.set(this.key(ref), this.paused({ ...before, breaks, attempts: before.attempts + 1 }, why))
   }
 
   /** The journal knows no such actor. Whether that settles it: not while its birth may still be on its way. */
   unknown(ref: ActorRef): boolean {
-    const until = this.owed.get(ref.id)?.unbornUntil
+    const until = this.get(ref)?.unbornUntil
     if (until === undefined || until <= this.now()) return true
     this.failed(ref, "unanswered")
     return false
@@ -92,18 +96,18 @@ export class Obligations<Request> {
   }
 
   /** It is back in memory, another node has it, or nothing is left to do. */
-  met(id: string) {
-    this.owed.delete(id)
+  met(ref: Whose) {
+    this.owed.delete(this.key(ref))
   }
 
   /** Others may take them from now on. */
   released() {
-    for (const [id, owed] of this.owed) this.owed.set(id, { ...owed, held: false })
+    for (const [key, owed] of this.owed) this.owed.set(key, { ...owed, held: false })
   }
 
   /** Milliseconds until one that broke is tried again; 0 for any other. */
-  brokenFor(id: string) {
-    const owed = this.owed.get(id)
+  brokenFor(ref: Whose) {
+    const owed = this.get(ref)
     return owed?.breaks === undefined ? 0 : Math.max(0, owed.at - this.now())
   }
 

@@ -11,8 +11,14 @@ export const together = (all: ReadonlyArray<Written>): Written | undefined => {
   const put = new Map<string, InputRow>()
   const drop = new Set<string>()
   for (const { inputs } of all) {
-    for (const id of inputs?.drop ?? []) if (drop.add(id)) put.delete(id)
-    for (const row of inputs?.put ?? []) if (put.set(row.id, row)) drop.delete(row.id)
+    for (const id of inputs?.drop ?? []) {
+      drop.add(id)
+      put.delete(id)
+    }
+    for (const row of inputs?.put ?? []) {
+      put.set(row.id, row)
+      drop.delete(row.id)
+    }
   }
   const waits = lastOf(all.flatMap((written) => written.waits ?? []))
   const spends = all.flatMap((written) => written.spent ?? [])

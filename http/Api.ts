@@ -17,7 +17,7 @@
  *    `Schema.optional(..)` (http/Validate.ts). Every property of a body is strict; optional ones are `optionalKey`.
  *    Created things: `.pipe(HttpApiSchema.status(201))`, Location by `created(..)` of http/answers.ts.
  *    operationId is `<group>.<endpoint>`; `OpenApi.annotations({ summary, description })` for the reference.
- * 2. Add the group to the list below. Middleware and prefix follow by themselves.
+ * 2. Add the group to the list below, where its work comes. Middleware and prefix follow by themselves.
  * 3. `http/<group>/handlers.ts`: `HttpApiBuilder.group(Api, "<group>", (handlers) => …)`, a layer named `<Group>Handlers`;
  *    `yield* Caller` for workspace and principal; refuse with `new Refused({ error, message })`; outages of journal and database pass as they are.
  *    POST that changes something: `yield* idempotent((key) => …)` (http/Idempotency.ts); OpenAPI shows the header by itself.
@@ -55,13 +55,16 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 - **Credentials.** \`Authorization: Bearer <key>\`. Each operation names the scope that it needs.
 - **Errors.** One shape for all: \`error\` is a stable word to act on, \`code\` a finer cause, \`message\` for people. \`X-Request-Id\` names the request.
 - **Strictness.** Unknown fields and parameters are refused; answers may grow fields at any time.
+- **Samples.** They take the address and the key from the shell: \`url=http://127.0.0.1:4100 key=trp_…\`. Of a development server they name the demo agent; ids that only you know are variables too, such as \`threadId=thr_…\`.
 - **Lists.** \`nextCursor\` is there while more rows remain: pass it back as \`cursor\`.
 - **Repeats.** A POST with an \`Idempotency-Key\` takes effect once in 24 hours, however often it is sent.
 - **Changes.** PATCH is a JSON Merge Patch; with \`If-Match\` it holds only for the version that you have read.`
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    AgentsApi, AuthApi, ConnectionsApi, EventsApi, HooksApi, IdentitiesApi, LimitsApi, MessagesApi, ModelsApi, NodesApi, OperationsApi, ProfilesApi, QueueApi, RolesApi, StreamsApi, ThreadsApi, ToolsApi, ToolsetsApi, WaitsApi
+    // In the order of work, which the reference shows: what an agent needs, what it does, who and what it may ask, who may do what.
+    ModelsApi, ProfilesApi, AgentsApi, ThreadsApi, MessagesApi, EventsApi, StreamsApi, QueueApi, WaitsApi, ToolsApi,
+    ToolsetsApi, ConnectionsApi, RolesApi, HooksApi, OperationsApi, AuthApi, IdentitiesApi, LimitsApi, NodesApi
   )
 ).annotateMerge(OpenApi.annotations({
   title: "Troupe",

@@ -1,6 +1,6 @@
 /**
- * Authentication as the contract sees it: two bearer schemes, and what each endpoint asks of a
- * credential (specification, Authentication; design, section 14). The gate carries it out.
+ * Authentication as the contract sees it: three bearer schemes, and what each endpoint asks of a
+ * credential (specification, Authentication). The gate carries it out.
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, OpenApi } from "effect/http-api"

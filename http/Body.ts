@@ -7,12 +7,13 @@
  * B4. A body that does not come in one piece takes room while it comes (Room.ts).
  * B5. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Schema } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
 import { deeperThan } from "../src/domain/depth.ts"
 import { failing, goOn, isDone } from "../src/now.ts"
 import { limits } from "../src/domain/limits.ts"
+import { everyProblem } from "../src/domain/strict.ts"
 import { isRefused, Refused } from "./errors.ts"
 import { header } from "./headers.ts"
 import type { Arriving, Room } from "./Room.ts"
@@ -37,6 +38,8 @@ type BodyRefusal = Refused<"invalid_request" | "payload_too_large" | "unsupporte
 export interface Sender {
   readonly room: Room["Service"]
   readonly keyId: string
+  /** Told the bytes that came of a body in chunks, whatever becomes of it: of others they are known before. */
+  readonly took: (bytes: number) => void
 }
 
 const checked = (bytes: Uint8Array): string | BodyRefusal => {
@@ -56,7 +59,7 @@ const isBodiless = (request: HttpServerRequest.HttpServerRequest) =>
   header(request, "transfer-encoding") === undefined && (header(request, "content-length") ?? "0") === "0"
 
 /** Reads straight from Node's request: for a body of one packet this is a single event. */
-const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room }: Sender) =>
+const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room, took }: Sender) =>
   Effect.callback<string, BodyRefusal>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
@@ -64,9 +67,13 @@ const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room }: Sen
     const chunks: Array<Buffer> = []
     let bytes = 0
     let arriving: Arriving | undefined
-    const stop = () => {
+    const over = () => {
+      if (Number.isNaN(announced)) took(bytes)
       arriving?.done()
       arriving = undefined
+    }
+    const stop = () => {
+      over()
       source.off("data", onData)
       source.off("end", onEnd)
       source.off("error", onCut)
@@ -98,8 +105,7 @@ const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room }: Sen
     // What is complete has no more to say: its listeners go with it.
     const onEnd = () => {
       complete = true
-      arriving?.done()
-      arriving = undefined
+      over()
       resume(done(checked(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))))
     }
     const onCut = () => {
@@ -159,6 +165,7 @@ export const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Eff
  */
 export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })
+  const every = everyProblem(schema)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<S["Type"], Refused<"invalid_request">> =>
     goOn(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
       let json: unknown
@@ -167,6 +174,6 @@ export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: 
       } catch {
         return Effect.fail(badJson("not valid JSON"))
       }
-      return failing(decode(json), refuseBody)
+      return failing(decode(json), (error) => refuseBody(every(json, error)))
     })
 }

@@ -12,6 +12,7 @@ import { Context, Effect, Layer, type Types } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import type { Scope } from "../src/domain/apiKey.ts"
+import { limits } from "../src/domain/limits.ts"
 import { DeliveryTokens } from "../src/hooks/deliveryToken.ts"
 import { Tenant } from "../src/store/tenants.ts"
 import { addressOf } from "./address.ts"
@@ -21,15 +22,16 @@ import { receive, receiveNothing, textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused, toResponse } from "./errors.ts"
-import { bearerOf, connectionOf } from "./headers.ts"
+import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Room } from "./Room.ts"
-import { parameterNames, refuseInput, refuseQuery } from "./Validate.ts"
+import { problemsAt, refuseInput, refusingQuery } from "./Validate.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]
-type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+type Sent = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Sent>
 
 const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
 
@@ -49,8 +51,11 @@ const answers = {
   disabled: toResponse(new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" }))
 }
 
-/** What a failure of the handler is for the client; undefined for what is nobody's fault but ours. */
-const refusalOf = (error: unknown) => HttpApiError.HttpApiSchemaError.is(error) ? refuseInput(error) : toRefused(error)
+/** Bytes of its body as its head says, and no more than any body may have. */
+const announced = (request: Request) => Math.min(limits.bodyBytes, Number(header(request, "content-length") ?? 0))
+
+/** Nothing for streams, which have a rule of their own. */
+const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) => body._tag === "Uint8Array" ? body.contentLength : 0
 
 /** What handlers know of a request beside itself; a caller is the same object as long as it is remembered. */
 const contexts = new WeakMap<Caller["Service"], Context.Context<Caller>>()
@@ -65,7 +70,7 @@ const contextOf = (caller: Caller["Service"]) => {
 export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
   const credentials = yield* Credentials
   const quotas = yield* Quotas
-  const { stranger, take } = yield* RateLimit
+  const { count, stranger, take } = yield* RateLimit
   const room = yield* Room
   const tokens = yield* DeliveryTokens
 
@@ -88,16 +93,22 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
     const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
     if (found._tag === "None") throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
     const { delivery, lease, scopes, stores } = found.value
-    const parameters = parameterNames(endpoint.query)
+    const refuseQuery = refusingQuery(endpoint.query)
+    const every = problemsAt(endpoint)
     const takesBody = endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
     const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scopes.join(" or ")}` })
 
     const refusedScope = toResponse(outOfScope)
 
-    // Made once: only the Caller differs between requests.
+    // Made once: only what is in the context differs between requests.
     const answered = Effect.catch(handler, (error) => {
-      const refused = refusalOf(error)
-      return refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
+      // Undefined for what is nobody's fault but ours.
+      const answer = (refused: Refused | undefined) => refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
+      if (!HttpApiError.HttpApiSchemaError.is(error)) return answer(toRefused(error))
+      return Effect.contextWith((context: Context.Context<Sent>) => {
+        const body = error.kind === "Payload" ? textOf(Context.get(context, HttpServerRequest.HttpServerRequest)) : Effect.succeed("")
+        return Effect.flatMap(body, (text) => answer(refuseInput(error, () => every(error, text, Context.get(context, HttpServerRequest.ParsedSearchParams)))))
+      })
     })
 
     /** Counts the body of what was taken. */
@@ -109,7 +120,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
     const enter = (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
       if (credential.identityDisabled) return Effect.succeed(answers.disabled)
       if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
-      const refused = refuseQuery(parameters, sent)
+      const refused = refuseQuery(sent)
       if (refused !== undefined) return Effect.succeed(toResponse(refused))
       const { caller } = credential
       const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
@@ -117,7 +128,9 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       const handled = Effect.provideContext(answered, contextOf(caller))
       const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
       return takesBody !== undefined
-        ? Effect.matchEffect(takesBody(request, { room, keyId: credential.caller.keyId }), { onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused)) })
+        ? Effect.matchEffect(takesBody(request, { room, keyId: credential.caller.keyId, took: (bytes) => count(credential.caller, bytes) }), {
+          onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused))
+        })
         : provided
     }
 
@@ -127,9 +140,12 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
     }
 
     const limited = take === undefined ? roomy : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
-      const { headers, refused } = take(credential.caller)
+      const { headers, refused } = take(credential.caller, announced(request))
       return refused === undefined
-        ? Effect.map(roomy(request, sent, credential), HttpServerResponse.setHeaders(headers))
+        ? Effect.map(roomy(request, sent, credential), (response) => {
+          count(credential.caller, sizeOf(response))
+          return HttpServerResponse.setHeaders(response, headers)
+        })
         : Effect.succeed(toResponse(refused, headers))
     }
 
@@ -144,7 +160,7 @@ export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
       })
     }
 
-    return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams>) => {
+    return Effect.contextWith((context: Context.Context<Sent>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
       const token = bearerOf(request)

@@ -1,5 +1,5 @@
 /**
- * Idempotency-Key on every POST (design, section 18): the same request sent twice takes effect once
+ * Idempotency-Key on every POST: the same request sent twice takes effect once
  * and gets the same answer.
  *
  * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept, and of the body one that

@@ -8,7 +8,9 @@
  * P2. A piece is at most one head, or a body up to its end: of the next request not a byte is parsed.
  * P3. While bytes are held back the socket is not read; at most `heldBytes` of them are held.
  * P4. The event loop turns between two requests of one packet: others are served meanwhile.
- * P5. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
+ * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that answer, which says
+ *     so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as somebody's work.
+ * P6. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
  */
 import type { NonSharedBuffer } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -16,6 +18,9 @@ import type { Socket } from "node:net"
 
 /** A peer that sends more than this ahead of its answers is cut: it takes a client that reads nothing and goes on sending. */
 const heldBytes = 256 * 1024
+
+/** A client that pipelines asks again, by another connection, what was not answered (RFC 9112, section 9.3.2). */
+const mostInRow = 100
 
 /** Pieces passed on before the event loop turns. */
 const piecesAtOnce = 32
@@ -45,21 +50,25 @@ export class Peer {
   /** The answer is an event stream, which has its own rule for readers that stall. */
   streaming = false
   private readonly parse: (piece: NonSharedBuffer) => void
-  private readonly overfull: () => void
+  private readonly onCut: () => void
   private held: NonSharedBuffer | undefined
   private turning = false
+  /** Requests of which each came before the answer to the one before it. */
+  private inRow = 0
+  /** The request under way is its last: what comes behind it is read, so that the end is no reset, and let go. */
+  private ending = false
   /** Bytes of the body that are still to come, where its length was announced. */
   private bodyLeft: number | undefined
   /** The last bytes of a piece that may hold the beginning of `endOfHead`. */
   private tail = ""
 
-  /** Takes the socket over from Node's server, which has just set its parser up on it. `overfull` is called when P3 cuts it. */
-  constructor(socket: Socket, overfull: () => void) {
+  /** Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3 or P5 ends it. */
+  constructor(socket: Socket, onCut: () => void) {
     const [parse] = socket.listeners("data")
     if (parse === undefined) throw new Error("Node's HTTP server no longer listens to its sockets' data")
     this.socket = socket
     this.parse = (piece) => { parse.call(socket, piece) }
-    this.overfull = overfull
+    this.onCut = onCut
     socket.removeAllListeners("data")
     // Node stops reading the socket behind JavaScript's back as soon as anybody listens.
     socket.on("data", (bytes) => {
@@ -78,6 +87,11 @@ export class Peer {
     this.tail = ""
     this.bodyLeft = request.headers["transfer-encoding"] === undefined ? Number(request.headers["content-length"] ?? 0) : undefined
     response.on("close", this.answered)
+    this.inRow++
+    if (this.inRow < mostInRow) return
+    this.ending = true
+    this.onCut()
+    response.shouldKeepAlive = false
   }
 
   /** Its request came with that credential, which is good. */
@@ -109,13 +123,16 @@ export class Peer {
 
   private take(bytes: NonSharedBuffer) {
     // Node's own reading of bodies resumes the socket now and then.
-    if (this.held === undefined) this.pass(bytes)
-    else this.hold(Buffer.concat([this.held, bytes]))
+    if (this.held === undefined) {
+      if (this.isIdle) this.inRow = 0
+      this.pass(bytes)
+    } else this.hold(Buffer.concat([this.held, bytes]))
   }
 
   private pass(bytes: NonSharedBuffer) {
     let rest = bytes
     for (let pieces = 0; rest.length > 0 && !this.socket.destroyed; pieces++) {
+      if (this.ending && !this.receiving) return
       if (this.response !== undefined && !this.receiving) return this.hold(rest)
       if (pieces === piecesAtOnce) {
         this.hold(rest)
@@ -134,7 +151,7 @@ export class Peer {
     this.held = bytes
     this.socket.pause()
     if (bytes.length > heldBytes) {
-      this.overfull()
+      this.onCut()
       this.socket.destroy()
     }
   }

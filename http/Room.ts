@@ -1,13 +1,13 @@
 /**
  * How much of this node's memory clients may hold with what is under way: answers that nobody reads, bodies that do not end.
  *
- * R1. Answers: what the kernel has not taken. At most `answerBytes` for the node (503 above), `answersPerKey` of one key at
+ * H1. Answers: what the kernel has not taken. At most `answerBytes` for the node (503 above), `answersPerKey` of one key at
  *     once and `shareBytes` of it (429 above). Looked at as often as every 50 ms while requests come: no request pays for it.
  *     Of one key no more than its share counts for the node, however much came between two looks. Answers to requests without
  *     a good credential do not count: they are a few bytes, or the same ones for all (reference.ts).
- * R2. Bodies: what has come of those that did not come in one piece. At most `bodyBytes` for the node (503 above), and of
+ * H2. Bodies: what has come of those that did not come in one piece. At most `bodyBytes` for the node (503 above), and of
  *     one key `bodiesPerKey` at once and `shareBytes` (429 above).
- * R3. A key is refused for what it holds itself before anybody is refused for what all hold.
+ * H3. A key is refused for what it holds itself before anybody is refused for what all hold.
  */
 import { Context, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"

@@ -1,4 +1,4 @@
-/** Everything that this server answers: the interface, its reference, the probes, metrics unless they are elsewhere; and the frame around them. */
+/** Everything that this server answers: the interface, its reference, the way there, the probes, metrics unless they are elsewhere; and the frame around them. */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AgentsHandlers } from "./agents/handlers.ts"
@@ -21,6 +21,7 @@ import { ProfilesHandlers } from "./profiles/handlers.ts"
 import { QueueHandlers } from "./queue/handlers.ts"
 import * as reference from "./reference.ts"
 import { RolesHandlers } from "./roles/handlers.ts"
+import * as root from "./root.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 import { ToolsHandlers } from "./tools/handlers.ts"
@@ -36,9 +37,10 @@ const Handlers = Layer.mergeAll(
 const common = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
   reference.layer(Api),
-  probes.layer
+  probes.layer,
+  root.layer
 )
-const paths = [...probes.probePaths, ...reference.referencePaths]
+const paths = [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths]
 
 export const Routes = Layer.mergeAll(common, metrics.layer, Frame.layer(Api, [...paths, metrics.metricsPath]))
 

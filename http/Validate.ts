@@ -1,14 +1,18 @@
 /**
  * Strict input: schemas for parameters, and how a schema's complaint becomes a 400 that says where
- * and why (design, House rules). Values that a client sent are never repeated in a message.
+ * and why. Values that a client sent are never repeated in a message.
  */
-import { Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
-import type { HttpApiError } from "effect/http-api"
+import { Result, Schema, SchemaTransformation } from "effect"
+import type { HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { fieldsBeside, keyText, type Problem, problemsOf, sentence } from "../src/domain/problems.ts"
+import { everyProblem } from "../src/domain/strict.ts"
 import type { UrlProblem } from "../src/outbound/urls.ts"
 import { Refused } from "./errors.ts"
+import { canonical } from "./headerName.ts"
 
 const digits = (what: string, format: string) =>
-  Schema.String.check(Schema.isPattern(/^\d{1,19}$/, { expected: what })).annotate({ format })
+  // What is behind it counts on digits.
+  Schema.String.check(Schema.isPattern(/^\d{1,19}$/, { expected: what }).abort()).annotate({ format })
 
 /**
  * A whole number in a query, `minimum` to `maximum`: decimal digits only, so neither `1e2` nor ` 5`
@@ -47,103 +51,17 @@ export const flag = Schema.Literals(["true", "false"]).pipe(
   )
 )
 
-interface Problem {
-  /** `content[1].text`; empty for the whole. */
-  readonly path: string
-  readonly message: string
-  readonly unknown: boolean
-}
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const expected = (message: string) => {
-  const text = message.replace(/^Expected /, "")
-  return text === message && /^(must|is|may|cannot)\b/.test(text) ? text : `expected ${text}`
-}
-
-/** Keys are the client's own words: shortened, and without what a terminal would act on. */
-const keyText = (key: PropertyKey) => {
-  const text = String(key).replace(/[\p{Cc}\p{Cs}]/gu, "\uFFFD")
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text
-}
-
-const append = (path: string, key: PropertyKey) =>
-  typeof key === "number" ? `${path}[${key}]` : path === "" ? keyText(key) : `${path}.${keyText(key)}`
-
-const article = { String: "a string", Number: "a number", Boolean: "true or false", Arrays: "an array", Objects: "an object" } as const
-
-const isArticle = (tag: string): tag is keyof typeof article => Object.hasOwn(article, tag)
-
-const typeText = (ast: SchemaAST.AST): string | undefined => {
-  // HttpApi holds every body against a union, be it of one.
-  if (ast._tag === "Union" && ast.types.length === 1) return typeText(ast.types[0]!)
-  return isArticle(ast._tag) ? article[ast._tag] : undefined
-}
-
-const discriminators = ["type", "kind"]
-
-/** The values of a property by which the members of a union differ, such as `type`. */
-const discriminator = (union: SchemaAST.Union): string | undefined => {
-  const [only] = union.types
-  if (union.types.length === 1 && only?._tag === "Union") return discriminator(only)
-  for (const by of discriminators) {
-    const names = union.types.map((type) => {
-      if (type._tag !== "Objects") return undefined
-      const tag = type.propertySignatures.find((property) => property.name === by)
-      return tag?.type._tag === "Literal" ? JSON.stringify(tag.type.literal) : undefined
-    })
-    if (names.length > 0 && names.every((name) => name !== undefined)) return `an object whose ${by} is ${names.join(" or ")}`
-  }
-  return undefined
-}
-
-const walk = (issue: SchemaIssue.Issue, path: string): Problem => {
-  switch (issue._tag) {
-    case "Pointer":
-      return walk(issue.issue, issue.path.reduce<string>(append, path))
-    case "Composite":
-      return walk(issue.issues[0], path)
-    case "Encoding":
-      return walk(issue.issue, path)
-    case "MissingKey":
-      return { path, message: "is required", unknown: false }
-    case "UnexpectedKey":
-      return { path, message: "unknown field", unknown: true }
-    case "AnyOf": {
-      const only = issue.issues[0]
-      if (only !== undefined && issue.issues.length === 1) return walk(only, path)
-      const named = typeText(issue.ast) ?? discriminator(issue.ast)
-      if (named !== undefined) return { path, message: `expected ${named}`, unknown: false }
-      break
-    }
-    case "InvalidType": {
-      const named = typeText(issue.ast)
-      if (named !== undefined) return { path, message: `expected ${named}`, unknown: false }
-      break
-    }
-    case "Filter":
-      if (issue.issue._tag === "Pointer" || issue.issue._tag === "Composite") return walk(issue.issue, path)
-      break
-  }
-  const [first] = format(issue).issues
-  return { path, message: expected(first?.message ?? "another value"), unknown: false }
-}
-
-/** Where and why a value does not fit its schema: the first problem. */
-export const describe = (issue: SchemaIssue.Issue) => walk(issue, "")
-
-const sentence = (problem: Problem) => problem.path === "" ? `the body: ${problem.message}` : `${problem.path}: ${problem.message}`
-
 /** The refusal of a body that is no JSON, or not as JSON is allowed here. */
 export const badJson = (why: string) => new Refused({ error: "invalid_request", message: `the body: ${why}`, code: "invalid_json" })
 
-/** The refusal of a body that does not fit. */
+/** The refusal of a body that does not fit: the code is the first problem's. Where a field of its own is unknown, it says which are known. */
 export const refuseBody = (error: Schema.SchemaError) => {
-  const problem = describe(error.issue)
+  const problems = problemsOf(error.issue)
+  const known = fieldsBeside(error.issue)
   return new Refused({
     error: "invalid_request",
-    message: sentence(problem),
-    code: problem.unknown ? "unknown_field" : "invalid_body"
+    message: `${sentence(problems, "the body")}${known === undefined ? "" : `; this body takes ${known.join(", ")}`}`,
+    code: problems[0]?.unknown === true ? "unknown_field" : "invalid_body"
   })
 }
 
@@ -156,42 +74,72 @@ const codesOfParameters: Readonly<Record<string, string | undefined>> = { limit:
 
 /**
  * The refusal of a request part that does not fit. A path whose ids do not have their form leads
- * nowhere: 404. What the server itself cannot encode is not the client's fault: undefined.
+ * nowhere: 404, which says so. What the server itself cannot encode is not the client's fault: undefined.
+ * `every`: all that is wrong with the part, where it may be more than the error tells.
  */
-export const refuseInput = (error: HttpApiError.HttpApiSchemaError) => {
+export const refuseInput = (error: HttpApiError.HttpApiSchemaError, every: () => Schema.SchemaError) => {
   switch (error.kind) {
     case "Params":
-      return new Refused({ error: "not_found", message: "no such resource" })
+      return new Refused({ error: "not_found", message: sentence(problemsOf(error.cause.issue), "the path") })
     case "Query":
     case "Headers": {
-      const problem = describe(error.cause.issue)
+      const problems = problemsOf(every().issue)
       return new Refused({
         error: "invalid_request",
-        message: sentence(problem),
-        code: error.kind === "Headers" ? "invalid_header" : codesOfParameters[problem.path] ?? "invalid_parameter"
+        message: sentence(error.kind === "Headers" ? problems.map((problem) => ({ ...problem, path: canonical(problem.path) })) : problems, "the request"),
+        code: error.kind === "Headers" ? "invalid_header" : codesOfParameters[problems[0]?.path ?? ""] ?? "invalid_parameter"
       })
     }
     case "Payload":
-      return error.cause.issue._tag === "InvalidValue" ? badJson("not valid JSON") : refuseBody(error.cause)
+      return error.cause.issue._tag === "InvalidValue" ? badJson("not valid JSON") : refuseBody(every())
     default:
       return undefined
   }
 }
 
-/** Names of a parameter schema's properties. */
-export const parameterNames = (schema: Schema.Constraint | undefined): ReadonlySet<string> =>
-  new Set(schema?.ast._tag === "Objects" ? schema.ast.propertySignatures.map((property) => String(property.name)) : [])
+type Sent = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** Refuses unknown and repeated query parameters: `after_seq` is not `afterSeq`. */
-export const refuseQuery = (known: ReadonlySet<string>, sent: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>) => {
-  for (const name in sent) {
-    if (!known.has(name)) {
-      const hint = known.size === 0 ? "this endpoint takes none" : `this endpoint takes ${[...known].join(", ")}`
-      return new Refused({ error: "invalid_request", message: `${keyText(name)}: unknown query parameter; ${hint}`, code: "unknown_parameter" })
-    }
-    if (Array.isArray(sent[name])) {
-      return new Refused({ error: "invalid_request", message: `${name}: given more than once`, code: "repeated_parameter" })
-    }
+/** A schema of which HttpApi keeps no type: it decodes what was sent, and needs nothing for it. */
+const untyped = ({ ast }: Schema.Constraint) => Schema.make<Schema.ConstraintDecoder<unknown>>(ast)
+
+/** All that is wrong with the body and the query of an endpoint. */
+export const problemsAt = ({ payload, query }: Pick<HttpApiEndpoint.Top, "payload" | "query">) => {
+  const [found] = payload.values()
+  const ofBody = found === undefined || found.encoding._tag === "Stream" ? undefined : everyProblem(untyped(Schema.Union(found.schemas)))
+  const ofQuery = query === undefined ? undefined : everyProblem(untyped(Schema.toCodecArrayFromSingle(query)), { onExcessProperty: "ignore" })
+  return ({ cause, kind }: HttpApiError.HttpApiSchemaError, body: string, sent: Sent) =>
+    kind === "Payload" && ofBody !== undefined ? ofBody(JSON.parse(body), cause) : kind === "Query" && ofQuery !== undefined ? ofQuery(sent, cause) : cause
+}
+
+/**
+ * Refuses unknown and repeated query parameters of an endpoint: `after_seq` is not `afterSeq`. What is wrong with the others is told with them;
+ * where they alone are wrong, HttpApi says so.
+ */
+export const refusingQuery = (schema: Schema.Constraint | undefined) => {
+  const known = new Set(schema?.ast._tag === "Objects" ? schema.ast.propertySignatures.map((property) => String(property.name)) : [])
+  const decode = schema === undefined ? undefined : Schema.decodeUnknownResult(untyped(Schema.toCodecArrayFromSingle(schema)))
+  const every = schema === undefined ? undefined : everyProblem(untyped(Schema.toCodecArrayFromSingle(schema)), { onExcessProperty: "ignore" })
+  const hint = known.size === 0 ? "this endpoint takes none" : `this endpoint takes ${[...known].join(", ")}`
+
+  const problemsOfOthers = (sent: Sent): ReadonlyArray<Problem> => {
+    const others = Object.fromEntries(Object.entries(sent).filter(([name, value]) => known.has(name) && !Array.isArray(value)))
+    const fit = decode?.(others)
+    return fit === undefined || every === undefined || Result.isSuccess(fit) ? [] : problemsOf(every(others, fit.failure).issue)
   }
-  return undefined
+
+  return (sent: Sent) => {
+    const strays: Array<Problem> = []
+    for (const name in sent) {
+      if (!known.has(name)) strays.push({ path: keyText(name), message: "unknown query parameter", unknown: true })
+      else if (Array.isArray(sent[name])) strays.push({ path: name, message: "given more than once", unknown: false })
+    }
+    const [first] = strays
+    if (first === undefined) return undefined
+    const isUnknown = strays.some(({ unknown }) => unknown)
+    return new Refused({
+      error: "invalid_request",
+      message: `${sentence([...strays, ...problemsOfOthers(sent)], "the query")}${isUnknown ? `; ${hint}` : ""}`,
+      code: first.unknown ? "unknown_parameter" : "repeated_parameter"
+    })
+  }
 }

@@ -1,10 +1,10 @@
 /**
  * Whom a request without a good credential is counted for: the address that it came from.
  *
- * A1. A peer with a public address is counted as itself, whatever its headers say.
- * A2. A peer on this machine or on a private network may be a proxy: what it names last in X-Forwarded-For, which it has
+ * S1. A peer with a public address is counted as itself, whatever its headers say.
+ * S2. A peer on this machine or on a private network may be a proxy: what it names last in X-Forwarded-For, which it has
  *     seen itself, is counted beside it. So nobody is counted for another one, and behind one proxy everybody for himself.
- * A3. An IPv6 address stands for its /64: that is what one subscriber has.
+ * S3. An IPv6 address stands for its /64: that is what one subscriber has.
  */
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"

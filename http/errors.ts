@@ -1,7 +1,7 @@
 /**
  * The one table of refusals: every `error` word of the interface with its status, and how typed
  * errors of the rooms below become an ErrorResponse. Nothing else in the server knows a status code
- * of an error (design, section 15).
+ * of an error.
  *
  * E1. An endpoint declares the words it may refuse with: `error: refuses("not_found", "turn_conflict")`.
  *     The compiler holds its handler to them, and OpenAPI shows them.
@@ -10,16 +10,17 @@
  */
 import { Data, Predicate, Schema, SchemaTransformation } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { described } from "../src/domain/described.ts"
 import { JournalUnavailable, type OwnedElsewhere, type Superseded } from "../src/journal/Journal.ts"
 import type { DatabaseUnavailable } from "../src/store/Database.ts"
 import type { Unjudged } from "../src/tools/Schemas.ts"
 
 export const ErrorResponse = Schema.Struct({
-  error: Schema.String,
-  message: Schema.String,
-  code: Schema.optionalKey(Schema.String),
-  attemptsRemaining: Schema.optionalKey(Schema.Int),
-  retryAfterSeconds: Schema.optionalKey(Schema.Int)
+  error: described(Schema.String, "What is wrong, as a stable word to act on."),
+  message: described(Schema.String, "What is wrong, for people. It says which field, where one is."),
+  code: described(Schema.optionalKey(Schema.String), "A finer cause, for machines."),
+  attemptsRemaining: described(Schema.optionalKey(Schema.Int), "How many more attempts are taken."),
+  retryAfterSeconds: described(Schema.optionalKey(Schema.Int), "Seconds after which to try again: what the header Retry-After says.")
 }).annotate({ identifier: "ErrorResponse" })
 export type ErrorResponse = typeof ErrorResponse.Type
 

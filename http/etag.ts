@@ -1,10 +1,16 @@
 /** ETag and If-Match (RFC 9110) of configuration resources: a whole number that rises with every change. */
 import { Schema } from "effect"
+import { described } from "../src/domain/described.ts"
 
 export const etag = (revision: number) => `"${revision}"`
 
+/** An empty one is a slip, such as a variable of a shell that was never set: it says so, not that the resource has changed. */
+const sent = Schema.String.check(Schema.makeFilter((text) => text.trim() !== "" || "an ETag, quotes and all, or *"))
+
 /** Declares the request header: `headers: IfMatch`. */
-export const IfMatch = { "if-match": Schema.optionalKey(Schema.String) }
+export const IfMatch = {
+  "if-match": described(Schema.optionalKey(sent), "An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any.")
+}
 
 /** Whether a revision meets If-Match: absent and `*` always do, a list when it holds the tag; weak tags never match. */
 export const meets = (ifMatch: string | undefined) => {

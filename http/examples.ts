@@ -1,7 +1,12 @@
-/** Bodies that the reference shows and sends: each is accepted as it stands, but for its ids. */
+/**
+ * What the reference shows and sends: each is accepted as it stands, and a second time, but for the toolset, whose namespace is
+ * taken then; the refusal names who has it. Ids are those of the demo agent, which a
+ * development server has from its first start; where only a client knows the id, its place in the path stays open.
+ */
 import type { AgentInput, AgentPatch } from "../src/domain/agent.ts"
 import type { ApiKeyInput } from "../src/domain/apiKey.ts"
 import type { ConnectionInput, ConnectionPatch } from "../src/domain/connection.ts"
+import { demoAgent, demoProfile } from "../src/domain/demo.ts"
 import type { MessageInput } from "../src/domain/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../src/domain/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../src/domain/role.ts"
@@ -9,10 +14,11 @@ import type { ThreadInput, ThreadPatch } from "../src/domain/threadInput.ts"
 import type { ToolsetInput, ToolsetPatch } from "../src/domain/toolset.ts"
 import type { DeliveryDecision, HookWaitDecision, ToolCallResult, WaitResolution } from "../src/domain/waitAnswer.ts"
 import type { HookSample } from "./hooks/api.ts"
+import { hintFrames, oneByOne, threadFrames } from "./streams/examples.ts"
 
 const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
 
-const agentInput: AgentInput = { name: "Guide", profileId: "prof_01m7y1svs7e0087pe32vr71000", description: "Shows newcomers around" }
+const agentInput: AgentInput = { name: "Guide", profileId: demoProfile, description: "Shows newcomers around" }
 const agentPatch: AgentPatch = { description: "Shows everybody around", budget: { limit: 5, window: "24h" } }
 const apiKeyInput: ApiKeyInput = { name: "Dashboard", scopes: ["read"] }
 const connectionInput: ConnectionInput = {
@@ -36,7 +42,7 @@ const roleInput: RoleInput = {
   deny: [{ tools: "*.delete*" }]
 }
 const rolePatch: RolePatch = { description: "What the support desk may do" }
-const threadInput: ThreadInput = { agentId: "agt_01m7y1svs7e0087pe32vr71000", title: "First steps", message: { content } }
+const threadInput: ThreadInput = { agentId: demoAgent, title: "First steps", message: { content } }
 const threadPatch: ThreadPatch = { title: "Next steps" }
 const toolsetInput: ToolsetInput = {
   kind: "client",
@@ -79,3 +85,10 @@ export const examples: { readonly [schema: string]: unknown } = {
   ToolsetPatch: toolsetPatch,
   WaitResolution: waitResolution
 }
+
+/** Of parameters in paths. No operation that ends or changes what it names: the next sample still needs it, as it was. */
+export const inPath = (method: string, name: unknown): string | undefined =>
+  method === "delete" || method === "patch" ? undefined : name === "agentId" ? demoAgent : name === "profileId" ? demoProfile : name === "version" ? "1" : undefined
+
+/** Of streams: frames in the order in which they come. */
+export const streamed = (path: string) => oneByOne(path.startsWith("/v1/threads/") ? threadFrames : hintFrames)

@@ -1,5 +1,5 @@
 /** What a client sent in its headers, as Node holds it: the library's own request copies all of them when it is asked for one. */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import type { HttpServerRequest } from "effect/http"
 import type { Socket } from "node:net"
 

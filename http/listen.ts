@@ -7,7 +7,7 @@
  * N4. When the scope closes, no new connection is taken, idle ones are closed, and requests under way
  *     have `drainSeconds` to end.
  */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { createServer, type Server } from "node:http"

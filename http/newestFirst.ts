@@ -1,4 +1,4 @@
-/** Pages of lists by createdAt desc with the id as tie-break (design, section 17). */
+/** Pages of lists by createdAt desc with the id as tie-break. */
 import { Effect } from "effect"
 import { toUuid } from "../src/domain/ids.ts"
 import { fromTimestamp } from "../src/domain/time.ts"

@@ -1,26 +1,31 @@
 /**
- * Pages: limits of every list, and cursors (design, sections 4 and 17).
+ * Pages: limits of every list, and cursors.
  *
- * P1. A cursor is opaque and signed: it holds where the page ended and which rows it was asked for,
+ * Q1. A cursor is opaque and signed: it holds where the page ended and which rows it was asked for,
  *     and only for the list, the path and the workspace that it was made for.
- * P2. Filters come from the cursor. One that is sent as well must agree; one that is absent in either place stands for its default.
+ * Q2. Filters come from the cursor. One that is sent as well must agree; one that is absent in either place stands for its default.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+import { described } from "../src/domain/described.ts"
 import { limits, pages } from "../src/domain/limits.ts"
+import { maxChars } from "../src/domain/text.ts"
 import { Refused } from "./errors.ts"
 import { whole } from "./Validate.ts"
 
 export type List = keyof typeof pages
 
 /** The query parameter `limit` of a list. */
-export const limitOf = (list: List) => Schema.optional(whole(1, pages[list][1]))
+export const limitOf = (list: List) => described(Schema.optional(whole(1, pages[list][1])), `Rows of a page. ${pages[list][0]} when absent.`)
 
 /** How many rows to answer with. */
 export const rowsOf = (list: List, limit: number | undefined): number => limit ?? pages[list][0]
 
 /** The query parameter `cursor`. */
-export const CursorParam = Schema.optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(limits.cursorChars)))
+export const CursorParam = described(
+  Schema.optional(Schema.String.check(Schema.isMinLength(1), maxChars(limits.cursorChars))),
+  "The `nextCursor` of the page before, for the page after it. Filters come from it."
+)
 
 /** Values of a list's filters and of its order, as texts. */
 export type Filter = Readonly<Record<string, string | undefined>>
@@ -43,7 +48,7 @@ const invalid = (message: string) => new Refused({ error: "invalid_request", cod
 export class Cursors extends Context.Service<Cursors, {
   /** `place` says what is paged, with its path ids and the workspace, such as `events thr_… wsp_…`. */
   readonly seal: (place: string, filter: Filter, after: ReadonlyArray<string | number>) => string
-  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent (P2). */
+  /** The page that is asked for: refused when the cursor is forged, of another place, or disagrees with what was sent (Q2). */
   readonly open: (place: string, cursor: string | undefined, sent: Filter, defaults?: Filter) => Effect.Effect<Page, Refused<"invalid_request">>
 }>()("troupe/http/Cursors") {
   /** `secret` is the same on every node, so that any node reads any cursor. */

@@ -1,4 +1,4 @@
-/** Refusals of workspaces that have used up a quota (design, Quotas). */
+/** Refusals of workspaces that have used up a quota. */
 import { Effect } from "effect"
 import type { Counted } from "../src/domain/quota.ts"
 import { type Exceeded, Quotas } from "../src/quotas/Quotas.ts"

@@ -1,6 +1,6 @@
 /**
  * Changes of rows that answer a request: one transaction for the change and, where the client sent
- * an Idempotency-Key, for the kept answer (design, section 18).
+ * an Idempotency-Key, for the kept answer.
  *
  * T1. A refusal rolls everything back: nothing of a refused request is written.
  */

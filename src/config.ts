@@ -1,5 +1,5 @@
 /**
- * The settings of one server process, read once from the environment (design, section 20).
+ * The settings of one server process, read once from the environment.
  *
  * Every variable is checked before anything starts, and all that is wrong is said at once, each with
  * what to do about it.
@@ -141,6 +141,18 @@ const endpoint: Read<string | undefined> = (found) => {
   return found?.replace(/\/+$/, "")
 }
 
+/** What paths are appended to: without a slash at its end. A proxy may serve the API below a path of its own. */
+const publicUrl: Read<string | undefined> = (found) => {
+  if (found === undefined) return undefined
+  const why = "give the http:// or https:// URL under which others reach this installation, such as https://troupe.example.com"
+  // The value is not repeated: it may hold a password.
+  if (!isUrl(found, ["http:", "https:"])) throw new Wrong(`is no such URL: ${why}`)
+  const { hash, href, password, search, username } = new URL(found)
+  if (username !== "" || password !== "") throw new Wrong(`holds a login, which would be sent to everybody: ${why}`)
+  if (search !== "" || hash !== "" || /[?#]/.test(found)) throw new Wrong(`has a query or a fragment, behind which no path can be appended: ${why}`)
+  return href.replace(/\/+$/, "")
+}
+
 /** Where something listens. */
 export interface Address {
   readonly host: string
@@ -167,6 +179,7 @@ const variable = <A>(name: string, read: Read<A>): Variable<A> => ({ name, read 
 const variables = {
   host: variable("TROUPE_HOST", host),
   port: variable("TROUPE_PORT", whole(0, 65_535, 4_100, "a port (0 takes a free one)")),
+  publicUrl: variable("TROUPE_PUBLIC_URL", publicUrl),
   databaseUrl: variable("TROUPE_DATABASE_URL", databaseUrl),
   natsUrls: variable("TROUPE_NATS_URL", natsUrls),
   natsCreds: variable("TROUPE_NATS_CREDS", readable("a .creds file, as nsc writes it")),
@@ -232,6 +245,7 @@ export class Settings extends Context.Service<Settings, Values & {
       migrate: options.migrate ?? true,
       host: get(variables.host),
       port: get(variables.port),
+      publicUrl: get(variables.publicUrl),
       databaseUrl: get(variables.databaseUrl),
       natsUrls: get(variables.natsUrls),
       natsCreds: get(variables.natsCreds),

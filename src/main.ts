@@ -35,6 +35,7 @@ import * as Models from "./models/layer.ts"
 import { Outbound } from "./outbound/Outbound.ts"
 import { Quotas } from "./quotas/Quotas.ts"
 import { Roles } from "./roles/Roles.ts"
+import { makeAnswers } from "./store/answers.ts"
 import { Database } from "./store/Database.ts"
 import { Directory } from "./store/Directory.ts"
 import { keysPostgres } from "./store/keysPostgres.ts"
@@ -69,10 +70,7 @@ const readiness = (leaving: Leaving) =>
     const database = yield* Database
     const lease = yield* Lease
     const bus = yield* Bus
-    const answers = database.read({ name: "ready", text: "select 1", values: [] }).pipe(
-      Effect.as(true),
-      Effect.catchTag("DatabaseUnavailable", () => Effect.succeed(false))
-    )
+    const answers = yield* makeAnswers(database)
     return Readiness.of({
       check: Effect.gen(function*() {
         if (leaving.begun) return { status: "draining" as const, reason: "this node is shutting down" }
@@ -112,7 +110,7 @@ export const serve = (settings: NodeSettings) =>
       Models.layer({ env: process.env, scripted: settings.scriptedModels, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
       layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
     )), Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
-    const hooks = Hooks.layer.pipe(
+    const hooks = Hooks.layer({ publicUrl: settings.publicUrl }).pipe(
       Layer.provideMerge(Reviewers.layer),
       Layer.provide(Connections.layer),
       Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))

@@ -60,7 +60,8 @@ describe("settings", () => {
     ["TROUPE_NATS_URL", "http://nats:4222"], ["TROUPE_NATS_URL", "ws://nats:4222"], ["TROUPE_NATS_URL", ","], ["TROUPE_NATS_URL", "nats://nats:4222/path"],
     ["TROUPE_NATS_URL", "nats://a:b@n1,nats://c:d@n2"], ["TROUPE_NATS_URL", "nats://a:%zz@n1"], ["TROUPE_NATS_CREDS", "/nowhere/x.creds"], ["TROUPE_NATS_CA", "/nowhere/ca.pem"],
     ["TROUPE_DATABASE_URL", "db"], ["TROUPE_ENCRYPTION_KEYS", `k1:${key},k1:${key}`], ["TROUPE_ENCRYPTION_KEYS", key],
-    ["TROUPE_LOG_FORMAT", "xml"], ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"], ["TROUPE_DEV_KEY", "trp_12345678_abc"]
+    ["TROUPE_LOG_FORMAT", "xml"], ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"], ["TROUPE_PUBLIC_URL", "troupe.example.com"], ["TROUPE_PUBLIC_URL", "ftp://troupe.example.com"],
+    ["TROUPE_PUBLIC_URL", "https://ann:pw@troupe.example.com"], ["TROUPE_PUBLIC_URL", "https://troupe.example.com/?a=b"], ["TROUPE_PUBLIC_URL", "https://troupe.example.com/#"], ["TROUPE_DEV_KEY", "trp_12345678_abc"]
   ]
   for (const [name, value] of wrong) {
     it.effect(`refuse ${name}=${value.slice(0, 40)}`, () => Effect.gen(function*() {
@@ -98,6 +99,19 @@ describe("settings", () => {
     assert.strictEqual(Redacted.value(token.login.token), "s3cret")
     assert.notMatch(JSON.stringify([user, token]), /p@ss|s3cret/)
     assert.notMatch(yield* problems("dev", { TROUPE_NATS_URL: "nats://ann:hunter2@n1,nats://bob:hunter3@n2" }), /hunter/)
+  }))
+
+  it.effect("take the public URL as what paths are appended to, and say what is wrong with another", () => Effect.gen(function*() {
+    const read = (url: string) => Effect.map(Settings.fromRecord("dev", { TROUPE_PUBLIC_URL: url }), (settings) => settings.publicUrl)
+    for (const [given, taken] of [
+      ["https://troupe.example.com", "https://troupe.example.com"], ["https://Troupe.example.com/", "https://troupe.example.com"],
+      ["http://127.0.0.1:4100", "http://127.0.0.1:4100"], ["https://example.com/troupe//", "https://example.com/troupe"], ["", undefined]
+    ] as const) assert.strictEqual(yield* read(given), taken)
+    assert.strictEqual(yield* problems("serve", { ...production, TROUPE_PUBLIC_URL: "troupe.example.com" }),
+      "TROUPE_PUBLIC_URL is no such URL: give the http:// or https:// URL under which others reach this installation, such as https://troupe.example.com.")
+    const message = yield* problems("dev", { TROUPE_PUBLIC_URL: "https://ann:hunter2@example.com" })
+    assert.match(message, /holds a login/)
+    assert.notMatch(message, /hunter2/)
   }))
 
   it.effect("treat an empty variable as absent", () => Effect.gen(function*() {

@@ -23,20 +23,18 @@ const decode = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literals(
 export const identityKind: Kind<Snapshot, Request, Command, never> = {
   name: "identity",
   blank: start(),
-  // The carry holds what `decide` below wrote.
-  load: ({ head }) => restore(JSON.parse(head.carry) as Context),
+  standing: ({ context, value }) => ({ status: value, runnableAt: null, since: null, carry: JSON.stringify(context) }),
+  load: ({ head }) => {
+    // Earlier versions wrote an empty carry for an identity that was enabled before anybody had disabled it.
+    const { disabled = null }: Partial<Context> = JSON.parse(head.carry)
+    return restore({ disabled })
+  },
   prepare: (_, request, at) => Effect.succeed({ ...request, at }),
   decide: ({ snapshot }, command) => {
     const { facts, next } = decide(snapshot, command)
     return {
       next, jobs: [],
-      ...(facts.length === 0
-        ? {}
-        : {
-          written: {
-            facts: facts.map(row), status: next.value, runnableAt: null, since: null, carry: JSON.stringify(next.context)
-          }
-        }),
+      ...(facts.length === 0 ? {} : { written: { facts: facts.map(row) } }),
       answer: { status: 200, body: JSON.stringify(stateOf(next)) }
     }
   },

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../src/domain/principal.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { Identities, type IdentityState, IdentityUnavailable } from "../../src/identities/Identities.ts"
-import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
+import { isUnknown, makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { identityKind, type Request } from "./kind.ts"
 
 /** The identities that live on this node, for sweep and drain. */
@@ -16,8 +16,8 @@ export const layer = (options: RegistryOptions) => Layer.effectContext(Effect.ge
     const ref = { workspace, kind: "identity" as const, id: identityActorId(workspace, identity) }
     const birth = { parent: null, attributes: JSON.stringify({ identity }) }
     const answer = yield* registry.deliver(ref, { request }).pipe(
-      Effect.catchTag("Refused", () => registry.create(ref, birth, { request })),
-      // Born by another at the same moment: it is there now.
+      Effect.catchIf(isUnknown, () => registry.create(ref, birth, { request })),
+      // Born by another node at the same moment: it is there now.
       Effect.catchTag("Unreachable", () => registry.deliver(ref, { request })),
       Effect.mapError((cause) => new IdentityUnavailable({ cause }))
     )

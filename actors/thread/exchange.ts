@@ -8,7 +8,7 @@
  */
 import { Data, Duration, Effect, Latch, Schema } from "effect"
 import { sibling } from "../../src/domain/ids.ts"
-import { ThreadEvent } from "../../src/domain/event.ts"
+import { AnyEvent, type FinishReason } from "../../src/domain/event.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
@@ -33,6 +33,8 @@ export interface Question {
 
 export interface Told {
   readonly text: string
+  /** The model has cut it. */
+  readonly finishReason?: FinishReason
   readonly usage: ModelUsage
 }
 
@@ -56,17 +58,17 @@ export interface Exchanging {
 /** How long an end may go unnoticed that nobody told of: that of a thread on another node. */
 const lookAgain = Duration.seconds(2)
 
-const readEvent = Schema.decodeUnknownSync(ThreadEvent)
+const readEvent = Schema.decodeUnknownSync(AnyEvent)
 
-const textOf = ({ content = [] }: ThreadEvent) => content.map((block) => block.type === "text" ? block.text : "").join("")
+const textOf = ({ content = [] }: AnyEvent) => content.map((block) => block.type === "text" ? block.text : "").join("")
 
 /** What the newest events of a turn say of its end, newest first; nothing while it goes on. */
-const endOf = ([last, before]: ReadonlyArray<ThreadEvent>): Effect.Effect<Told, Untold> | undefined => {
+const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<Told, Untold> | undefined => {
   const used = last?.usage === undefined ? {} : { usage: last.usage }
   switch (last?.type) {
     case "turn_completed":
       return before?.type === "assistant_message" && last.usage !== undefined
-        ? Effect.succeed({ text: textOf(before), usage: last.usage })
+        ? Effect.succeed({ text: textOf(before), usage: last.usage, ...(before.finishReason === undefined ? {} : { finishReason: before.finishReason }) })
         : Effect.fail(new Untold({ why: "ended without a text", ...used }))
     case "turn_failed":
       return Effect.fail(new Untold({ why: `failed: ${last.failureCode}: ${last.failureText}`, ...used }))

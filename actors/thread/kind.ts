@@ -88,10 +88,6 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
     return {
       said: facts,
       facts: facts.map(factRow),
-      status: statusOf(next),
-      runnableAt: runnableAt(next),
-      since: next.context.turn?.openedPos ?? null,
-      carry: carryIn(next.context),
       inputs,
       takesInput: command?.type === "submit" && command.acknowledged !== true,
       waits: waits.length === 0 ? undefined : waits,
@@ -102,6 +98,12 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
   return {
     name: "thread",
     blank: start(),
+    standing: (snapshot) => ({
+      status: statusOf(snapshot),
+      runnableAt: runnableAt(snapshot),
+      since: snapshot.context.turn?.openedPos ?? null,
+      carry: carryIn(snapshot.context)
+    }),
     load: ({ facts: rows, head, inputs }) => {
       const facts = rows.map(factOf)
       // As the fold counts: of a fact of a newer version it does not know whether it is public.

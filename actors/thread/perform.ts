@@ -4,6 +4,7 @@
  */
 import { Duration, Effect, Result } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
+import type { FinishReason } from "../../src/domain/event.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
@@ -12,12 +13,13 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { isDone } from "../../src/now.ts"
+import type { Progress } from "../../src/tools/Tool.ts"
 import type { Being, Start } from "../Kind.ts"
 import { deliveryIdOf } from "./deliveries.ts"
 import type { Prompts } from "./prompts.ts"
 import type { Outcome } from "./requests.ts"
 import { callBy, settingsOf } from "./settings.ts"
-import { emptyKit, judgesResponses, type ToolOutcome, type ToolRun, type Tools } from "./tools.ts"
+import { emptyKit, judgesResponses, judgesResults, type ToolOutcome, type ToolRun, type Tools } from "./tools.ts"
 
 export interface Performing {
   readonly models: Models["Service"]
@@ -34,6 +36,11 @@ const asJson = (value: unknown): unknown => value === undefined ? null : JSON.pa
 type Failed = Extract<Outcome, { readonly type: "model.failed" }>
 type Sample = Extract<Job, { readonly type: "sample" }>["params"]
 type HookAsked = Extract<Job, { readonly type: "askHook" }>["params"]
+
+const saidNothing = (finishReason: FinishReason | undefined) =>
+  finishReason === "length"
+    ? "The model answered with neither text nor calls: it reached its limit of tokens first."
+    : "The model answered with neither text nor calls."
 
 /** Milliseconds between two attempts to begin. */
 const firstPauseMs = 200
@@ -89,30 +96,32 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       const { systemPrompt: system } = kit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(kit.hooks, settingsOf(being))
-      const { calls, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => models.sample({
+      const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => models.sample({
         modelId,
         onText: onText(hidden),
         prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
       }))
+      const cut = finishReason === undefined ? {} : { finishReason }
       if (calls.length === 0 && !/\S/u.test(text)) {
-        return failed({ code: "model_error", text: "The model answered with neither text nor calls.", empty: true })
+        return failed({ code: "model_error", text: saidNothing(finishReason), empty: true, usage, ...cut })
       }
       if (calls.length > mostCalls) {
-        return failed({ code: "model_error", text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.` })
+        return failed({ code: "model_error", text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.`, usage })
       }
       const replied: Outcome = {
-        type: "model.replied", turnId, step, attempt, modelId, text, usage,
+        type: "model.replied", turnId, step, attempt, modelId, text, usage, ...cut,
         // As it will be read and sent: JSON has no word for 1e400. What was not JSON is kept as the text it was.
         calls: calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: asJson(invalidInput ?? input) })),
         ...(parts === undefined ? {} : { parts })
       }
       return replied
     }).pipe(
-      Effect.catchTag("ModelFailure", ({ code, details, retryAfterMs, text, transient, unavailable }) =>
+      Effect.catchTag("ModelFailure", ({ code, details, retryAfterMs, text, transient, unavailable, usage }) =>
         Effect.sync(() => failed({
           code, text, transient, unavailable,
           ...(details === undefined ? {} : { details }),
-          ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+          ...(usage === undefined ? {} : { usage })
         }))),
       Effect.catchDefect((defect) =>
         Effect.map(Effect.logError("a model call broke", defect), () =>
@@ -123,11 +132,17 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
 
   const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun, start: Start) {
     const { toolCallId, turnId } = run
+    const about = { workspace: being.ref.workspace, agentId: being.parent ?? "", threadId: being.ref.id }
     const { turn } = being.snapshot.context
     const kit = turn === null ? Effect.succeed(emptyKit) : kitOf(being, turn)
     const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => {
       const line = kit.asksAgent(run.name) ? undefined : enter(being, start)
-      const ran = needed(Effect.timed(kit.run(callBy(being), run, () => start.begun())))
+      // What hooks have to judge first is shown to nobody: of progress the words, not the numbers.
+      const hidden = judgesResults(kit.hooks, settingsOf(being))
+      const progressed = ({ message, ...numbers }: Progress) => {
+        if (bus.watched(about)) bus.publish({ ...about, type: "progress", toolCallId, ...numbers, ...(hidden || message === undefined ? {} : { message }) })
+      }
+      const ran = needed(Effect.timed(kit.run(callBy(being), run, () => start.begun(), progressed)))
       return line === undefined ? ran : Effect.andThen(line, ran)
     }).pipe(
       Effect.catchDefect((defect) =>

@@ -4,6 +4,7 @@
  * memory: a turn without tools and hooks asks for nothing.
  */
 import { Effect } from "effect"
+import { besideAs } from "../../src/domain/beside.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { HookData } from "../../src/domain/hook.ts"
 import { sibling } from "../../src/domain/ids.ts"
@@ -65,7 +66,7 @@ const about = ({ input, name, toolCallId, toolsetId }: Call) =>
 
 /** What a hook would be told of a call's result. */
 const resultData = (call: Call, returned: Returned): HookData => ({
-  point: "after_tool_result", ...about(call), toolOutput: wordOf(returned), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
+  point: "after_tool_result", ...about(call), toolOutput: wordOf(returned), ...besideAs(returned.beside), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
 })
 
 /** What is under judgment, with the rewrite in its place. */

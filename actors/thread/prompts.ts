@@ -14,6 +14,7 @@ import type { ActorRef, JournalUnavailable, Log } from "../../src/journal/Journa
 import type { PromptMessage } from "../../src/models/Model.ts"
 import type { ResponseDetail } from "../../machines/thread/facts.ts"
 import { goOn } from "../../src/now.ts"
+import { readingOf } from "../../src/tools/reading.ts"
 import { Room } from "./room.ts"
 import { type Told, toldOf } from "./rows.ts"
 
@@ -80,10 +81,10 @@ export const extend = (messages: Array<PromptMessage>, fact: Told): Array<Prompt
       return messages
     }
     case "tool_result": {
-      const { failureCode: code, failureText: text = "", toolCallId, toolOutput: output } = fact.event
+      const { failureCode: code, failureText: text = "", toolCallId, toolContent, toolOutput } = fact.event
       const { name, providerToolCallId } = callOf(messages, toolCallId)
       messages.push({
-        role: "tool", turnId, toolCallId, providerToolCallId, name, output,
+        role: "tool", turnId, toolCallId, providerToolCallId, name, output: readingOf(toolOutput, toolContent),
         ...(code === undefined ? {} : { failure: { code, text } })
       })
       return messages

@@ -2,6 +2,7 @@
  * A thread's facts, inputs and carry as the journal's rows, and back. Each text is made once: it goes
  * to the database, to watchers and into the answers of the events list as it is.
  */
+import { besideAs } from "../../src/domain/beside.ts"
 import { admissionOf, endOf, resolutionOf, resultOf } from "../../src/domain/once.ts"
 import { defaultLimits } from "../../src/domain/profile.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
@@ -156,7 +157,7 @@ const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[numbe
       return { content: reviewing !== undefined && /\S/u.test(reviewing.reply.text) ? [{ type: "text", text: reviewing.reply.text }] : [] }
     case "after_tool_result": {
       const returned = call?.returned ?? {}
-      return { toolOutput: wordOf(returned), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code }) }
+      return { toolOutput: wordOf(returned), ...besideAs(returned.beside), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code }) }
     }
     default:
       return {}

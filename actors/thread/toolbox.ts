@@ -5,8 +5,9 @@ import { failing, goOn } from "../../src/now.ts"
 import { evaluateRoles, mayEver, type CompiledRole } from "../../src/roles/evaluate.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { Directory, type ResolvedProfile } from "../../src/store/Directory.ts"
+import type { Away } from "../../src/store/toolsetStatus.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
-import { mayRunAgain, type Tool } from "../../src/tools/Tool.ts"
+import { mayRunAgain, type Progress, type Tool } from "../../src/tools/Tool.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
 import type { Carry } from "../../machines/thread/context.ts"
@@ -33,6 +34,9 @@ const definitionOf = ({ description, inputSchema, name }: Offer) => ({ name, ...
 const denied = (text: string): Failure => ({ code: "tool_denied", text })
 const invalid = (text: string): Failure => ({ code: "tool_input_invalid", text })
 
+const awayFailure = ({ reason, status }: Away): Failure =>
+  ({ code: status === "unauthorized" ? "toolset_unauthorized" : "toolset_unreachable", text: `The toolset's tools are not known${reason === undefined ? "" : `: ${reason}`}.` })
+
 /** What a person is asked for stands for every grant that wants their word: one text, which the thread remembers. */
 const approvalOf = (grants: ReadonlyArray<string>) => grants.join(" ")
 const covers = (approval: string | undefined, grant: string) => approval?.split(" ").includes(grant) === true
@@ -54,19 +58,25 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
   const toolsets = yield* Toolsets
 
   const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
-    const { hooks, roleIds, systemPrompt } = profile
+    const { hooks, roleIds, systemPrompt, toolsetIds } = profile
     const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
     const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
     const hidden: Hidden = {
       families: families.filter(({ name }) => profile.families?.includes(name)), tools: tools.filter(({ exposure }) => exposure === "search")
     }
     const offers = offersOf(tools, hidden, toolSearch(hidden, rolesNow))
-    if (offers.length === 0) return { ...emptyKit, ...known }
+    if (offers.length === 0 && toolsetIds.length === 0) return { ...emptyKit, ...known }
     const named = new Map(offers.map((tool) => [tool.name, tool]))
 
     const find = (name: string, { reveals }: Carry) => {
       const tool = named.get(name)
       return tool !== undefined && isRevealed(tool, reveals) ? tool : undefined
+    }
+
+    /** Why nothing can be called by a name. What was never listed may be there all the same: its server is away. */
+    const absent = (name: string): Effect.Effect<Failure, Unreachable> => {
+      if (named.has(name)) return Effect.succeed(unknownTool(name))
+      return Effect.map(failing(toolsets.away(workspace, toolsetIds, name), unreachable), (away) => away === undefined ? unknownTool(name) : awayFailure(away))
     }
 
     const rolesOf = ({ name }: Offer, asked: ReadonlyArray<CompiledRole>) => name === searchName ? rolesOfSearch(hidden, asked) : asked
@@ -79,9 +89,9 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
 
     const verdictOf = Effect.fnUntraced(function*(
       asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">, unchecked?: string
-    ): Effect.fn.Return<Verdict> {
+    ): Effect.fn.Return<Verdict, Unreachable> {
       const tool = find(name, carry)
-      if (tool === undefined) return { refused: unknownTool(name) }
+      if (tool === undefined) return { refused: yield* absent(name) }
       const verdict = evaluateRoles(rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
       if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
       const failure = unchecked === undefined ? yield* inputFailure(tool, input) : invalid(unchecked)
@@ -97,7 +107,7 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
     /** The tool of a call that may go ahead now: an approval may be a day old, and a hook may have put another input in place. */
     const ready = Effect.fnUntraced(function*({ carry }: CallBy, { approved, input, name }: Pick<ToolRun, "name" | "input" | "approved">) {
       const tool = find(name, carry)
-      if (tool === undefined) return { failure: unknownTool(name) }
+      if (tool === undefined) return { failure: yield* absent(name) }
       // First, since it may have to wait: roles are asked as they are after that.
       const failure = yield* inputFailure(tool, input)
       const verdict = evaluateRoles(rolesOf(tool, yield* rolesNow), { name, input, readOnly: isReadOnly(tool) })
@@ -106,12 +116,12 @@ export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(functio
       return failure === undefined ? { tool } : { failure }
     })
 
-    const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun, begun: () => void) {
+    const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun, begun: () => void, progressed?: (progress: Progress) => void) {
       const { failure, tool } = yield* ready(by, asked)
       if (tool === undefined) return { failure }
       const { input, toolCallId } = asked
       begun()
-      return yield* tool.kind === "built-in" ? tool.run(by, input, toolCallId) : toolsets.call(workspace, tool, input, toolCallId)
+      return yield* tool.kind === "built-in" ? tool.run(by, input, toolCallId) : toolsets.call(workspace, tool, input, toolCallId, progressed)
     })
 
     return {

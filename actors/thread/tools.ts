@@ -7,12 +7,14 @@
  * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
  */
 import { Effect } from "effect"
+import type { Beside } from "../../src/domain/beside.ts"
 import { type Hook, type HookData, matching } from "../../src/domain/hook.ts"
 import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { ToolDefinition } from "../../src/models/Model.ts"
+import type { Progress } from "../../src/tools/Tool.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
 import type { Carry } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
@@ -21,6 +23,7 @@ import type { ThreadSettings } from "./admission.ts"
 
 export interface ToolOutcome {
   readonly output?: unknown
+  readonly beside?: Beside
   readonly failure?: Failure
   readonly reveal?: ToolReveal
   readonly usage?: ModelUsage
@@ -50,8 +53,11 @@ export interface Kit {
   readonly refusal: (by: CallBy, call: Pick<ToolRun, "name" | "input" | "approved">) => Effect.Effect<Failure | undefined, Unreachable>
   /** Whether a tool does nothing but wait for another agent's turn. */
   readonly asksAgent: (name: string) => boolean
-  /** Runs a call, if it still may go ahead; `begun` says that it does. Fails only before: what fails after that is an outcome. */
-  readonly run: (by: CallBy, run: ToolRun, begun: () => void) => Effect.Effect<ToolOutcome, Unreachable>
+  /**
+   * Runs a call, if it still may go ahead; `begun` says that it does, `progressed` how it goes. Fails only before: what
+   * fails after that is an outcome.
+   */
+  readonly run: (by: CallBy, run: ToolRun, begun: () => void, progressed?: (progress: Progress) => void) => Effect.Effect<ToolOutcome, Unreachable>
 }
 
 export interface Tools {
@@ -84,6 +90,10 @@ export const hooksAbout = (hooks: ReadonlyArray<Hook>, data: HookData, settings:
   const found = matching(hooks, data.point, data, from)
   return settings.reviews === undefined ? found : found.filter((index) => hooks[index]?.processor.type !== "agent")
 }
+
+/** Somebody may have to see what tools say before anybody else does. */
+export const judgesResults = (hooks: ReadonlyArray<Hook>, { reviews }: Pick<ThreadSettings, "reviews">) =>
+  hooks.some(({ enabled, point, processor }) => enabled && point === "after_tool_result" && (reviews === undefined || processor.type !== "agent"))
 
 /** Somebody may have to see the model's responses before anybody else does. */
 export const judgesResponses = (hooks: ReadonlyArray<Hook>, { reviews }: Pick<ThreadSettings, "reviews">) =>

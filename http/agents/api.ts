@@ -1,18 +1,20 @@
-/** Agents: create, list, get, patch, archive (specification, GET /v1/agents/{agentId}; design, section 9). */
+/** Agents: create, list, get, patch, archive (specification, GET /v1/agents/{agentId}). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Agent, AgentId, AgentInput, AgentPatch } from "../../src/domain/agent.ts"
+import { described } from "../../src/domain/described.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { flag } from "../Validate.ts"
 
-export const AgentAnswer = Schema.Struct({ agent: Agent }).annotate({ identifier: "AgentAnswer" })
+export const AgentAnswer = Schema.Struct({ agent: described(Agent, "The agent.") }).annotate({ identifier: "AgentAnswer" })
 
 export const AgentPage = Schema.Struct({
-  agents: Schema.Array(Agent),
-  nextCursor: Schema.optionalKey(Schema.String)
+  agents: described(Schema.Array(Agent), "Agents of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "AgentPage" })
 
 export const AgentsApi = HttpApiGroup.make("agents").add(
@@ -25,7 +27,7 @@ export const AgentsApi = HttpApiGroup.make("agents").add(
     description: "An agent follows the latest version of its profile unless `profileVersion` pins one."
   })),
   HttpApiEndpoint.get("list", "/agents", {
-    query: { includeArchived: Schema.optional(flag), limit: limitOf("agents"), cursor: CursorParam },
+    query: { includeArchived: described(Schema.optional(flag), "Whether archived agents are listed as well. False when absent."), limit: limitOf("agents"), cursor: CursorParam },
     success: AgentPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "List agents",

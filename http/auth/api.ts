@@ -1,8 +1,10 @@
-/** The credential in use, and API keys (design, section 14). */
+/** The credential in use, and API keys. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKey, ApiKeyInput, Scope } from "../../src/domain/apiKey.ts"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Principal } from "../../src/domain/principal.ts"
 import { Timestamp } from "../../src/domain/time.ts"
 import { access } from "../Authenticate.ts"
@@ -10,26 +12,26 @@ import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { flag } from "../Validate.ts"
 
-export const KeyId = idOf("key")
+export const KeyId = described(idOf("key"), "Id of the key.")
 
 export const AuthContext = Schema.Struct({
-  principal: Principal,
-  workspaceId: Schema.String,
-  scheme: Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]),
-  scopes: Schema.Array(Scope),
-  agentId: Schema.optionalKey(Schema.String),
-  threadId: Schema.optionalKey(Schema.String),
-  expiresAt: Schema.optionalKey(Timestamp)
+  principal: described(Principal, "Who the bearer is taken for."),
+  workspaceId: described(Schema.String, "Workspace that the credential belongs to."),
+  scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "What kind of credential it is."),
+  scopes: described(Schema.Array(Scope), "What it may do."),
+  agentId: described(Schema.optionalKey(Schema.String), "Agent that a lease was given to. Absent for keys."),
+  threadId: described(Schema.optionalKey(Schema.String), "Thread that a lease was given for. Absent for keys."),
+  expiresAt: described(Schema.optionalKey(Timestamp), "When it stops working. Absent: never.")
 }).annotate({ identifier: "AuthContext" })
 
 /** `token` is the secret itself: shown here, once, and stored nowhere. */
-export const KeyCreated = Schema.Struct({ key: ApiKey, token: Schema.String }).annotate({ identifier: "ApiKeyCreated" })
+export const KeyCreated = Schema.Struct({ key: described(ApiKey, "What is readable of the key."), token: described(Schema.String, "The secret itself: shown here, once, and stored nowhere.") }).annotate({ identifier: "ApiKeyCreated" })
 
-export const KeyFound = Schema.Struct({ key: ApiKey }).annotate({ identifier: "ApiKeyFound" })
+export const KeyFound = Schema.Struct({ key: described(ApiKey, "What is readable of the key.") }).annotate({ identifier: "ApiKeyFound" })
 
 export const KeyPage = Schema.Struct({
-  keys: Schema.Array(ApiKey),
-  nextCursor: Schema.optionalKey(Schema.String)
+  keys: described(Schema.Array(ApiKey), "Keys of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ApiKeyPage" })
 
 export const AuthApi = HttpApiGroup.make("auth").add(
@@ -63,7 +65,7 @@ export const AuthApi = HttpApiGroup.make("auth").add(
   })),
   HttpApiEndpoint.delete("revokeKey", "/auth/keys/:keyId", {
     params: { keyId: KeyId },
-    query: { descendants: Schema.optional(flag) },
+    query: { descendants: described(Schema.optional(flag), "Whether the keys that it has made are revoked as well, and those that they have made. False when absent.") },
     success: HttpApiSchema.NoContent
   }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
     summary: "Revoke an API key",

@@ -1,20 +1,22 @@
-/** Connections: write-only credentials, and safe metadata of them (specification, connections; design, section 9). */
+/** Connections: write-only credentials, and safe metadata of them (specification, connections). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Connection, ConnectionInput, ConnectionPatch } from "../../src/domain/connection.ts"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
-export const ConnectionId = idOf("connection")
+export const ConnectionId = described(idOf("connection"), "Id of the connection.")
 
-export const ConnectionAnswer = Schema.Struct({ connection: Connection }).annotate({ identifier: "ConnectionAnswer" })
+export const ConnectionAnswer = Schema.Struct({ connection: described(Connection, "The connection, without its secret.") }).annotate({ identifier: "ConnectionAnswer" })
 
 export const ConnectionPage = Schema.Struct({
-  connections: Schema.Array(Connection),
-  nextCursor: Schema.optionalKey(Schema.String)
+  connections: described(Schema.Array(Connection), "Connections of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ConnectionPage" })
 
 export const ConnectionsApi = HttpApiGroup.make("connections").add(

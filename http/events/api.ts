@@ -1,8 +1,9 @@
-/** The durable event log of a thread (specification, GET /v1/threads/{threadId}/events; design, section 4). */
+/** The durable event log of a thread (specification, GET /v1/threads/{threadId}/events). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { EventPage } from "../../src/domain/event.ts"
+import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { EventPage } from "../../src/domain/threadEvent.ts"
 import { access } from "../Authenticate.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ThreadId } from "../threads/api.ts"
@@ -12,12 +13,12 @@ export const EventsApi = HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/threads/:threadId/events", {
     params: { threadId: ThreadId },
     query: {
-      turnId: Schema.optional(Schema.String.check(Schema.isMinLength(1))),
-      afterSeq: Schema.optional(int64),
+      turnId: described(Schema.optional(Schema.String.check(Schema.isMinLength(1))), "Only events of this turn."),
+      afterSeq: described(Schema.optional(int64), "Seq behind which to begin: only events after it. 0 is the beginning. Not together with `cursor` or `order=desc`."),
       limit: limitOf("events"),
       cursor: CursorParam,
-      order: Schema.optional(Schema.Literals(["asc", "desc"])),
-      waitSeconds: Schema.optional(whole(0, limits.eventsWaitSeconds))
+      order: described(Schema.optional(Schema.Literals(["asc", "desc"])), "By seq, upwards or downwards. `asc` when absent."),
+      waitSeconds: described(Schema.optional(whole(0, limits.eventsWaitSeconds)), "Seconds that the answer may wait for an event after `afterSeq`, where there is none yet. 0 when absent.")
     },
     success: EventPage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({

@@ -1,4 +1,4 @@
-/** The event log: pages of texts that the store has made, spliced and sent (design, section 4). */
+/** The event log: pages of texts that the store has made, spliced and sent. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"

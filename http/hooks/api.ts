@@ -1,11 +1,15 @@
-/** Hooks at work: what they have decided, a dry run, and what they ask for (design, sections 5 and 6). */
+/** Hooks at work: what they have decided, a dry run, and what they ask for. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AgentId } from "../../src/domain/agent.ts"
+import { ContentBlock } from "../../src/domain/content.ts"
+import { described } from "../../src/domain/described.ts"
 import { HookDecisionEvent, HookPoint } from "../../src/domain/event.ts"
 import { HookData, HookInput } from "../../src/domain/hook.ts"
 import { HookDecision } from "../../src/domain/hookDecision.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { is, part } from "../../src/domain/jsonSchema.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { AnyTime } from "../../src/domain/time.ts"
 import { DeliveryDecision, HookWaitDecision } from "../../src/domain/waitAnswer.ts"
 import { access } from "../Authenticate.ts"
@@ -17,54 +21,70 @@ import { ResolvedWait, WaitId } from "../waits/api.ts"
 const { decision } = HookDecisionEvent.fields
 
 export const HookDecisionPage = Schema.Struct({
-  decisions: Schema.Array(HookDecision),
-  nextCursor: Schema.optionalKey(Schema.String)
+  decisions: described(Schema.Array(HookDecision), "Decisions of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "HookDecisionPage" })
 
 /** `data` is what the hook would be told at its point. */
-export const HookSample = Schema.Struct({ hook: HookInput, data: HookData }).annotate({ identifier: "HookSample" })
+export const HookSample = Schema.Struct({
+  hook: described(HookInput, "The hook to try, as a profile would hold it."),
+  data: described(HookData, "What the hook would be told at its point.")
+}).check(
+  Schema.makeFilter(({ data, hook }) => data.point === hook.point || { path: ["data", "point"], issue: "must be the hook's point" }, {
+    toJsonSchema: () => ({ dependentSchemas: { hook: { anyOf: HookPoint.literals.map((point) => part({ hook: is("point", point), data: is("point", point) })) } } })
+  })
+).annotate({ identifier: "HookSample" })
 
 export const HookOutcome = Schema.Struct({
-  decision,
-  latencyMs: Schema.Int,
-  deliveryId: Schema.String,
-  reason: Schema.optionalKey(Schema.String),
-  /** What takes the place of what was judged. */
-  rewrite: Schema.optionalKey(Schema.Struct({
-    content: Schema.optionalKey(Schema.Array(Schema.Unknown)),
-    toolInput: Schema.optionalKey(Schema.Unknown),
-    toolOutput: Schema.optionalKey(Schema.Unknown)
-  })),
-  /** Of an ask: who answers, how long it stays open, and what becomes of it then. */
-  ask: Schema.optionalKey(Schema.Struct({
-    target: Schema.Literals(["person", "client", "url"]),
-    timeoutMs: Schema.Int,
-    onTimeout: Schema.Literals(["deny", "allow", "fail"])
-  })),
-  /** No valid answer came: this is what the hook's onError says. */
-  failed: Schema.optionalKey(Schema.Literal(true))
+  decision: described(decision, "What it decided."),
+  latencyMs: described(Schema.Int, "How long the answer took, in milliseconds."),
+  deliveryId: described(Schema.String, "Id of the delivery that asked."),
+  reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
+  rewrite: described(
+    Schema.optionalKey(Schema.Struct({
+      content: described(Schema.optionalKey(Schema.Array(ContentBlock)), "Message or text from now on."),
+      toolInput: described(Schema.optionalKey(Schema.Unknown), "Input of the call from now on."),
+      toolOutput: described(Schema.optionalKey(Schema.Unknown), "Output of the call from now on.")
+    })),
+    "What takes the place of what was judged."
+  ),
+  ask: described(
+    Schema.optionalKey(Schema.Struct({
+      target: described(Schema.Literals(["person", "client", "url"]), "Who is expected to answer."),
+      timeoutMs: described(Schema.Int, "How long it stays open, in milliseconds."),
+      onTimeout: described(Schema.Literals(["deny", "allow", "fail"]), "What it comes to when nobody answers.")
+    })),
+    "Of an ask: who answers, how long it stays open, and what becomes of it then."
+  ),
+  failed: described(Schema.optionalKey(Schema.Literal(true)), "No valid answer came: this is what the hook's onError says.")
 }).annotate({ identifier: "HookOutcome" })
 
 export const HookTest = Schema.Struct({
-  /** Whether the hook's match fits the sample. It is asked in any case. */
-  matched: Schema.Boolean,
-  outcome: HookOutcome,
-  /** What was sent to a url, in the last attempt; signatures are left out. */
-  request: Schema.optionalKey(Schema.Struct({ url: Schema.String, headers: Schema.Record(Schema.String, Schema.String), body: Schema.Unknown })),
-  /** What came back, as text. */
-  response: Schema.optionalKey(Schema.Struct({ status: Schema.Int, body: Schema.String }))
+  matched: described(Schema.Boolean, "Whether the hook's match fits the sample. It is asked in any case."),
+  outcome: described(HookOutcome, "What it came to."),
+  request: described(
+    Schema.optionalKey(Schema.Struct({ url: described(Schema.String, "Where it was sent."), headers: described(Schema.Record(Schema.String, Schema.String), "Headers by name."), body: described(Schema.Unknown, "The delivery.") })),
+    "What was sent to a url, in the last attempt. Signatures are left out."
+  ),
+  response: described(
+    Schema.optionalKey(Schema.Struct({
+      status: described(Schema.Int, "HTTP status of the answer."),
+      body: described(Schema.String, "Body of the answer, as text.")
+    })),
+    "What came back. Absent when nothing did."
+  )
 }).annotate({ identifier: "HookTest" })
 
 export const HooksApi = HttpApiGroup.make("hooks").add(
   HttpApiEndpoint.get("decisions", "/hooks/decisions", {
     query: {
-      threadId: Schema.optional(ThreadId),
-      agentId: Schema.optional(AgentId),
-      hookId: Schema.optional(idOf("hook")),
-      point: Schema.optional(HookPoint),
-      decision: Schema.optional(decision),
-      from: Schema.optional(AnyTime),
-      to: Schema.optional(AnyTime),
+      threadId: described(Schema.optional(ThreadId), "Only decisions in this thread."),
+      agentId: described(Schema.optional(AgentId), "Only decisions in threads of this agent."),
+      hookId: described(Schema.optional(idOf("hook")), "Only decisions of this hook."),
+      point: described(Schema.optional(HookPoint), "Only decisions at this point of a turn."),
+      decision: described(Schema.optional(decision), "Only these decisions."),
+      from: described(Schema.optional(AnyTime), "Only decisions from this time on, itself included."),
+      to: described(Schema.optional(AnyTime), "Only decisions before this time."),
       limit: limitOf("hookDecisions"),
       cursor: CursorParam
     },
@@ -90,7 +110,7 @@ export const HooksApi = HttpApiGroup.make("hooks").add(
     description: "The same as answering the wait in its thread, for those who know only the wait."
   })),
   HttpApiEndpoint.post("decide", "/hooks/deliveries/:deliveryId/decision", {
-    params: { deliveryId: idOf("delivery") },
+    params: { deliveryId: described(idOf("delivery"), "Id of the delivery, as the endpoint was told.") },
     payload: DeliveryDecision,
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")

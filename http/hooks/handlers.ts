@@ -14,14 +14,11 @@ import { findWait } from "../../src/store/waits.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
-import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
 import { Cursors, rowsOf } from "../pagination.ts"
 import { refuseUrl } from "../Validate.ts"
 import { makeResolve } from "../waits/resolving.ts"
 import { answerOf, makeWrites } from "../writes.ts"
-
-const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
 
 const positionOf = (after: ReadonlyArray<string | number> | undefined): DecisionPosition | undefined => {
   const [at, thread, pos] = after ?? []
@@ -57,8 +54,7 @@ export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntrace
   const resolve = yield* makeResolve
   const writes = yield* makeWrites
 
-  const refuse = ({ point, processor }: HookInput, data: HookData) => {
-    if (data.point !== point) return invalid("data.point: must be the hook's point")
+  const refuse = ({ processor }: HookInput) => {
     const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
     return problem && refuseUrl("hook.processor.url", problem)
   }
@@ -75,7 +71,7 @@ export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntrace
 
     test: Effect.fnUntraced(function*({ payload: { data, hook } }) {
       const { principal, workspace } = yield* Caller
-      const refused = refuse(hook, data)
+      const refused = refuse(hook)
       if (refused !== undefined) return yield* refused
       const question = questionOf(workspace, principal, hook, data)
       const matched = matching([{ ...question.hook, enabled: true }], data.point, data).length > 0

@@ -1,18 +1,20 @@
-/** Identities: list, disable, enable (specification, POST /v1/identities/disable and enable; design, section 14). */
+/** Identities: list, disable, enable (specification, POST /v1/identities/disable and enable). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Identity } from "../../src/domain/identity.ts"
+import { described } from "../../src/domain/described.ts"
+import { identityOf } from "../../src/domain/identity.ts"
 import { IdentityRecord } from "../../src/domain/identityRecord.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { OperationHandle } from "../../src/domain/operation.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
-export const IdentityChoice = Schema.Struct({ identity: Identity }).annotate({ identifier: "IdentityChoice" })
+export const IdentityChoice = Schema.Struct({ identity: identityOf("The identity. One that nobody has named before is taken too.") }).annotate({ identifier: "IdentityChoice" })
 
 export const IdentityPage = Schema.Struct({
-  identities: Schema.Array(IdentityRecord),
-  nextCursor: Schema.optionalKey(Schema.String)
+  identities: described(Schema.Array(IdentityRecord), "Identities of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "IdentityPage" })
 
 

@@ -1,4 +1,4 @@
-/** Submitting a message to a thread (specification, POST /v1/threads/{threadId}/messages; design, section 3). */
+/** Submitting a message to a thread (specification, POST /v1/threads/{threadId}/messages). */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MessageInput, SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { access } from "../Authenticate.ts"

@@ -1,32 +1,27 @@
 /** The nodes that serve this installation: for those who operate it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { Timestamp } from "../../src/domain/time.ts"
 import { access } from "../Authenticate.ts"
 
 export const Node = Schema.Struct({
-  /** TROUPE_NODE_ID: the same over restarts. */
-  name: Schema.String,
-  /** One life of the node: another after every start, and after every lost lease. */
-  incarnation: Schema.String,
-  version: Schema.String,
-  since: Timestamp,
-  /** Actors in its memory. */
-  actors: Schema.Int,
-  /** Of 4,096: those whose actors it is to have. */
-  shards: Schema.Int,
-  /** It is on its way out. */
-  draining: Schema.Boolean,
-  /** Milliseconds since its last beat. */
-  leaseAgeMs: Schema.Int,
-  bus: Schema.Literals(["in-process", "connected", "disconnected", "unknown"])
+  name: described(Schema.String, "Name of the node, TROUPE_NODE_ID: the same over restarts."),
+  incarnation: described(Schema.String, "One life of the node: another after every start, and after every lost lease."),
+  version: described(Schema.String, "Version of Troupe that it runs."),
+  since: described(Timestamp, "When this life began."),
+  actors: described(Schema.Int, "Number of actors in its memory."),
+  shards: described(Schema.Int, "Of 4,096 shards, the number of those whose actors it is to have."),
+  draining: described(Schema.Boolean, "Whether it is on its way out."),
+  leaseAgeMs: described(Schema.Int, "Milliseconds since its last beat."),
+  bus: described(Schema.Literals(["in-process", "connected", "disconnected", "unknown"]), "How it hears of other nodes' work.")
 }).annotate({ identifier: "Node" })
 
-export const NodeList = Schema.Struct({ nodes: Schema.Array(Node) }).annotate({ identifier: "NodeList" })
+export const NodeList = Schema.Struct({ nodes: described(Schema.Array(Node), "Nodes whose leases are alive, by name.") }).annotate({ identifier: "NodeList" })
 
 export const NodesApi = HttpApiGroup.make("nodes").add(
   HttpApiEndpoint.get("list", "/nodes", { success: NodeList }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
     summary: "List the nodes of the installation",
     description: "Those whose leases are alive by the database's clock, by name, with what they said of themselves at their last beats."
   }))
-).annotateMerge(OpenApi.annotations({ description: "The cluster: who is there, and who has what. [ext]" }))
+).annotateMerge(OpenApi.annotations({ description: "The cluster: who is there, and who has what." }))

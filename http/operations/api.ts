@@ -1,9 +1,11 @@
-/** Operation handles: poll, list, decide (design, section 1). */
+/** Operation handles: poll, list, decide. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AgentId } from "../../src/domain/agent.ts"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Operation, OperationHandle, OperationState } from "../../src/domain/operation.ts"
 import { maxBytes } from "../../src/domain/text.ts"
 import { access } from "../Authenticate.ts"
@@ -11,21 +13,23 @@ import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { whole } from "../Validate.ts"
 
-export const OperationId = idOf("operation")
+export const OperationId = described(idOf("operation"), "Id of the operation.")
 
 export const OperationPage = Schema.Struct({
-  operations: Schema.Array(Operation),
-  nextCursor: Schema.optionalKey(Schema.String)
+  operations: described(Schema.Array(Operation), "Operations of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "OperationPage" })
 
-const Decision = Schema.Struct({ reason: Schema.optionalKey(Schema.String.check(maxBytes(limits.operationReasonBytes))) }).annotate({ identifier: "OperationDecision" })
+const Decision = Schema.Struct({
+  reason: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.operationReasonBytes))), "Why, in words for people.")
+}).annotate({ identifier: "OperationDecision" })
 
 const params = { operationId: OperationId }
 
 export const OperationsApi = HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("get", "/operations/:operationId", {
     params,
-    query: { waitSeconds: Schema.optional(whole(0, limits.operationWaitSeconds)) },
+    query: { waitSeconds: described(Schema.optional(whole(0, limits.operationWaitSeconds)), "Seconds that the answer may wait for a state that nothing leaves. 0 when absent.") },
     success: OperationHandle
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Get an operation",
@@ -33,11 +37,14 @@ export const OperationsApi = HttpApiGroup.make("operations").add(
   })),
   HttpApiEndpoint.get("list", "/operations", {
     query: {
-      state: Schema.optional(OperationState),
-      action: Schema.optional(Schema.String.check(Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, {
-        expected: "an action such as identity.disable", toJsonSchema: () => ({ pattern: "^[a-z_]{1,32}\\.[a-z_]{1,32}$" })
-      }))),
-      agentId: Schema.optional(AgentId),
+      state: described(Schema.optional(OperationState), "Only operations in this state."),
+      action: described(
+        Schema.optional(Schema.String.check(Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, {
+          expected: "an action such as identity.disable", toJsonSchema: () => ({ pattern: "^[a-z_]{1,32}\\.[a-z_]{1,32}$" })
+        }))),
+        "Only operations of this action, such as `identity.disable`."
+      ),
+      agentId: described(Schema.optional(AgentId), "Only operations about this agent, or asked for by it."),
       limit: limitOf("operations"),
       cursor: CursorParam
     },
@@ -61,4 +68,4 @@ export const OperationsApi = HttpApiGroup.make("operations").add(
     summary: "Cancel an operation",
     description: "Withdraws a request that waits for approval."
   }))
-).annotateMerge(OpenApi.annotations({ description: "Handles of requests that are parked for approval, or were carried out with one." }))
+).annotateMerge(OpenApi.annotations({ description: "Handles of requests that are parked for approval, or were carried out with one. Nothing parks yet; to approve what an agent asks, see waits." }))

@@ -1,6 +1,6 @@
 /**
  * Operations: contract to rows. Nothing parks yet, so every row is terminal: a decision that agrees
- * with what happened is answered with it, another is refused (design, section 1).
+ * with what happened is answered with it, another is refused.
  */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,15 +1,18 @@
-/** Profiles and their immutable versions (design, section 9). */
+/** Profiles and their immutable versions. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Profile, ProfileInput, ProfilePatch } from "../../src/domain/profile.ts"
+import { Warning } from "../../src/domain/warning.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { flag } from "../Validate.ts"
 
-export const ProfileId = idOf("profile")
+export const ProfileId = described(idOf("profile"), "Id of the profile.")
 
 /** A version's number in a path: what is no such number leads nowhere, as an id of another form does. */
 const VersionParam = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,8}$/, { toJsonSchema: () => ({ pattern: "^[1-9]\\d{0,8}$" }) }))
@@ -17,29 +20,38 @@ const VersionParam = Schema.String.check(Schema.isPattern(/^[1-9]\d{0,8}$/, { to
 /** What a profile may name that is not there. */
 const references = ["role_not_found", "toolset_not_found", "connection_not_found", "agent_not_found"] as const
 
-export const ProfileAnswer = Schema.Struct({ profile: Profile }).annotate({ identifier: "ProfileAnswer" })
+export const ProfileAnswer = Schema.Struct({ profile: described(Profile, "The profile, in one version.") }).annotate({ identifier: "ProfileAnswer" })
+
+/** Of a write: the profile as it is stored, and what of it selects nothing on this server today. */
+export const ProfileWritten = Schema.Struct({
+  profile: ProfileAnswer.fields.profile,
+  warnings: described(
+    Schema.optionalKey(Schema.Array(Warning)),
+    "Selectors of models that select nothing on this server today: the profile is stored all the same. Absent where each one selects something. [ext]"
+  )
+}).annotate({ identifier: "ProfileWritten" })
 
 export const ProfilePage = Schema.Struct({
-  profiles: Schema.Array(Profile),
-  nextCursor: Schema.optionalKey(Schema.String)
+  profiles: described(Schema.Array(Profile), "Profiles of this page, newest first, each in its latest version."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ProfilePage" })
 
 export const ProfileVersionPage = Schema.Struct({
-  versions: Schema.Array(Profile),
-  nextCursor: Schema.optionalKey(Schema.String)
+  versions: described(Schema.Array(Profile), "Versions of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ProfileVersionPage" })
 
 export const ProfilesApi = HttpApiGroup.make("profiles").add(
   HttpApiEndpoint.post("create", "/profiles", {
     payload: ProfileInput,
-    success: ProfileAnswer.pipe(HttpApiSchema.status(201)),
+    success: ProfileWritten.pipe(HttpApiSchema.status(201)),
     error: refuses(...references)
   }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Create a profile",
-    description: "Model selectors are tried in order. Without `roleIds` it has the built-in role `all_tools`; with an empty list its agents may call no tool. What it names must exist. This is version 1."
+    description: "Model selectors are tried in order. Without `roleIds` it has the built-in role `all_tools`; with an empty list its agents may call no tool. What it names must exist, models aside: of a selector that selects nothing today `warnings` tells. This is version 1."
   })),
   HttpApiEndpoint.get("list", "/profiles", {
-    query: { includeArchived: Schema.optional(flag), limit: limitOf("profiles"), cursor: CursorParam },
+    query: { includeArchived: described(Schema.optional(flag), "Whether archived profiles are listed as well. False when absent."), limit: limitOf("profiles"), cursor: CursorParam },
     success: ProfilePage
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "List profiles",
@@ -56,11 +68,11 @@ export const ProfilesApi = HttpApiGroup.make("profiles").add(
     params: { profileId: ProfileId },
     headers: IfMatch,
     payload: ProfilePatch,
-    success: ProfileAnswer,
+    success: ProfileWritten,
     error: refuses("profile_archived", "precondition_failed", ...references)
   }).annotateMerge(access("write", { stores: "rows" })).annotateMerge(OpenApi.annotations({
     summary: "Change a profile",
-    description: "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A list replaces the list: a hook in it that carries its id goes on as that hook."
+    description: "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A list replaces the list: a hook in it that carries its id goes on as that hook. `warnings` are as at the creation."
   })),
   HttpApiEndpoint.delete("archive", "/profiles/:profileId", {
     params: { profileId: ProfileId },
@@ -80,7 +92,7 @@ export const ProfilesApi = HttpApiGroup.make("profiles").add(
     description: "Newest first. Versions never change."
   })),
   HttpApiEndpoint.get("version", "/profiles/:profileId/versions/:version", {
-    params: { profileId: ProfileId, version: VersionParam },
+    params: { profileId: ProfileId, version: described(VersionParam, "Which version: they are numbered from 1.") },
     success: ProfileAnswer
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Get a version of a profile",

@@ -4,6 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Profile } from "../../src/domain/profile.ts"
 import type { HookInput } from "../../src/domain/hook.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { Models } from "../../src/models/Model.ts"
+import { unselected } from "../../src/models/unselected.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -56,9 +58,16 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
   const database = yield* Database
   const directory = yield* Directory
   const lease = yield* Lease
+  const models = yield* Models
   const pages = yield* makePages
   const outbound = yield* Outbound
   const writes = yield* makeWrites
+
+  /** The body of a write. */
+  const written = (profile: Profile) => {
+    const warnings = unselected(models, profile.models)
+    return { profile, ...(warnings.length === 0 ? {} : { warnings }) }
+  }
 
   /** What the operator does not allow to be asked, such as http where private networks are closed. */
   const refuseUrls = (hooks: ReadonlyArray<HookInput> | null | undefined) => {
@@ -80,7 +89,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
       return yield* writes.postAfter("profiles.create", refuseUrls(payload.hooks), async (tx) => {
         const profile = await createProfile(tx, workspace, payload, lease.now())
         if ("refused" in profile) return refuseCreate(profile)
-        return answerOf({ profile }, 201, { location: `/v1/profiles/${profile.id}`, etag: etag(profile.version) })
+        return answerOf(written(profile), 201, { location: `/v1/profiles/${profile.id}`, etag: etag(profile.version) })
       })
     }),
 
@@ -111,7 +120,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnU
         return "refused" in patched ? refusal(patched) : patched
       })
       directory.forgetProfile(workspace, params.profileId)
-      return answer(profile)
+      return json(written(profile), 200, { etag: etag(profile.version) })
     }),
 
     archive: Effect.fnUntraced(function*({ headers, params }) {

@@ -1,6 +1,7 @@
-/** A thread's pending inputs (specification, queue endpoints; design, section 3). */
+/** A thread's pending inputs (specification, queue endpoints). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { InputRecord, MessageEdit, Promotion, SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { QueuedMessage } from "../../src/domain/thread.ts"
@@ -8,7 +9,7 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../threads/api.ts"
 
-const input = { threadId: ThreadId, inputId: idOf("input") }
+const input = { threadId: ThreadId, inputId: described(idOf("input"), "Id of the input, as its submit was answered.") }
 
 export const QueueApi = HttpApiGroup.make("queue").add(
   HttpApiEndpoint.get("list", "/threads/:threadId/queue", {
@@ -30,7 +31,10 @@ export const QueueApi = HttpApiGroup.make("queue").add(
     payload: MessageEdit,
     success: QueuedMessage,
     error: refuses("input_not_pending", "image_not_found")
-  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({ summary: "Edit a pending input" })),
+  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
+    summary: "Edit a pending input",
+    description: "The new content replaces the whole message, and whoever edits it is its principal from then on. What the input is in the queue stays: its place, its mode, its turn."
+  })),
   HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
     params: input,
     success: HttpApiSchema.NoContent,

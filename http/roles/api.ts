@@ -1,8 +1,11 @@
-/** Roles: what agents' tools may do (design, section 7), and why a call is allowed or denied. */
+/** Roles: what agents' tools may do, and why a call is allowed or denied. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { has } from "../../src/domain/jsonSchema.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Role, RoleId, RoleInput, RolePatch } from "../../src/domain/role.ts"
 import { maxBytes } from "../../src/domain/text.ts"
 import { access } from "../Authenticate.ts"
@@ -10,39 +13,39 @@ import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
-export const RoleAnswer = Schema.Struct({ role: Role }).annotate({ identifier: "RoleAnswer" })
+export const RoleAnswer = Schema.Struct({ role: described(Role, "The role.") }).annotate({ identifier: "RoleAnswer" })
 
 export const RolePage = Schema.Struct({
-  roles: Schema.Array(Role),
-  nextCursor: Schema.optionalKey(Schema.String)
+  roles: described(Schema.Array(Role), "Roles of this page: the built-in ones first, then newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "RolePage" })
 
 /** Which roles are asked: exactly one of `roleIds` and `profileId` says it. */
 export const RoleQuestion = Schema.Struct({
-  roleIds: Schema.optionalKey(Schema.Array(RoleId).check(Schema.isMaxLength(limits.rolesPerProfile))),
-  profileId: Schema.optionalKey(idOf("profile")),
-  tool: Schema.String.check(Schema.isMinLength(1), maxBytes(limits.askedToolBytes)),
-  input: Schema.optionalKey(Schema.Json),
-  readOnly: Schema.optionalKey(Schema.Boolean)
+  roleIds: described(Schema.optionalKey(Schema.Array(RoleId).check(Schema.isMaxLength(limits.rolesPerProfile))), "Roles to ask. Either these or `profileId`."),
+  profileId: described(Schema.optionalKey(idOf("profile")), "Profile whose roles to ask, those of its latest version. Either this or `roleIds`."),
+  tool: described(Schema.String.check(Schema.isMinLength(1), maxBytes(limits.askedToolBytes)), "The tool that would be called, as `namespace.tool`."),
+  input: described(Schema.optionalKey(Schema.Json), "What it would be given. Absent: nothing."),
+  readOnly: described(Schema.optionalKey(Schema.Boolean), "Whether its server marks it as read-only. False when absent.")
 }).check(
   Schema.makeFilter(({ profileId, roleIds }) => (profileId === undefined) !== (roleIds === undefined) || "either roleIds or profileId", {
-    toJsonSchema: () => [{}, true]
+    toJsonSchema: () => ({ oneOf: [has("roleIds"), has("profileId")] })
   })
 ).annotate({ identifier: "RoleQuestion" })
 
 const RoleMatch = Schema.Struct({
-  roleId: Schema.String,
-  list: Schema.Literals(["allow", "deny"]),
-  index: Schema.Int,
-  approval: Schema.optionalKey(Schema.Literal("required"))
+  roleId: described(Schema.String, "The role."),
+  list: described(Schema.Literals(["allow", "deny"]), "Which of its lists the entry stands in."),
+  index: described(Schema.Int, "Place of the entry in its list, from 0."),
+  approval: described(Schema.optionalKey(Schema.Literal("required")), "The entry wants an approval.")
 }).annotate({ identifier: "RoleMatch" })
 
 export const RoleDecision = Schema.Struct({
-  decision: Schema.Literals(["allow", "deny"]),
-  approval: Schema.optionalKey(Schema.Literal("required")),
-  by: Schema.optionalKey(Schema.String),
-  matched: Schema.Array(RoleMatch),
-  reason: Schema.String
+  decision: described(Schema.Literals(["allow", "deny"]), "Whether the call would be allowed."),
+  approval: described(Schema.optionalKey(Schema.Literal("required")), "A person would have to approve it."),
+  by: described(Schema.optionalKey(Schema.String), "Role that decided. Absent where no role has anything about the call."),
+  matched: described(Schema.Array(RoleMatch), "Every grant and denial that is about the call."),
+  reason: described(Schema.String, "Why, in words for people.")
 }).annotate({ identifier: "RoleDecision" })
 
 export const RolesApi = HttpApiGroup.make("roles").add(
@@ -72,7 +75,10 @@ export const RolesApi = HttpApiGroup.make("roles").add(
   HttpApiEndpoint.get("get", "/roles/:roleId", {
     params: { roleId: RoleId },
     success: RoleAnswer
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({ summary: "Get a role" })),
+  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
+    summary: "Get a role",
+    description: "Built-in ones too. The ETag is what `If-Match` of a patch or delete is held against."
+  })),
   HttpApiEndpoint.patch("update", "/roles/:roleId", {
     params: { roleId: RoleId },
     headers: IfMatch,

@@ -1,4 +1,4 @@
-/** Server-Sent Events as text (design, section 16). JSON holds no line ends, so a frame has one data line. */
+/** Server-Sent Events as text. JSON holds no line ends, so a frame has one data line. */
 import type { Hint, HintedEvent } from "../../src/bus/hints.ts"
 import type { FrameType } from "./api.ts"
 import type { Frame } from "./Outbox.ts"
@@ -49,6 +49,10 @@ const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame =>
 
 const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({ text: text("discard", JSON.stringify({ threadId, eventId })) })
 
+/** Of a call only the newest is worth waiting for. */
+const progress = ({ message, progress, threadId, toolCallId, total }: Of<"progress">): Frame =>
+  ({ text: text("progress", JSON.stringify({ threadId, toolCallId, progress, total, message })), key: `progress ${toolCallId}` })
+
 /** Pieces that wait together leave as one, with the first one's index. */
 export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): Frame => ({
   text: text("delta", JSON.stringify({ threadId, turnId, eventId, index, text: piece })),
@@ -66,5 +70,6 @@ export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): R
     case "wait": return [wait(hint)]
     case "delta": return [delta(hint)]
     case "discard": return [discard(hint)]
+    case "progress": return [progress(hint)]
   }
 })

@@ -8,10 +8,14 @@ export interface Wanted {
   readonly status: boolean
   readonly queue: boolean
   readonly wait: boolean
+  readonly progress: boolean
 }
 
-/** Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. */
-export const wanted = (query: { readonly types?: string | undefined; readonly deltas?: "text" | undefined }): Wanted => {
+/**
+ * Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. Progress of calls is
+ * for who watches one thread: of `many` it comes only where it is named.
+ */
+export const wanted = (query: { readonly types?: string | undefined; readonly deltas?: "text" | undefined }, of: "one" | "many"): Wanted => {
   const types = query.types === undefined ? undefined : new Set(query.types.split(","))
   const asked = (type: FrameType) => types === undefined || types.has(type)
   const deltas = query.deltas === "text"
@@ -21,6 +25,7 @@ export const wanted = (query: { readonly types?: string | undefined; readonly de
     discard: deltas ? asked("discard") : types?.has("discard") === true,
     status: asked("status"),
     queue: asked("queue"),
-    wait: asked("wait")
+    wait: asked("wait"),
+    progress: of === "one" ? asked("progress") : types?.has("progress") === true
   }
 }

@@ -1,10 +1,12 @@
-/** Threads: create, list, get, patch, cancel, retry (specification, GET /v1/threads/{threadId}; design, section 2). */
+/** Threads: create, list, get, patch, cancel, retry (specification, GET /v1/threads/{threadId}). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentId } from "../../src/domain/agent.ts"
+import { described } from "../../src/domain/described.ts"
 import { Identity } from "../../src/domain/identity.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { Cancellation, SubmittedMessage } from "../../src/domain/messageInput.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { PendingWait, Thread, ThreadDetail, ThreadStatus } from "../../src/domain/thread.ts"
 import { ThreadInput, ThreadPatch } from "../../src/domain/threadInput.ts"
 import { Timestamp } from "../../src/domain/time.ts"
@@ -13,27 +15,27 @@ import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
-export const ThreadId = idOf("thread")
+export const ThreadId = described(idOf("thread"), "Id of the thread.")
 
 /** Thread detail of a thread that was just made, with the answer to its first message, if one was given. */
 export const ThreadCreated = Schema.Struct({
   ...ThreadDetail.fields,
-  input: Schema.optionalKey(SubmittedMessage)
+  input: described(Schema.optionalKey(SubmittedMessage), "What became of the first message, if one was given.")
 }).annotate({ identifier: "ThreadCreated" })
 
 export const ThreadSummary = Schema.Struct({
-  thread: Thread,
-  status: ThreadStatus,
-  lastSeq: Schema.Int,
-  updatedAt: Timestamp,
-  model: Schema.optionalKey(Schema.String),
-  pendingWaits: Schema.Array(PendingWait)
+  thread: described(Thread, "The thread itself."),
+  status: described(ThreadStatus, "What the thread is doing: whether a turn runs or is parked, or how the last one ended."),
+  lastSeq: described(Schema.Int, "Seq of the newest event of the log; 0 before the first."),
+  updatedAt: described(Timestamp, "When the thread last did anything."),
+  model: described(Schema.optionalKey(Schema.String), "Model selected by the latest admitted turn, including queued work."),
+  pendingWaits: described(Schema.Array(PendingWait), "Open waits that the turn is parked on.")
 }).annotate({ identifier: "ThreadSummary" })
 export type ThreadSummary = typeof ThreadSummary.Type
 
 export const ThreadPage = Schema.Struct({
-  threads: Schema.Array(ThreadSummary),
-  nextCursor: Schema.optionalKey(Schema.String)
+  threads: described(Schema.Array(ThreadSummary), "Threads of this page, newest change first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ThreadPage" })
 
 export const ThreadsApi = HttpApiGroup.make("threads").add(
@@ -47,9 +49,9 @@ export const ThreadsApi = HttpApiGroup.make("threads").add(
   })),
   HttpApiEndpoint.get("list", "/threads", {
     query: {
-      state: Schema.optional(Schema.Literal("waiting")),
-      agentId: Schema.optional(AgentId),
-      identity: Schema.optional(Identity),
+      state: described(Schema.optional(Schema.Literal("waiting")), "Only threads that wait on a person or a client."),
+      agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
+      identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
       limit: limitOf("threads"),
       cursor: CursorParam
     },

@@ -1,7 +1,9 @@
-/** Tool calls executed by the client: workers fetch what they owe, and answer by the call's id (design, section 5). */
+/** Tool calls executed by the client: workers fetch what they owe, and answer by the call's id. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Timestamp } from "../../src/domain/time.ts"
 import { ToolsetId } from "../../src/domain/toolset.ts"
 import { ToolCallResult } from "../../src/domain/waitAnswer.ts"
@@ -11,29 +13,29 @@ import { CursorParam, limitOf } from "../pagination.ts"
 import { ResolvedWait } from "../waits/api.ts"
 
 export const PendingToolCall = Schema.Struct({
-  waitId: Schema.String,
-  threadId: Schema.String,
-  agentId: Schema.String,
-  turnId: Schema.String,
-  toolCallId: Schema.String,
-  toolName: Schema.String,
-  toolInput: Schema.Unknown,
-  toolsetId: Schema.optionalKey(Schema.String),
-  createdAt: Timestamp,
-  expiresAt: Timestamp
+  waitId: described(Schema.String, "The wait that the result ends."),
+  threadId: described(Schema.String, "Thread of the call."),
+  agentId: described(Schema.String, "Agent that calls."),
+  turnId: described(Schema.String, "Turn that is parked on the call."),
+  toolCallId: described(Schema.String, "Id of the call, which its result is given by."),
+  toolName: described(Schema.String, "The tool to execute, as `namespace.tool`."),
+  toolInput: described(Schema.Unknown, "What the model gives the tool: it fits the tool's input schema."),
+  toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool."),
+  createdAt: described(Timestamp, "When the call began to wait."),
+  expiresAt: described(Timestamp, "Until when a result is taken.")
 }).annotate({ identifier: "PendingToolCall" })
 export type PendingToolCall = typeof PendingToolCall.Type
 
 export const ToolCallPage = Schema.Struct({
-  calls: Schema.Array(PendingToolCall),
-  nextCursor: Schema.optionalKey(Schema.String)
+  calls: described(Schema.Array(PendingToolCall), "Calls of this page, oldest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ToolCallPage" })
 
 export const ToolsApi = HttpApiGroup.make("tools").add(
   HttpApiEndpoint.get("calls", "/tools/calls", {
     query: {
-      state: Schema.optional(Schema.Literal("pending")),
-      toolsetId: Schema.optional(ToolsetId),
+      state: described(Schema.optional(Schema.Literal("pending")), "Only calls that wait for a result: there are no others, with or without it."),
+      toolsetId: described(Schema.optional(ToolsetId), "Only calls of tools of this toolset."),
       limit: limitOf("toolCalls"),
       cursor: CursorParam
     },
@@ -43,7 +45,7 @@ export const ToolsApi = HttpApiGroup.make("tools").add(
     description: "Those that wait for a result now, oldest first, over all threads of the workspace. Listing one does not reserve it: workers that share a toolset agree among themselves, and the first result counts."
   })),
   HttpApiEndpoint.post("result", "/tools/calls/:toolCallId/result", {
-    params: { toolCallId: idOf("call") },
+    params: { toolCallId: described(idOf("call"), "Id of the call.") },
     payload: ToolCallResult,
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")

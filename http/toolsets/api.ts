@@ -1,21 +1,23 @@
-/** Toolsets: tools of MCP servers and of the workspace's own clients (design, section 8). */
+/** Toolsets: tools of MCP servers and of the workspace's own clients. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { OfferedTool, Toolset, ToolsetId, ToolsetInput, ToolsetPatch, ToolsetSummary } from "../../src/domain/toolset.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
-export const ToolsetAnswer = Schema.Struct({ toolset: Toolset }).annotate({ identifier: "ToolsetAnswer" })
+export const ToolsetAnswer = Schema.Struct({ toolset: described(Toolset, "The toolset.") }).annotate({ identifier: "ToolsetAnswer" })
 
 export const ToolsetPage = Schema.Struct({
-  toolsets: Schema.Array(ToolsetSummary),
-  nextCursor: Schema.optionalKey(Schema.String)
+  toolsets: described(Schema.Array(ToolsetSummary), "Toolsets of this page, newest first."),
+  nextCursor: NextCursor
 }).annotate({ identifier: "ToolsetPage" })
 
-export const ToolList = Schema.Struct({ tools: Schema.Array(OfferedTool), catalogVersion: Schema.Int }).annotate({ identifier: "ToolList" })
+export const ToolList = Schema.Struct({ tools: described(Schema.Array(OfferedTool), "Tools that it offers."), catalogVersion: described(Schema.Int, "Number of the catalogue that these are.") }).annotate({ identifier: "ToolList" })
 
 export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
   HttpApiEndpoint.post("create", "/toolsets", {
@@ -38,7 +40,7 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
     success: ToolsetAnswer
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Get a toolset",
-    description: "The ETag stands for what a client has written; what a probe finds does not change it."
+    description: "`status`, `statusReason` and `lastCheckedAt` say how its server answered last, be it asked for its tools or called. The ETag stands for what a client has written: those do not change it."
   })),
   HttpApiEndpoint.patch("update", "/toolsets/:toolsetId", {
     params: { toolsetId: ToolsetId },
@@ -71,6 +73,6 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets").add(
     success: ToolsetAnswer
   }).annotateMerge(access("write")).annotateMerge(OpenApi.annotations({
     summary: "Ask a toolset's server again",
-    description: `For at most ${limits.mcpProbeMs / 1000} s. There is a new catalogue where its tools have changed. A client toolset is answered as it is.`
+    description: `For at most ${limits.mcpProbeMs / 1000} s. There is a new catalogue where its tools have changed. The next call of a tool, on the node that answers this, is made in a new session. A client toolset is answered as it is.`
   }))
 ).annotateMerge(OpenApi.annotations({ description: "Tools of MCP servers, and tools that clients execute." }))

@@ -6,7 +6,7 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
 import { Database } from "../../src/store/Database.ts"
 import {
-  createToolset, deleteToolset, foresee, listToolsets, noteProbe, patchToolset, readOffered, readServer, readToolset, type StoredToolset
+  createToolset, deleteToolset, foresee, listToolsets, type NotAllowed, noteProbe, patchToolset, readOffered, readServer, readToolset, type StoredToolset
 } from "../../src/store/toolsets.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
@@ -25,14 +25,23 @@ const answer = ({ rev, toolset }: StoredToolset) => json({ toolset }, 200, { eta
 
 const noToolset = new Refused({ error: "not_found", message: "no such toolset" })
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the toolset has changed since" })
-const taken = new Refused({ error: "namespace_taken", message: "namespace: another toolset of the workspace, or a built-in tool family, has it" })
+const taken = (whose: string) => new Refused({ error: "namespace_taken", message: `namespace: ${whose}` })
 const noConnection = new Refused({ error: "connection_not_found", message: "connectionId: no such connection with a token or an API key" })
 const inUse = new Refused({ error: "toolset_in_use", message: "the latest version of a profile lists the toolset, or one that an agent is pinned to" })
 
 const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
 
 const notThere = ({ refused }: { readonly refused: "not_found" | "precondition" }) => refused === "not_found" ? noToolset : changed
-const notAllowed = ({ refused }: { readonly refused: "taken" | "no_connection" }) => refused === "taken" ? taken : noConnection
+const notAllowed = (why: NotAllowed) => {
+  switch (why.refused) {
+    case "reserved":
+      return taken(`"${why.namespace}" is a built-in tool family`)
+    case "taken":
+      return taken(why.by === undefined ? "another toolset of the workspace has it" : `the toolset ${why.by} has it`)
+    case "no_connection":
+      return noConnection
+  }
+}
 
 export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnUntraced(function*(handlers) {
   const database = yield* Database
@@ -104,9 +113,12 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
           case "not_found":
           case "precondition":
             return notThere(done)
+          case "reserved":
           case "taken":
           case "no_connection":
             return notAllowed(done)
+          case "other_kind":
+            return new Refused({ error: "invalid_request", code: "unknown_field", message: `${done.field}: only a toolset of kind ${done.kind} has it` })
           case "invalid":
             return refuseBody(done.cause)
         }
@@ -140,7 +152,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(Api, "toolsets", Effect.fnU
       const { workspace } = yield* Caller
       const ask = Effect.gen(function*() {
         const server = yield* database.run("toolsets.server", (db) => readServer(db, workspace, toolsetId))
-        return server && { server, probed: yield* toolsets.probe(workspace, server.namespace, server) }
+        return server && { server, probed: yield* toolsets.refresh(workspace, toolsetId, server) }
       })
       const done = yield* writes.postAfter("toolsets.refresh", ask, async (tx, asked) => {
         const found = asked === undefined ? await readToolset(tx, workspace, toolsetId) : await noteProbe(tx, workspace, toolsetId, asked.server, asked.probed)

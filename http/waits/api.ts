@@ -1,6 +1,7 @@
-/** Waits: what a turn is parked on, and the one endpoint that answers them all (design, section 5). */
+/** Waits: what a turn is parked on, and the one endpoint that answers them all. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { WaitRecord } from "../../src/domain/thread.ts"
 import { WaitResolution } from "../../src/domain/waitAnswer.ts"
@@ -8,16 +9,15 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../threads/api.ts"
 
-export const WaitId = idOf("wait")
+export const WaitId = described(idOf("wait"), "Id of the wait.")
 
 export const WaitAnswer = Schema.Struct({
-  wait: WaitRecord,
-  /** Of its wait_resolved event, once it is over. */
-  seq: Schema.optionalKey(Schema.Int)
+  wait: described(WaitRecord, "The wait."),
+  seq: described(Schema.optionalKey(Schema.Int), "Seq of its `wait_resolved` event, once it is over.")
 }).annotate({ identifier: "WaitAnswer" })
 
 /** `seq` is that of the wait_resolved event. */
-export const ResolvedWait = Schema.Struct({ wait: WaitRecord, seq: Schema.Int }).annotate({ identifier: "ResolvedWait" })
+export const ResolvedWait = Schema.Struct({ wait: described(WaitRecord, "The wait, as it ended."), seq: described(Schema.Int, "Seq of its `wait_resolved` event.") }).annotate({ identifier: "ResolvedWait" })
 
 const wait = { threadId: ThreadId, waitId: WaitId }
 
@@ -27,7 +27,7 @@ export const WaitsApi = HttpApiGroup.make("waits").add(
     success: WaitAnswer
   }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
     summary: "Get a wait",
-    description: "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook asks about: `content`, or `toolOutput` and `failureCode`."
+    description: "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook asks about: `content`, or `toolOutput` with what came beside it (`toolContent`, `toolMeta`) and `failureCode`."
   })),
   HttpApiEndpoint.post("resolve", "/threads/:threadId/waits/:waitId/resolve", {
     params: wait,
@@ -35,7 +35,7 @@ export const WaitsApi = HttpApiGroup.make("waits").add(
     success: ResolvedWait,
     error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
   }).annotateMerge(access(["run", "approve"])).annotateMerge(OpenApi.annotations({
-    summary: "Answer a wait",
+    summary: "Answer a wait: approve, deny, or give a result",
     description: "The first answer wins. The same one again is answered as before (a decision's reason does not count); a different one, or one for a turn that was stopped, is `wait_already_resolved`. A decision takes the scope `approve`, a tool's result `run`."
   }))
 ).annotateMerge(OpenApi.annotations({ description: "What turns are parked on: results of client tools, decisions that hooks and roles ask for." }))

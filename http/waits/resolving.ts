@@ -1,5 +1,5 @@
 /**
- * The one way of every endpoint that answers a wait (design, section 5).
+ * The one way of every endpoint that answers a wait.
  *
  * R1. The first answer that the thread decides wins; the same one again is answered as it was, whoever
  *     repeats it. Until the wait is over it is open, whatever the clock.

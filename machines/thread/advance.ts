@@ -18,11 +18,18 @@ const counted = ({ charged, usage }: Turn, more: ModelUsage): Pick<Turn, "usage"
   ...(more.estimatedCost === undefined ? {} : { charged: dollars((charged ?? 0) + more.estimatedCost) })
 })
 
+/** A response has come: attempts begin anew. */
+const fresh = (turn: Turn): Turn => {
+  if (turn.emptied === undefined) return { ...turn, attempt: 1 }
+  const { emptied: _, ...rest } = turn
+  return { ...rest, attempt: 1 }
+}
+
 /** A response that was under judgment has been counted when it came. */
 const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | undefined): Turn =>
   response === undefined
     ? turn
-    : { ...turn, step: response.step, attempt: 1, ...(reviewing === undefined ? counted(turn, response.usage) : {}) }
+    : { ...fresh(turn), step: response.step, ...(reviewing === undefined ? counted(turn, response.usage) : {}) }
 
 /** With another input: what a person has approved was the one before, so that they are asked again. */
 const reworded = ({ approved, ...call }: Call, input: unknown): Call => ({ ...call, input, ...(approved === undefined ? {} : { approval: approved }) })
@@ -139,18 +146,24 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const { toolCallId, usage } = fact.event
       return {
         ...turn,
+        resulted: true,
         calls: turn.calls.filter((call) => call.toolCallId !== toolCallId),
         ...(usage === undefined ? {} : { usage: addUsage(turn.usage, usage) })
       }
     }
     case "response_received": {
       const { hooks, reply } = fact.detail
-      return { ...turn, step: reply.step, attempt: 1, ...counted(turn, reply.usage), reviewing: { reply, hooks } }
+      return { ...fresh(turn), step: reply.step, ...counted(turn, reply.usage), reviewing: { reply, hooks } }
     }
     case "attempt_failed": {
-      const { attempt, retryAt, step, target } = fact.detail
+      const { attempt, empty, retryAt, step, target, usage } = fact.detail
       const { retryAt: _, ...rest } = turn
-      return { ...rest, step, target, attempt, ...(retryAt === undefined ? {} : { retryAt }) }
+      return {
+        ...rest, step, target, attempt,
+        ...(usage === undefined ? {} : counted(turn, usage)),
+        ...(empty === undefined ? {} : { emptied: empty }),
+        ...(retryAt === undefined ? {} : { retryAt })
+      }
     }
     case "attempt_started": {
       const { retryAt: _, ...rest } = turn
@@ -197,13 +210,31 @@ export const revealed = (known: Revealed | undefined, { families = [], tools = [
 const allowed = (carry: Carry, approval: Approval): Carry =>
   isApproved(carry, approval.by, approval.tool) ? carry : { ...carry, approvals: [...carry.approvals ?? [], approval] }
 
+const uncut = (carry: Carry): Carry => {
+  if (carry.cut === undefined) return carry
+  const { cut: _, ...rest } = carry
+  return rest
+}
+
+/** After a response: whether the model has cut the newest one. */
+const cutBy = (carry: Carry, turnId: string, response: ResponseDetail | undefined): Carry => {
+  if (response === undefined) return carry
+  const { finishReason } = response
+  return finishReason === undefined ? uncut(carry) : { ...carry, cut: { turnId, finishReason } }
+}
+
 /** What outlives the turn, after one more fact. */
 export const remember = (carry: Carry, fact: Fact): Carry => {
   switch (fact.type) {
     case "user_message": {
       const model = fact.detail?.plan?.models[0]
-      return model === undefined ? carry : { ...carry, model }
+      return model === undefined ? carry : { ...uncut(carry), model }
     }
+    case "assistant_message":
+    case "response_emptied":
+      return cutBy(carry, fact.turnId, fact.detail)
+    case "tool_intent":
+      return cutBy(carry, fact.turnId, fact.detail.response)
     case "tool_result":
       return fact.event.reveal === undefined ? carry : { ...carry, reveals: revealed(carry.reveals, fact.event.reveal) }
     case "wait_resolved":
@@ -211,7 +242,8 @@ export const remember = (carry: Carry, fact: Fact): Carry => {
     case "turn_completed":
     case "turn_cancelled":
     case "turn_failed": {
-      const { last: _, ...rest } = carry
+      // One that was turned away had no response.
+      const { last: _, ...rest } = carry.cut?.turnId === fact.turnId ? carry : uncut(carry)
       const usage = addUsage(carry.usage, fact.event.usage)
       if (fact.type === "turn_completed") return { ...rest, usage }
       return { ...rest, usage, last: { turnId: fact.turnId, outcome: fact.type === "turn_failed" ? "failed" : "cancelled" } }

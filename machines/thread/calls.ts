@@ -4,6 +4,7 @@
  * C1. A call takes a place among those that run from its first job to its result, and gives it back
  *     while it waits for somebody's answer. `maxParallelTools` is the number of places.
  */
+import { besideAs } from "../../src/domain/beside.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
@@ -44,7 +45,7 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
       data: returned === undefined
         ? { point: "before_tool_call", ...about }
         : {
-          point: "after_tool_result", ...about, toolOutput: wordOf(returned),
+          point: "after_tool_result", ...about, toolOutput: wordOf(returned), ...besideAs(returned.beside),
           ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
         }
     }
@@ -75,12 +76,13 @@ const withinReveals = ({ carry: { reveals } }: Draft["context"], returned: Retur
 }
 
 export const sayResult = (d: Draft, toolCallId: string, at: number, returned: Returned) => {
-  const { durationMs, failure, output, reveal, usage } = withinReveals(d.context, returned)
+  const { beside, durationMs, failure, output, reveal, usage } = withinReveals(d.context, returned)
   d.say({
     type: "tool_result", turnId: d.turn.turnId, n: d.turn.events, at,
     event: {
       toolCallId,
       toolOutput: output ?? null,
+      ...besideAs(beside),
       ...(reveal === undefined ? {} : { reveal }),
       ...(usage === undefined ? {} : { usage }),
       ...(durationMs === undefined ? {} : { timing: { durationMs } }),
@@ -163,9 +165,9 @@ const receive = (d: Draft, toolCallId: string, at: number, returned: Returned, h
 }
 
 export const returnCall = (d: Draft, returned: Returned & { readonly toolCallId: string; readonly at: number; readonly hooks?: ReadonlyArray<number> }) => {
-  const { durationMs, failure, output, reveal, usage } = returned
+  const { beside, durationMs, failure, output, reveal, usage } = returned
   receive(d, returned.toolCallId, returned.at, {
-    ...(output === undefined ? {} : { output }), ...(failure === undefined ? {} : { failure }),
+    ...(output === undefined ? {} : { output }), ...(beside === undefined ? {} : { beside }), ...(failure === undefined ? {} : { failure }),
     ...(durationMs === undefined ? {} : { durationMs }), ...(reveal === undefined ? {} : { reveal }), ...(usage === undefined ? {} : { usage })
   }, returned.hooks)
 }

@@ -64,6 +64,8 @@ const base = setup({
       turn !== null && (event.type === "model.replied" || event.type === "model.failed") &&
       event.turnId === turn.turnId && event.step === turn.step && event.attempt === turn.attempt &&
       event.modelId === turn.plan.models[turn.target],
+    /** A model that says nothing after results of tools has finished. */
+    finishes: ({ context: { turn }, event }) => event.type === "model.failed" && event.empty === true && turn?.resulted === true,
     callsTools: ({ event }) => event.type === "model.replied" && event.calls.length > 0,
     judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
     steered: ({ context: { pending, turn: running }, event }) =>
@@ -196,10 +198,8 @@ const kit = base.extend({
       const command = as(event, "submit", "promote", "cancel")
       turn.end(d, { type: "turn_cancelled", principal: command.type === "submit" ? command.input.principal : command.principal }, event.at)
     }),
-    failModel: doing((d, event) => {
-      const { at, code, details, text } = as(event, "model.failed")
-      turn.end(d, { type: "turn_failed", failure: { code, text, ...(details === undefined ? {} : { details }) } }, at)
-    }),
+    respondEmpty: doing((d, event) => turn.respondEmpty(d, as(event, "model.failed"))),
+    failModel: doing((d, event) => turn.fail(d, as(event, "model.failed"))),
     failFatal: doing((d, event) => {
       const why = judging.fatal(d.turn, event)
       if (why === undefined) return
@@ -293,6 +293,8 @@ const running = kit.createStateConfig({
         ],
         "model.failed": [
           { guard: not("answersNow") },
+          { guard: and(["finishes", "steered", "stepsLeft"]), target: "sampling", reenter: true, actions: ["respondEmpty", "nextStep"] },
+          { guard: "finishes", target: "#thread.idle", actions: ["respondEmpty", "complete"] },
           { guard: "pausesFirst", target: "pausing", actions: "noteFailure" },
           { guard: "triesAgain", target: "sampling", reenter: true, actions: "noteFailure" },
           { target: "#thread.failed", actions: "failModel" }

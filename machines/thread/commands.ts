@@ -5,8 +5,9 @@
  * input that might be admitted now would run, what stands behind each call of a response, and which
  * hooks match what they have to judge.
  */
+import type { Beside } from "../../src/domain/beside.ts"
 import type { MessageContent } from "../../src/domain/content.ts"
-import type { HookPoint, HookProcessorType, ToolReveal } from "../../src/domain/event.ts"
+import type { FinishReason, HookPoint, HookProcessorType, ToolReveal } from "../../src/domain/event.ts"
 import type { Failure, FailureDetails } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -66,6 +67,8 @@ export interface Reply {
   readonly text: string
   readonly calls: ReadonlyArray<RepliedCall>
   readonly usage: ModelUsage
+  /** The model has cut it. */
+  readonly finishReason?: FinishReason
   readonly parts?: unknown
 }
 
@@ -175,6 +178,10 @@ export interface ModelFailed extends Outcome {
   readonly unavailable: boolean
   /** The response held neither text nor calls. */
   readonly empty?: boolean
+  /** Of an empty one: the model stopped before it said anything. */
+  readonly finishReason?: FinishReason
+  /** As far as the provider reported what the attempt used. */
+  readonly usage?: ModelUsage
   readonly retryAfterMs?: number
   /** In [0, 1): spreads the pauses. */
   readonly jitter: number
@@ -183,6 +190,7 @@ export interface ToolReturned extends Outcome {
   readonly type: "tool.returned"
   readonly toolCallId: string
   readonly output?: unknown
+  readonly beside?: Beside
   readonly failure?: Failure
   readonly durationMs: number
   readonly reveal?: ToolReveal

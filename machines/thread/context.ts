@@ -2,8 +2,9 @@
  * What a thread knows: its waiting inputs, its running turn, and the little that outlives a turn.
  * Plain data; where the thread stands is the chart's state, never a second field here.
  */
+import type { Beside } from "../../src/domain/beside.ts"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
-import type { ToolReveal } from "../../src/domain/event.ts"
+import type { FinishReason, ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -30,6 +31,7 @@ export interface OpenWait {
 /** How a call came out, before the hooks of after_tool_result have seen it. */
 export interface Returned {
   readonly output?: unknown
+  readonly beside?: Beside
   readonly failure?: Failure
   readonly durationMs?: number
   readonly reveal?: ToolReveal
@@ -39,7 +41,8 @@ export interface Returned {
 /** What a call came to: its output, or its failure's words. Hooks of after_tool_result judge it, and may put something else in its place. */
 export const wordOf = ({ failure, output }: Returned): unknown => failure === undefined ? output ?? null : failure.text
 
-export const withWord = ({ failure, output: _, ...returned }: Returned, word: unknown): Returned =>
+/** What stood beside the word goes with it: nobody has judged the two apart. */
+export const withWord = ({ beside: _, failure, output: __, ...returned }: Returned, word: unknown): Returned =>
   failure === undefined
     ? { ...returned, output: word }
     : { ...returned, failure: { ...failure, text: typeof word === "string" ? word : JSON.stringify(word) } }
@@ -114,6 +117,10 @@ export interface Turn {
   readonly target: number
   readonly attempt: number
   readonly retryAt?: number
+  /** The response being sampled was empty once. */
+  readonly emptied?: true
+  /** A call of it has its result. */
+  readonly resulted?: true
   readonly usage: ModelUsage
   /**
    * USD that its own responses have cost, as far as prices are known: what it is charged for. `usage` does not tell,
@@ -146,9 +153,16 @@ export interface Carry {
   readonly model?: string
   /** The last turn, unless it completed. */
   readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
+  /** The newest turn, where the model has cut its newest response. An older node keeps it as it is: it names its turn. */
+  readonly cut?: Cut
   readonly approvals?: ReadonlyArray<Approval>
   /** Tools that results have made callable for the rest of the thread. */
   readonly reveals?: Revealed
+}
+
+export interface Cut {
+  readonly turnId: string
+  readonly finishReason: FinishReason
 }
 
 export interface Revealed {

@@ -3,8 +3,9 @@
  * a fold needs and clients do not see; the private facts are those that the public log has no place for.
  */
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
-import type { HookDecisionEvent, Timing, ToolReveal } from "../../src/domain/event.ts"
+import type { FinishReason, HookDecisionEvent, Timing, ToolReveal } from "../../src/domain/event.ts"
 import type { FailureDetails } from "../../src/domain/failure.ts"
+import type { JsonObject } from "../../src/domain/jsonValue.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { Plan, Reply, Rewrite } from "./commands.ts"
@@ -21,6 +22,8 @@ interface Common {
 export interface ResponseDetail {
   readonly step: number
   readonly usage: ModelUsage
+  /** The model has cut it. */
+  readonly finishReason?: FinishReason
   /** JSON that must go back to the provider verbatim. */
   readonly parts?: unknown
 }
@@ -54,6 +57,7 @@ export interface AssistantMessage extends Common {
     readonly modelId: string
     readonly inReplyToSeq: number
     readonly truncated?: true
+    readonly finishReason?: FinishReason
   }
   readonly detail: ResponseDetail
 }
@@ -82,6 +86,8 @@ export interface ToolResult extends Common {
   readonly event: {
     readonly toolCallId: string
     readonly toolOutput: unknown
+    readonly toolContent?: ReadonlyArray<JsonObject>
+    readonly toolMeta?: JsonObject
     readonly reveal?: ToolReveal
     readonly usage?: ModelUsage
     readonly timing?: Timing
@@ -154,7 +160,7 @@ export interface TurnFailed extends Common {
     readonly usage: ModelUsage
   }
 }
-/** Private: a model call came to nothing and another follows. */
+/** Private: a model call came to nothing. Another follows, or, where it has used something, the turn's end. */
 export interface AttemptFailed extends Common {
   readonly type: "attempt_failed"
   readonly event: Record<string, never>
@@ -162,7 +168,11 @@ export interface AttemptFailed extends Common {
     readonly step: number
     readonly code: string
     readonly text: string
-    /** What is tried next: index into the plan's models, number of the attempt on it, and not before when. */
+    /** What the provider reported of it; a node of an earlier version does not say. */
+    readonly usage?: ModelUsage
+    /** It held neither text nor calls. */
+    readonly empty?: true
+    /** What is tried next, if anything is: index into the plan's models, number of the attempt on it, and not before when. */
     readonly target: number
     readonly attempt: number
     readonly retryAt?: number
@@ -186,7 +196,7 @@ export interface ResponseReceived extends Common {
   readonly event: Record<string, never>
   readonly detail: { readonly reply: Reply; readonly hooks: ReadonlyArray<number> }
 }
-/** Private: hooks have left nothing of a response without calls, so that none is written. */
+/** Private: a response without calls said nothing, or hooks have left nothing of it, so that none is written. */
 export interface ResponseEmptied extends Common {
   readonly type: "response_emptied"
   readonly event: Record<string, never>

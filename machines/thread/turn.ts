@@ -121,19 +121,28 @@ export const cut = (text: string, bytes: number) => {
   return text.slice(0, end)
 }
 
+const cutFor = (finishReason: Reply["finishReason"]) => finishReason === undefined ? {} : { finishReason }
+
 /** A response that hooks have to judge before anybody sees it. */
-export const review = (d: Draft, { at, calls, hooks = [], modelId, parts, step, text, usage }: ModelReplied) => {
+export const review = (d: Draft, { at, calls, finishReason, hooks = [], modelId, parts, step, text, usage }: ModelReplied) => {
   d.say({
     type: "response_received", turnId: d.turn.turnId, n: d.turn.events, at, event: {},
-    detail: { reply: { step, modelId, text, calls, usage, ...(parts === undefined ? {} : { parts }) }, hooks }
+    detail: { reply: { step, modelId, text, calls, usage, ...cutFor(finishReason), ...(parts === undefined ? {} : { parts }) }, hooks }
   })
   judge(d)
 }
 
+const sayEmptied = (d: Draft, response: ResponseDetail, at: number) =>
+  d.say({ type: "response_emptied", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: response })
+
+/** After results of tools, to say nothing is an answer: the work is done. */
+export const respondEmpty = (d: Draft, { at, finishReason, step, usage = noUsage }: ModelFailed) =>
+  sayEmptied(d, { step, usage, ...cutFor(finishReason) }, at)
+
 /** Writes a response down: its text, then its intents in order, then what becomes of them. */
 export const respond = (d: Draft, reply: Reply, at: number) => {
-  const { modelId } = reply
-  const response: ResponseDetail = { step: reply.step, usage: reply.usage, ...(reply.parts === undefined ? {} : { parts: reply.parts }) }
+  const { finishReason, modelId, parts, step, usage } = reply
+  const response: ResponseDetail = { step, usage, ...cutFor(finishReason), ...(parts === undefined ? {} : { parts }) }
   const spoken = /\S/u.test(reply.text)
   if (spoken) {
     const text = cut(reply.text, limits.assistantTextBytes)
@@ -141,12 +150,13 @@ export const respond = (d: Draft, reply: Reply, at: number) => {
       type: "assistant_message", turnId: d.turn.turnId, n: messageNumber(reply.step), at,
       event: {
         content: [{ type: "text", text }], modelId, inReplyToSeq: d.turn.repliesTo,
-        ...(text.length < reply.text.length ? { truncated: true as const } : {})
+        ...(text.length < reply.text.length ? { truncated: true as const } : {}),
+        ...cutFor(finishReason)
       },
       detail: response
     })
   }
-  if (!spoken && reply.calls.length === 0) d.say({ type: "response_emptied", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: response })
+  if (!spoken && reply.calls.length === 0) sayEmptied(d, response, at)
   intend(d, reply.calls, modelId, at, spoken ? undefined : response)
 }
 
@@ -187,10 +197,16 @@ const attempts = 3
 const firstPauseMs = 500
 const longestPauseMs = 10_000
 
+interface Next {
+  readonly target: number
+  readonly attempt: number
+  readonly retryAt?: number
+}
+
 /** What follows a failed model call: another attempt after a pause, the next model, or nothing. */
-export const afterFailure = (d: Draft, failed: ModelFailed): { readonly target: number; readonly attempt: number; readonly retryAt?: number } | undefined => {
-  const { attempt, plan, target } = d.turn
-  if (failed.empty === true) return attempt === 1 ? { target, attempt: 2 } : undefined
+export const afterFailure = (d: Draft, failed: ModelFailed): Next | undefined => {
+  const { attempt, emptied, plan, target } = d.turn
+  if (failed.empty === true) return emptied === undefined ? { target, attempt: attempt + 1 } : undefined
   if (failed.transient && attempt < attempts) {
     const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))
     const jittered = Math.round(pause * (0.5 + failed.jitter / 2))
@@ -199,12 +215,20 @@ export const afterFailure = (d: Draft, failed: ModelFailed): { readonly target: 
   return (failed.transient || failed.unavailable) && target + 1 < plan.models.length ? { target: target + 1, attempt: 1 } : undefined
 }
 
-export const noteFailure = (d: Draft, failed: ModelFailed, next: { readonly target: number; readonly attempt: number; readonly retryAt?: number }) => {
-  const { step, turnId } = d.turn
+export const noteFailure = (d: Draft, { at, code, empty, text, usage }: ModelFailed, next: Next) => {
+  const { events: n, step, turnId } = d.turn
   d.say({
-    type: "attempt_failed", turnId, n: d.turn.events, at: failed.at, event: {},
-    detail: { step, code: failed.code, text: failed.text, ...next }
+    type: "attempt_failed", turnId, n, at, event: {},
+    detail: { step, code, text, ...(usage === undefined ? {} : { usage }), ...(empty === true ? { empty } : {}), ...next }
   })
+}
+
+/** Nothing follows the attempt. What it has used is part of the turn's usage, so it is noted before the end. */
+export const fail = (d: Draft, failed: ModelFailed) => {
+  const { at, code, details, text } = failed
+  const { attempt, target } = d.turn
+  if (failed.usage !== undefined) noteFailure(d, failed, { target, attempt })
+  end(d, { type: "turn_failed", failure: { code, text, ...(details === undefined ? {} : { details }) } }, at)
 }
 
 export const startAttempt = (d: Draft, at: number) => {

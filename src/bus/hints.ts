@@ -28,6 +28,8 @@ export type News =
   | { readonly type: "wait"; readonly waitId: string; readonly state: "open" | "resolved" | "expired" | "cancelled"; readonly target: "person" | "client" | "url" | "agent" }
   /** The pending queue changed: `pending` is how many wait now. */
   | { readonly type: "queue"; readonly pending: number }
+  /** What a running call's server reports of it. */
+  | { readonly type: "progress"; readonly toolCallId: string; readonly progress: number; readonly total?: number; readonly message?: string }
   /** Hints were lost, or may have been (B4). What a watch of more than one thread does not name is empty here. */
   | { readonly type: "look" }
 

@@ -4,6 +4,8 @@
  * M1. Subjects are made of ids that the server made, never of text from a client.
  * M2. Whatever arrives is decoded by a schema; what is not ours is refused with a reason, never thrown.
  * M3. A message tells its version. Nodes of one version understand each other's; unknown fields are passed over.
+ * M4. Kinds of hints that came later travel in a message and a field of their own: a node that does not know the field
+ *     passes it over, one that knows the field passes over what it does not know in it, and no other hint goes with it.
  */
 import { Option, Result, Schema } from "effect"
 import { isIdOf } from "../domain/ids.ts"
@@ -98,6 +100,15 @@ const news = Schema.Union([
   Schema.Struct({ type: Schema.Literal("look") })
 ])
 
+/** M4. */
+const later = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("progress"), toolCallId: text, progress: Schema.Finite, total: Schema.optionalKey(Schema.Finite), message: Schema.optionalKey(text)
+  })
+])
+const laterKinds: ReadonlySet<string> = new Set<(typeof later.Type)["type"]>(["progress"])
+const readLater = Schema.decodeUnknownOption(later)
+
 const topic = Schema.String.check(Schema.isPattern(/^wsp_[0-9a-z]{26}(\/(agt|thr)_[0-9a-z]{26})?$/))
 
 const presence = Schema.Struct({
@@ -135,14 +146,33 @@ export const readBare = reader(Schema.Struct({}), 1024)
 export const writePresence = (message: Presence) => written(message)
 export const readPresence = reader(presence, 2 * hintBytes)
 
-const readNews = reader(Schema.Struct({ hints: Schema.Array(news) }), 2 * hintBytes)
-export const readHints = (data: Uint8Array): Result.Result<ReadonlyArray<News>, Strange> => Result.map(readNews(data), ({ hints }) => hints)
+const readNews = reader(Schema.Struct({ hints: Schema.Array(news), later: Schema.optionalKey(Schema.Array(Schema.Unknown)) }), 2 * hintBytes)
+export const readHints = (data: Uint8Array): Result.Result<ReadonlyArray<News>, Strange> =>
+  Result.map(readNews(data), ({ hints, later = [] }) => [...hints, ...later.flatMap((hint) => Option.toArray(readLater(hint)))])
 
 const withoutTexts = (hint: News): News =>
   hint.type === "events" ? { type: "events", events: hint.events.map(({ seq, turnId, type }) => ({ seq, turnId, type })) } : hint
 
-/** One message, if they fit into one. */
+/** Those in a row that may go together (M4). */
+const runsOf = (hints: ReadonlyArray<News>): ReadonlyArray<ReadonlyArray<News>> => {
+  const runs: Array<Array<News>> = []
+  for (const hint of hints) {
+    const [run] = runs.at(-1) ?? []
+    if (run !== undefined && laterKinds.has(run.type) === laterKinds.has(hint.type)) runs.at(-1)?.push(hint)
+    else runs.push([hint])
+  }
+  return runs
+}
+
+/** As few messages as they fit into, in their order. */
 export const writeHints = (hints: ReadonlyArray<News>): ReadonlyArray<Uint8Array> => {
+  const runs = runsOf(hints)
+  if (runs.length > 1) return runs.flatMap(writeHints)
+  if (hints.some(({ type }) => laterKinds.has(type))) {
+    const whole = written({ hints: [], later: hints })
+    // One of them is never that long.
+    return whole.length <= hintBytes || hints.length === 1 ? [whole] : hints.flatMap((hint) => writeHints([hint]))
+  }
   const whole = written({ hints })
   if (whole.length <= hintBytes) return [whole]
   if (hints.length > 1) return hints.flatMap((hint) => writeHints([hint]))

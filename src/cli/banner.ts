@@ -2,7 +2,7 @@
  * What the development server says when it is up. The key itself stands on a terminal only: what is not one may be
  * a file that others read.
  */
-import { demoAgent } from "./demo.ts"
+import { demoAgent } from "../domain/demo.ts"
 
 export interface Started {
   /** URLs of the nodes. */
@@ -25,8 +25,9 @@ export const banner = ({ bases, key, keyFile, terminal }: Started) => {
   OpenAPI    ${base}/v1/openapi.json
   Key        ${shown}
 
-  Try it:
+  Try it: the first line starts a thread with a message, the second waits for the agent's words.
 
-curl -s ${base}/v1/threads -H "Authorization: Bearer ${pasted}" -H "Content-Type: application/json" -d '{"agentId":"${demoAgent}","message":{"content":[{"type":"text","text":"Hello, Troupe"}]}}'
+answer=$(curl -sS ${base}/v1/threads -H "Authorization: Bearer ${pasted}" -H "Content-Type: application/json" -d '{"agentId":"${demoAgent}","message":{"content":[{"type":"text","text":"Hello, Troupe"}]}}'); echo "$answer"
+curl -sS "${base}/v1/threads/$(echo "$answer" | grep -o 'thr_[0-9A-Za-z]*' | head -n 1)/events?afterSeq=1&waitSeconds=20" -H "Authorization: Bearer ${pasted}" | grep -o '"text":"[^"]*"' || echo "no answer: the line above may say why"
 `
 }

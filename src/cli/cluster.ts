@@ -35,7 +35,7 @@ const program = (env: NodeJS.ProcessEnv, settings: NodeSettings, index: number, 
   const base = `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`
   return {
     name, base, command: process.execPath, args: [entry, "serve", "--no-migrate"], shown: true, listens: true,
-    env: { ...env, TROUPE_PORT: String(port), TROUPE_NODE_ID: name },
+    env: { ...env, TROUPE_PORT: String(port), TROUPE_NODE_ID: name, TROUPE_PUBLIC_URL: settings.publicUrl ?? base },
     isReady: isReady(base), patienceMs: (settings.drainSeconds + 2) * 1_000
   }
 }

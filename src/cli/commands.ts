@@ -1,8 +1,8 @@
 /** All commands of `troupe`, and how the process ends. */
 // First, before anything is called often, and before any schema is made: what comes in is decoded by compiled code.
-import "./engine.ts"
 import "effect/schema/SchemaJITCompiler/enable"
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
 import { dev } from "./dev.ts"
@@ -11,6 +11,7 @@ import { keys } from "./keys.ts"
 import { migrateCommand } from "./migrate.ts"
 import { printable } from "./printable.ts"
 import { serve } from "./serve.ts"
+import { leaveOnHangup } from "./signals.ts"
 import { send, tail, threads } from "./threads.ts"
 import { approve, deny, waits } from "./waits.ts"
 
@@ -31,6 +32,7 @@ const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
 
 /** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */
 export const run = () => {
+  leaveOnHangup()
   troupe.pipe(
     Command.run({ version: "0.1.0" }),
     shown,

@@ -1,13 +1,8 @@
-/**
- * The agent that a development server has from its first start, on the scripted model. Its id is the
- * same on every machine, so that a line from the documentation works as it stands.
- */
+/** The agent that a development server has from its first start, on the scripted model. */
+import { demoAgent, demoProfile } from "../domain/demo.ts"
 import { toUuid } from "../domain/ids.ts"
 import { contentOf } from "../domain/profile.ts"
 import type { Connection } from "../store/Connection.ts"
-
-export const demoAgent = "agt_0000000000000000000000dem0"
-const demoProfile = "prof_0000000000000000000000dem0"
 
 const profile = contentOf({
   name: "demo",

@@ -23,32 +23,18 @@ export const prepareSchema = Effect.fn("cli.prepareSchema")(function*(settings: 
   if (ran.length > 0) yield* Effect.logInfo("migrated", { count: ran.length })
 })
 
-/** A drain that takes longer than it may is cut off; a second signal ends the process at once. */
-export const watchSignals = (drainSeconds: number) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      let signals = 0
-      const onSignal = () => {
-        signals++
-        if (signals === 2) process.exit(130)
-        setTimeout(() => {
-          process.stderr.write(`the drain took longer than ${drainSeconds} s and was cut off\n`)
-          process.exit(0)
-        }, drainSeconds * 1_000 + 500).unref()
-      }
-      process.on("SIGINT", onSignal).on("SIGTERM", onSignal)
-      return onSignal
-    }),
-    (onSignal) => Effect.sync(() => process.off("SIGINT", onSignal).off("SIGTERM", onSignal))
-  )
+const baseAt = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+
+/** Whoever receives something of a development server is on the same machine. A free port is not known before the server has it. */
+const reachable = (settings: NodeSettings): NodeSettings =>
+  settings.mode !== "dev" || settings.port === 0 ? settings : { ...settings, publicUrl: settings.publicUrl ?? baseAt(settings.host, settings.port) }
 
 /** Builds the server in the caller's scope; its base URL once it accepts requests. */
 export const startNode = Effect.fn("cli.startNode")(function*(settings: NodeSettings) {
-  yield* watchSignals(settings.drainSeconds)
   // Here, not above: `troupe --help` need not load the whole server.
   const main = yield* Effect.promise(() => import("../main.ts"))
-  const context = yield* Layer.build(main.serve(settings))
+  const context = yield* Layer.build(main.serve(reachable(settings)))
   const { address } = yield* Effect.provide(HttpServer.HttpServer, context)
   const port = address._tag === "UnixPathAddress" ? settings.port : address.port
-  return `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`
+  return baseAt(settings.host, port)
 })

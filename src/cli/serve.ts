@@ -6,6 +6,7 @@ import { type NodeSettings, Settings } from "../config.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { explained, failure } from "./failure.ts"
 import { prepareSchema, startNode } from "./node.ts"
+import { watchSignals } from "./signals.ts"
 
 const flags = {
   migrate: Flag.Boolean("migrate").pipe(
@@ -21,6 +22,7 @@ const up = Effect.fn("cli.serve")(function*(settings: Settings["Service"]) {
   const nats = natsSettings(node)
   for (const exposure of nats === undefined ? [] : exposures(nats)) yield* Effect.logWarning(exposure)
   yield* prepareSchema(node)
+  yield* watchSignals(settings.drainSeconds)
   const base = yield* startNode(node)
   yield* Effect.logInfo("serving", { url: base, node: settings.nodeId, pid: process.pid })
   return yield* Effect.never

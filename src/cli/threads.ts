@@ -1,8 +1,8 @@
 /** `troupe threads`, `send` and `tail`: the interface from a terminal. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { demoAgent } from "../domain/demo.ts"
 import { at, connected, type Connected, field, list, request } from "./client.ts"
-import { demoAgent } from "./demo.ts"
 import { output, print } from "./output.ts"
 import { json, printable } from "./printable.ts"
 

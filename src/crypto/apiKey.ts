@@ -1,5 +1,5 @@
 /**
- * API keys as text: `trp_<8 public>_<32 secret><6 checksum>` in base62 (design, section 14). The
+ * API keys as text: `trp_<8 public>_<32 secret><6 checksum>` in base62. The
  * prefix makes a leaked key findable, the checksum tells a mistyped key from a revoked one without
  * a query, the public part finds the row. 32 characters of base62 are 190 random bits.
  */

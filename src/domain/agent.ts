@@ -1,20 +1,21 @@
-/** Agent (specification, Agent; design, section 9): a workspace's named worker, following a profile. */
+/** Agent (specification, Agent): a workspace's named worker, following a profile. */
 import { Schema } from "effect"
+import { described } from "./described.ts"
 import { idOf } from "./ids.ts"
-import { Identity } from "./identity.ts"
+import { Identity, identityOf } from "./identity.ts"
 import { limits } from "./limits.ts"
-import { maxBytes, maxChars, nonBlank, singleLine } from "./text.ts"
+import { maxBytes, maxChars, nonBlankLine, singleLine } from "./text.ts"
 import { BudgetWindow } from "./thread.ts"
 import { Timestamp } from "./time.ts"
 
-export const AgentId = idOf("agent")
+export const AgentId = described(idOf("agent"), "Id of the agent.")
 
 /** Names of agents, profiles and keys: one line, 1 to 128 characters, not blank. */
-export const Name = Schema.String.check(maxChars(limits.agentNameChars), singleLine, nonBlank)
+export const Name = Schema.String.check(maxChars(limits.agentNameChars), nonBlankLine)
 
 export const Description = Schema.String.check(maxBytes(limits.agentDescriptionBytes))
 const Avatar = Schema.String.check(maxBytes(limits.avatarBytes), singleLine)
-const Tag = Schema.String.check(nonBlank, maxBytes(limits.tagBytes), singleLine)
+const Tag = Schema.String.check(nonBlankLine, maxBytes(limits.tagBytes))
 
 /** At most 32, each at most 64 bytes. A tag twice says nothing more than a tag once: refused, so that clients notice. */
 export const Tags = Schema.Array(Tag).check(
@@ -25,7 +26,21 @@ export const Tags = Schema.Array(Tag).check(
 /** USD; 0 is allowed and refuses every model that has a price. */
 const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
-export const Budget = Schema.Struct({ limit: Amount, window: BudgetWindow }).annotate({ identifier: "Budget" })
+/** Said once, of what is sent and of what is answered. */
+const says = {
+  name: "What people call the agent.",
+  profileId: "Profile that the agent follows.",
+  profileVersion: "Version of the profile that the agent stays with. Absent: it follows the latest.",
+  description: "What the agent is for, in words for people.",
+  avatar: "Picture of the agent, such as a URL: kept as it is, for your own interface.",
+  identity: "Identity that the agent works as. While that is disabled the agent gets no new work.",
+  tags: "Labels for your own use, each of them once.",
+  budget: "What the agent may spend on models. Absent: no limit.",
+  limit: "USD that the agent may spend within the window. 0 leaves it only the models that cost nothing.",
+  window: "Over which time spending is added up: the last 24 hours, the last 7 days, or all time."
+}
+
+export const Budget = Schema.Struct({ limit: described(Amount, says.limit), window: described(BudgetWindow, says.window) }).annotate({ identifier: "Budget" })
 export type Budget = typeof Budget.Type
 
 /** The version of a profile that an agent or thread is pinned to. */
@@ -33,46 +48,49 @@ export const ProfileVersion = Schema.Int.check(Schema.isBetween({ minimum: 1, ma
 
 /** What a client may say of an agent: the body of a create, and what a patch is merged into. */
 export const AgentInput = Schema.Struct({
-  name: Name,
-  profileId: idOf("profile"),
-  profileVersion: Schema.optionalKey(ProfileVersion),
-  description: Schema.optionalKey(Description),
-  avatar: Schema.optionalKey(Avatar),
-  identity: Schema.optionalKey(Identity),
-  tags: Schema.optionalKey(Tags),
-  budget: Schema.optionalKey(Budget)
+  name: described(Name, says.name),
+  profileId: described(idOf("profile"), says.profileId),
+  profileVersion: described(Schema.optionalKey(ProfileVersion), says.profileVersion),
+  description: described(Schema.optionalKey(Description), says.description),
+  avatar: described(Schema.optionalKey(Avatar), says.avatar),
+  identity: Schema.optionalKey(identityOf(says.identity)),
+  tags: described(Schema.optionalKey(Tags), says.tags),
+  budget: described(Schema.optionalKey(Budget), says.budget)
 }).annotate({ identifier: "AgentInput" })
 export type AgentInput = typeof AgentInput.Type
 
 /** JSON Merge Patch of an agent: absent keeps, null clears. The merged whole is checked again as `AgentInput`. */
 export const AgentPatch = Schema.Struct({
-  name: Schema.optionalKey(Name),
-  profileId: Schema.optionalKey(idOf("profile")),
-  profileVersion: Schema.optionalKey(Schema.NullOr(ProfileVersion)),
-  description: Schema.optionalKey(Schema.NullOr(Description)),
-  avatar: Schema.optionalKey(Schema.NullOr(Avatar)),
-  identity: Schema.optionalKey(Schema.NullOr(Identity)),
-  tags: Schema.optionalKey(Schema.NullOr(Tags)),
-  budget: Schema.optionalKey(Schema.NullOr(Schema.Struct({
-    limit: Schema.optionalKey(Amount),
-    window: Schema.optionalKey(BudgetWindow)
-  })))
+  name: described(Schema.optionalKey(Name), says.name),
+  profileId: described(Schema.optionalKey(idOf("profile")), says.profileId),
+  profileVersion: described(Schema.optionalKey(Schema.NullOr(ProfileVersion)), says.profileVersion),
+  description: described(Schema.optionalKey(Schema.NullOr(Description)), says.description),
+  avatar: described(Schema.optionalKey(Schema.NullOr(Avatar)), says.avatar),
+  identity: described(Schema.optionalKey(Schema.NullOr(Identity)), says.identity),
+  tags: described(Schema.optionalKey(Schema.NullOr(Tags)), says.tags),
+  budget: described(
+    Schema.optionalKey(Schema.NullOr(Schema.Struct({
+      limit: described(Schema.optionalKey(Amount), says.limit),
+      window: described(Schema.optionalKey(BudgetWindow), says.window)
+    }))),
+    `${says.budget} Merged into the budget that the agent has: an agent without one needs both.`
+  )
 }).annotate({ identifier: "AgentPatch" })
 export type AgentPatch = typeof AgentPatch.Type
 
 export const Agent = Schema.Struct({
-  id: Schema.String,
-  workspaceId: Schema.String,
-  profileId: Schema.String,
-  createdAt: Timestamp,
-  tags: Schema.Array(Schema.String).check(Schema.isMaxLength(limits.tagsPerAgent)),
-  avatar: Schema.optionalKey(Schema.String),
-  description: Schema.optionalKey(Schema.String),
-  identity: Schema.optionalKey(Schema.String),
-  name: Schema.String,
-  budget: Schema.optionalKey(Budget),
-  profileVersion: Schema.optionalKey(Schema.Int),
-  updatedAt: Timestamp,
-  archivedAt: Schema.optionalKey(Timestamp)
+  id: described(Schema.String, "Id of the agent."),
+  workspaceId: described(Schema.String, "Workspace that the agent belongs to."),
+  profileId: described(Schema.String, says.profileId),
+  createdAt: described(Timestamp, "When the agent was made."),
+  tags: described(Schema.Array(Schema.String).check(Schema.isMaxLength(limits.tagsPerAgent)), says.tags),
+  avatar: described(Schema.optionalKey(Schema.String), says.avatar),
+  description: described(Schema.optionalKey(Schema.String), says.description),
+  identity: described(Schema.optionalKey(Schema.String), says.identity),
+  name: described(Schema.String, says.name),
+  budget: described(Schema.optionalKey(Budget), says.budget),
+  profileVersion: described(Schema.optionalKey(Schema.Int), says.profileVersion),
+  updatedAt: described(Timestamp, "When its fields last changed."),
+  archivedAt: described(Schema.optionalKey(Timestamp), "Since when it takes no new threads and no new work. Absent while it is active.")
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type

@@ -1,5 +1,5 @@
 /**
- * Conditions on JSON (design, section 7): what stands at a path, held against a value. Roles ask them
+ * Conditions on JSON: what stands at a path, held against a value. Roles ask them
  * of a tool's input, hooks of what they judge.
  *
  * N1. A condition answers true, false, or undefined where it cannot be asked: the path leads nowhere,
@@ -9,6 +9,8 @@
  * N3. A path follows own properties and array indices (RFC 6901), so no prototype is ever reached.
  */
 import { Schema } from "effect"
+import { described } from "./described.ts"
+import { is, part } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
 import { maxBytes, utf8Bytes } from "./text.ts"
 
@@ -44,6 +46,18 @@ const fits: { readonly [Op in ConditionOp]: (value: Schema.Json) => true | strin
   exists: (value) => typeof value === "boolean" || "true or false"
 }
 
+/** The same for the document, by the ops that ask for it. */
+const comparing: ReadonlyArray<readonly [ops: ReadonlyArray<ConditionOp>, value: { readonly [keyword: string]: unknown }]> = [
+  [["eq", "ne", "contains"], {}],
+  [["in"], { type: "array", items: {}, minItems: 1 }],
+  [["startsWith", "endsWith"], { type: "string" }],
+  [["lt", "lte", "gt", "gte"], { anyOf: [{ type: "number" }, { type: "string" }] }]
+]
+const valueByOp = () => comparing.reduceRight<{ readonly [keyword: string]: unknown }>(
+  (otherwise, [ops, value]) => ({ if: is("op", ...ops), then: { ...part({ value }), required: ["value"] }, else: otherwise }),
+  part({ value: { type: "boolean" } })
+)
+
 /** A text is as long as it is, without the quotes and escapes of its JSON; anything else is as long as its JSON. */
 const bytesOf = (value: Schema.Json) => utf8Bytes(typeof value === "string" ? value : JSON.stringify(value))
 
@@ -59,15 +73,15 @@ const ConditionValue = Schema.Json.check(
  * left out, or false.
  */
 export const Condition = Schema.Struct({
-  path: JsonPointer,
-  op: ConditionOp,
-  value: Schema.optionalKey(ConditionValue)
+  path: described(JsonPointer, "Where to look, as a JSON Pointer (RFC 6901) such as `/repo/owner`. Empty means the whole."),
+  op: described(ConditionOp, "How what stands at `path` is compared with `value`."),
+  value: described(Schema.optionalKey(ConditionValue), "What it is compared with. Only `exists` may do without, and means true then.")
 }).check(
   Schema.makeFilter(({ op, value }) => {
     if (value === undefined) return op === "exists" || { path: ["value"], issue: `a value: ${op} compares with one` }
     const said = fits[op](value)
     return said === true || { path: ["value"], issue: said }
-  }, { toJsonSchema: () => [{}, true] })
+  }, { toJsonSchema: valueByOp })
 ).annotate({
   identifier: "Condition",
   description: "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false."

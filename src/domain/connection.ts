@@ -1,14 +1,17 @@
 /**
- * Connection (design, section 9): a credential for somebody else's server, write-only, and what may be shown of it.
+ * Connection: a credential for somebody else's server, write-only, and what may be shown of it.
  *
  * The secret comes in by create and patch and is never read back over the interface. OAuth comes later.
  */
 import { Redacted, Schema } from "effect"
 import { HostPattern, OutboundUrl, type Reach } from "../outbound/urls.ts"
 import { Name } from "./agent.ts"
+import { described } from "./described.ts"
+import { documented, has, is, part } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
 import { Principal } from "./principal.ts"
-import { providerUrl } from "./providers.ts"
+import { providerUrl, providerUrls } from "./providers.ts"
+import { SecretHeader } from "./secretHeader.ts"
 import { Timestamp } from "./time.ts"
 
 /** Whose server it is: a label such as `github`. */
@@ -22,22 +25,26 @@ const HeaderSecret = Schema.String.check(
   Schema.isPattern(/^[\x21-\x7e]+$/, { expected: "visible ASCII characters without spaces", toJsonSchema: () => ({ pattern: "^[!-~]+$" }) })
 )
 
-/** Standard Webhooks: 24 to 64 random bytes. */
-const isSigningSecret = (text: string) => {
-  const bytes = Buffer.from(text.slice(6), "base64")
-  return text.startsWith("whsec_") && bytes.length >= 24 && bytes.length <= 64 && bytes.toString("base64") === text.slice(6)
-}
-const SigningSecret = Schema.String.check(Schema.makeFilter<string>((text) => isSigningSecret(text) || "whsec_ and 24 to 64 bytes in base64", {
-  toJsonSchema: () => ({ pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$" })
+/** Standard Webhooks: 24 to 64 random bytes. Base64 has four characters for three of them; the last ones say nothing beside the bytes. */
+const whole = "(?:[A-Za-z0-9+/]{4})"
+const signingSecret = `^whsec_(?:${whole}{8,21}(?:[A-Za-z0-9+/][AQgw]==)?|${whole}{8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$`
+const SigningSecret = Schema.String.check(Schema.isPattern(new RegExp(signingSecret), {
+  expected: "whsec_ and 24 to 64 bytes in base64", toJsonSchema: () => ({ pattern: signingSecret })
 }))
 
 const kinds = ["apiKey", "token", "signingSecret"] as const
 
 const SecretFields = {
-  apiKey: Schema.optionalKey(HeaderSecret),
-  token: Schema.optionalKey(HeaderSecret),
-  signingSecret: Schema.optionalKey(SigningSecret),
-  previousSigningSecret: Schema.optionalKey(SigningSecret),
+  apiKey: described(
+    Schema.optionalKey(HeaderSecret),
+    "A key that is sent as the bearer token of every request. Of a model provider it goes where that provider wants it."
+  ),
+  token: described(Schema.optionalKey(HeaderSecret), "A token that is sent as the bearer token of every request."),
+  signingSecret: described(
+    Schema.optionalKey(SigningSecret),
+    "Signs what is sent, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent itself."
+  ),
+  previousSigningSecret: described(Schema.optionalKey(SigningSecret), "Signs beside `signingSecret` while receivers change over. Leave it out to end that."),
   oauth: Schema.optionalKey(Schema.Json.check(
     Schema.makeFilter<Schema.Json>(() => "a token instead: this server does not do OAuth yet", { toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." }) })
   ))
@@ -49,7 +56,7 @@ export const ConnectionSecretInput = Schema.Struct(SecretFields).check(
     toJsonSchema: () => ({ oneOf: kinds.map((kind) => ({ required: [kind] })) })
   }),
   Schema.makeFilter((secret) => secret.previousSigningSecret === undefined || secret.signingSecret !== undefined || "previousSigningSecret only beside signingSecret", {
-    toJsonSchema: () => [{}, true]
+    toJsonSchema: () => ({ dependentRequired: { previousSigningSecret: ["signingSecret"] } })
   })
 ).annotate({ identifier: "ConnectionSecret", description: "Write-only: no answer ever holds it." })
 export type ConnectionSecretInput = typeof ConnectionSecretInput.Type
@@ -58,22 +65,37 @@ const AllowedHosts = Schema.Array(HostPattern).check(
   Schema.isMinLength(1), Schema.isMaxLength(limits.allowedHosts), Schema.isUnique()
 )
 
+/** Said once, of what is sent and of what is answered. */
+const says = {
+  provider: "Whose server it is: a label such as `github`. `openai`, `anthropic` and `google` are the model providers.",
+  name: "What people call the connection.",
+  secret: "The credential: exactly one of `apiKey`, `token` and `signingSecret`.",
+  baseUrl: "Address of the server. Without `allowedHosts` the secret is sent to its scheme, host and port only.",
+  allowedHosts: "Hosts that the secret may be sent to, at any port: a name, or `*.example.com` for those below it.",
+  header: "Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. `Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one."
+}
+
 export const ConnectionInput = Schema.Struct({
-  provider: Provider,
-  name: Name,
-  secret: ConnectionSecretInput,
-  baseUrl: Schema.optionalKey(OutboundUrl),
-  allowedHosts: Schema.optionalKey(AllowedHosts)
-}).annotate({ identifier: "ConnectionInput" })
+  provider: described(Provider, says.provider),
+  name: described(Name, says.name),
+  secret: described(ConnectionSecretInput, says.secret),
+  baseUrl: described(Schema.optionalKey(OutboundUrl), says.baseUrl),
+  allowedHosts: described(Schema.optionalKey(AllowedHosts), says.allowedHosts),
+  header: described(Schema.optionalKey(SecretHeader), says.header)
+}).check(documented({
+  if: { not: { anyOf: [has("baseUrl"), has("allowedHosts")] } },
+  then: { anyOf: [is("provider", ...Object.keys(providerUrls)), part({ secret: has("signingSecret") })] }
+})).annotate({ identifier: "ConnectionInput" })
 export type ConnectionInput = typeof ConnectionInput.Type
 
 /** JSON Merge Patch: absent keeps, null clears. `secret` replaces the whole secret, by one of the same kind. */
 export const ConnectionPatch = Schema.Struct({
-  provider: Schema.optionalKey(Provider),
-  name: Schema.optionalKey(Name),
-  secret: Schema.optionalKey(ConnectionSecretInput),
-  baseUrl: Schema.optionalKey(Schema.NullOr(OutboundUrl)),
-  allowedHosts: Schema.optionalKey(Schema.NullOr(AllowedHosts))
+  provider: described(Schema.optionalKey(Provider), says.provider),
+  name: described(Schema.optionalKey(Name), says.name),
+  secret: described(Schema.optionalKey(ConnectionSecretInput), "Replaces the whole secret, by one of the same kind."),
+  baseUrl: described(Schema.optionalKey(Schema.NullOr(OutboundUrl)), says.baseUrl),
+  allowedHosts: described(Schema.optionalKey(Schema.NullOr(AllowedHosts)), says.allowedHosts),
+  header: described(Schema.optionalKey(Schema.NullOr(SecretHeader)), says.header)
 }).annotate({ identifier: "ConnectionPatch" })
 export type ConnectionPatch = typeof ConnectionPatch.Type
 
@@ -82,31 +104,35 @@ export type ConnectionKind = typeof ConnectionKind.Type
 
 /** What is stored readable. */
 export const ConnectionContent = Schema.Struct({
-  provider: Schema.String,
-  name: Schema.String,
-  kind: ConnectionKind,
-  baseUrl: Schema.optionalKey(Schema.String),
-  allowedHosts: Schema.optionalKey(Schema.Array(Schema.String)),
-  last4: Schema.optionalKey(Schema.String),
-  createdBy: Principal
+  provider: described(Schema.String, says.provider),
+  name: described(Schema.String, says.name),
+  kind: described(ConnectionKind, "What the secret is: an API key, a token, or a signing secret."),
+  baseUrl: described(Schema.optionalKey(Schema.String), says.baseUrl),
+  allowedHosts: described(Schema.optionalKey(Schema.Array(Schema.String)), says.allowedHosts),
+  header: described(Schema.optionalKey(Schema.String), says.header),
+  last4: described(Schema.optionalKey(Schema.String), "Last four characters of the secret, to tell it by. Absent for secrets of fewer than 12."),
+  createdBy: described(Principal, "Who made the connection.")
 })
 export type ConnectionContent = typeof ConnectionContent.Type
 
 /** `last4` only of secrets of at least 12 characters: of a shorter one it would tell too much. */
 export const Connection = Schema.Struct({
-  id: Schema.String,
+  id: described(Schema.String, "Id of the connection, which toolsets and hooks name."),
   ...ConnectionContent.fields,
-  status: Schema.Literal("active"),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  lastUsedAt: Schema.optionalKey(Timestamp)
+  status: described(Schema.Literal("active"), "Whether the secret can be used."),
+  createdAt: described(Timestamp, "When the connection was made."),
+  updatedAt: described(Timestamp, "When it last changed."),
+  lastUsedAt: described(Schema.optionalKey(Timestamp), "When its secret was last used, to about a minute. Absent until the first use.")
 }).annotate({ identifier: "Connection" })
 export type Connection = typeof Connection.Type
 
-/** A secret in use. Whoever sends it passes `reach` on to Outbound; only a signing secret, which is never sent itself, may have none. */
+/**
+ * A secret in use. Whoever sends it passes `reach` on to Outbound, and puts it into `header` where that is named; only a
+ * signing secret, which is never sent itself, may have no reach.
+ */
 export type ConnectionSecret =
-  | { readonly kind: "token"; readonly token: Redacted.Redacted<string>; readonly reach: Reach }
-  | { readonly kind: "apiKey"; readonly apiKey: Redacted.Redacted<string>; readonly reach: Reach }
+  | { readonly kind: "token"; readonly token: Redacted.Redacted<string>; readonly reach: Reach; readonly header?: string }
+  | { readonly kind: "apiKey"; readonly apiKey: Redacted.Redacted<string>; readonly reach: Reach; readonly header?: string }
   /** `whsec_…`, the current one first, at most two. */
   | { readonly kind: "signing"; readonly secrets: ReadonlyArray<Redacted.Redacted<string>>; readonly reach?: Reach }
 
@@ -152,11 +178,12 @@ const nowhere: Reach = { hosts: [] }
 export const secretOf = (plain: string, content: ConnectionContent): ConnectionSecret => {
   const found = readSealed(plain)
   const reach = reachOf(content)
+  const sent = { reach: reach ?? nowhere, ...(content.header !== undefined && { header: content.header }) }
   switch (found.kind) {
     case "token":
-      return { reach: reach ?? nowhere, kind: "token", token: Redacted.make(found.token) }
+      return { ...sent, kind: "token", token: Redacted.make(found.token) }
     case "apiKey":
-      return { reach: reach ?? nowhere, kind: "apiKey", apiKey: Redacted.make(found.apiKey) }
+      return { ...sent, kind: "apiKey", apiKey: Redacted.make(found.apiKey) }
     case "signing":
       return { ...(reach !== undefined && { reach }), kind: "signing", secrets: found.secrets.map((secret) => Redacted.make(secret)) }
   }

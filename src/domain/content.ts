@@ -1,5 +1,7 @@
 /** MessageContent (specification): 1 to 40 blocks of text or image, with the limits of a user's and of an assistant's message. */
 import { Schema } from "effect"
+import { described } from "./described.ts"
+import { is } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
 import { nonBlank, utf8Bytes } from "./text.ts"
 
@@ -10,9 +12,9 @@ export const ImageId = Schema.String.check(Schema.isPattern(/^img_[0-9a-f]{64}$/
 export const ImageFormat = Schema.Literals(["jpeg", "png", "gif", "webp"])
 export type ImageFormat = typeof ImageFormat.Type
 
-export const TextBlock = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String.check(nonBlank) })
+export const TextBlock = Schema.Struct({ type: described(Schema.Literal("text"), "Tells the kinds of blocks apart."), text: described(Schema.String.check(nonBlank), "The words, with at least one character that is no white space.") })
   .annotate({ identifier: "TextBlock" })
-export const ImageBlock = Schema.Struct({ type: Schema.Literal("image"), imageId: ImageId })
+export const ImageBlock = Schema.Struct({ type: described(Schema.Literal("image"), "Tells the kinds of blocks apart."), imageId: described(ImageId, "An image of the agent.") })
   .annotate({ identifier: "ImageBlock" })
 export const ContentBlock = Schema.Union([TextBlock, ImageBlock])
 export type ContentBlock = typeof ContentBlock.Type
@@ -21,11 +23,13 @@ const textBytes = (blocks: ReadonlyArray<ContentBlock>) =>
   blocks.reduce((sum, block) => block.type === "text" ? sum + utf8Bytes(block.text) : sum, 0)
 const imageIds = (blocks: ReadonlyArray<ContentBlock>) => blocks.flatMap((block) => block.type === "image" ? [block.imageId] : [])
 
-const blocks = Schema.Array(ContentBlock).check(
+const blocks = Schema.Array(ContentBlock).annotate({ expected: `an array of blocks, such as [{"type":"text","text":"…"}]` }).check(
   Schema.isMinLength(1),
   Schema.isMaxLength(limits.contentBlocks),
   Schema.makeFilter((content) => imageIds(content).length <= limits.imageBlocks || `at most ${limits.imageBlocks} image blocks`, {
-    toJsonSchema: () => [{ description: `At most ${limits.imageBlocks} image blocks, with different ids.` }, true]
+    toJsonSchema: () => ({
+      contains: is("type", "image"), minContains: 0, maxContains: limits.imageBlocks, description: `At most ${limits.imageBlocks} image blocks, with different ids.`
+    })
   }),
   Schema.makeFilter((content) => new Set(imageIds(content)).size === imageIds(content).length || "image ids that are unique within the message")
 )

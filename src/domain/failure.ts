@@ -1,6 +1,7 @@
 /** Failure codes of events, and the details that one of them carries (specification, ModelImageFormatUnsupportedDetails). */
 import { Schema } from "effect"
 import { ImageFormat } from "./content.ts"
+import { described } from "./described.ts"
 import { limits } from "./limits.ts"
 import { nonBlank, utf8Bytes } from "./text.ts"
 
@@ -19,8 +20,8 @@ const sorted = Schema.makeFilter<ReadonlyArray<string>>((formats) => formats.eve
 })
 
 export const ModelImageFormatUnsupportedDetails = Schema.Struct({
-  targetId: Schema.String.check(nonBlank),
-  formats: Schema.Array(ImageFormat).check(Schema.isMinLength(1), Schema.isMaxLength(4), Schema.isUnique(), sorted)
+  targetId: described(Schema.String.check(nonBlank), "The model target that refused the images: one of `targets[].id` of the model list."),
+  formats: described(Schema.Array(ImageFormat).check(Schema.isMinLength(1), Schema.isMaxLength(4), Schema.isUnique(), sorted), "The image formats that it refused.")
 }).check(
   Schema.makeFilter((details) => utf8Bytes(JSON.stringify(details)) <= limits.failureDetailsBytes || `at most ${limits.failureDetailsBytes} bytes of JSON`, {
     toJsonSchema: () => [{ description: `At most ${limits.failureDetailsBytes} bytes of JSON.` }, true]

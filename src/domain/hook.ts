@@ -1,5 +1,5 @@
 /**
- * Hook (design, section 6): a question that a profile puts at one of four points of a turn, to an
+ * Hook: a question that a profile puts at one of four points of a turn, to an
  * endpoint, to another agent, or to a client.
  *
  * H1. A hook that guards fails closed: before something happens, a question without an answer is a deny,
@@ -9,10 +9,13 @@
 import { Schema } from "effect"
 import { outboundUrl } from "../outbound/urls.ts"
 import { AgentId, Name } from "./agent.ts"
+import { besideFields } from "./beside.ts"
 import { Conditions, holds } from "./condition.ts"
 import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"
+import { described } from "./described.ts"
 import { HookPoint } from "./event.ts"
 import { idOf } from "./ids.ts"
+import { has, is, part } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
 import { selects, ToolSelector } from "./selector.ts"
 import { maxBytes } from "./text.ts"
@@ -20,24 +23,27 @@ import { ModelUsage } from "./usage.ts"
 
 type Point = typeof HookPoint.Type
 
-const call = { toolCallId: Schema.String, toolName: Schema.String, toolsetId: Schema.optionalKey(Schema.String), toolInput: Schema.Unknown }
+const saysPoint = "Where in the turn it is asked; tells the kinds of data apart."
+const saysProcessor = "Who is asked: an endpoint, another agent, or a client."
+
+const call = { toolCallId: described(Schema.String, "Id of the call."), toolName: described(Schema.String, "The tool that is called, as `namespace.tool`."), toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools."), toolInput: described(Schema.Unknown, "What the model gives the tool.") }
 
 /** What happens at each point: the `data` of a delivery, and what conditions and rewrites are about. */
 export const dataOf = {
-  before_turn_start: Schema.Struct({ point: Schema.Literal("before_turn_start"), content: MessageContent, submitMode: SubmitMode }),
-  before_tool_call: Schema.Struct({ point: Schema.Literal("before_tool_call"), ...call }),
+  before_turn_start: Schema.Struct({ point: described(Schema.Literal("before_turn_start"), saysPoint), content: described(MessageContent, "The message that would begin the turn, or join it."), submitMode: described(SubmitMode, "How the message was submitted.") }),
+  before_tool_call: Schema.Struct({ point: described(Schema.Literal("before_tool_call"), saysPoint), ...call }),
   after_tool_result: Schema.Struct({
-    point: Schema.Literal("after_tool_result"),
+    point: described(Schema.Literal("after_tool_result"), saysPoint),
     ...call,
-    toolOutput: Schema.Unknown,
-    failureCode: Schema.optionalKey(Schema.String)
+    toolOutput: described(Schema.Unknown, "What the tool returned."),
+    ...besideFields,
+    failureCode: described(Schema.optionalKey(Schema.String), "Why the call failed. Absent when it did not.")
   }),
   after_model_response: Schema.Struct({
-    point: Schema.Literal("after_model_response"),
-    /** Empty for a response of calls only. */
-    content: Schema.Array(ContentBlock).check(Schema.isMaxLength(limits.contentBlocks)),
-    modelId: Schema.String,
-    usage: ModelUsage
+    point: described(Schema.Literal("after_model_response"), saysPoint),
+    content: described(Schema.Array(ContentBlock).check(Schema.isMaxLength(limits.contentBlocks)), "The text of the response. Empty for a response of calls only."),
+    modelId: described(Schema.String, "Model that gave the response."),
+    usage: described(ModelUsage, "Tokens and cost of the response.")
   })
 } as const
 export const HookData = Schema.Union(Object.values(dataOf)).annotate({ identifier: "HookData" })
@@ -45,47 +51,57 @@ export type HookData = typeof HookData.Type
 
 export const HookProcessor = Schema.Union([
   Schema.Struct({
-    type: Schema.Literal("url"),
-    /** A query may stand in it: many endpoints are told apart by one. */
-    url: outboundUrl({ query: true }),
-    /** Holds the secret that deliveries are signed with; without one they are not signed. */
-    connectionId: Schema.optionalKey(idOf("connection"))
+    type: described(Schema.Literal("url"), saysProcessor),
+    url: described(outboundUrl({ query: true }), "Endpoint that deliveries are posted to. It may have a query."),
+    connectionId: described(Schema.optionalKey(idOf("connection")), "Connection with the signing secret of the deliveries. Absent: they are not signed.")
   }),
   Schema.Struct({
-    type: Schema.Literal("agent"),
-    agentId: AgentId,
-    instructions: Schema.optionalKey(Schema.String.check(maxBytes(limits.hookInstructionsBytes)))
+    type: described(Schema.Literal("agent"), saysProcessor),
+    agentId: described(AgentId, "Agent that judges, in a thread of its own."),
+    instructions: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.hookInstructionsBytes))), "What it should go by, in words for its model.")
   }),
-  Schema.Struct({ type: Schema.Literal("client") })
+  Schema.Struct({ type: described(Schema.Literal("client"), saysProcessor) })
 ]).annotate({ identifier: "HookProcessor" })
 export type HookProcessor = typeof HookProcessor.Type
 
 export const HookMatch = Schema.Struct({
-  /** Any of them; only at the points of tools. */
-  tools: Schema.optionalKey(Schema.Array(ToolSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.hookSelectors))),
-  /** All of them: of the tool's input, or of what the point tells. */
-  conditions: Schema.optionalKey(Conditions)
+  tools: described(
+    Schema.optionalKey(Schema.Array(ToolSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.hookSelectors))),
+    "Tools whose calls it is asked about: any of these. Only at the points of tools. Absent: every tool."
+  ),
+  conditions: described(
+    Schema.optionalKey(Conditions),
+    "What must hold, all of it: of the tool's input at the points of tools, of `data` at the others. Absent: nothing."
+  )
 }).annotate({ identifier: "HookMatch" })
 
 const milliseconds = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: limits.hookLeastMs, maximum: most }))
 
 const fields = {
-  name: Name,
-  point: HookPoint,
-  match: Schema.optionalKey(HookMatch),
-  processor: HookProcessor,
-  /** How long the first answer may take: 30 s for url and 5 min for agent are default and maximum. A client is not waited for. */
-  timeoutMs: Schema.optionalKey(milliseconds(limits.hookTimeoutMs.agent).annotate({
-    description: `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the defaults. A client is not waited for.`
-  })),
-  /** How long an ask stays open: 24 h for client, 1 h for url and agent. */
-  asyncTimeoutMs: Schema.optionalKey(milliseconds(limits.hookAsyncTimeoutMs.most).annotate({
-    description: `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url and agent.`
-  })),
-  /** When no valid answer comes: deny before something happens, allow after it. */
-  onError: Schema.optionalKey(Schema.Literals(["deny", "ask", "allow"])),
-  /** When an ask expires: deny. */
-  onTimeout: Schema.optionalKey(Schema.Literals(["deny", "allow", "fail"]))
+  name: described(Name, "What people call the hook."),
+  point: described(HookPoint, "Where in a turn it is asked."),
+  match: described(Schema.optionalKey(HookMatch), "When it is asked. Absent: always."),
+  processor: described(HookProcessor, "Who is asked."),
+  timeoutMs: described(
+    Schema.optionalKey(milliseconds(limits.hookTimeoutMs.agent).annotate({
+      description: `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the defaults. A client is not waited for.`
+    })),
+    "How long the first answer may take, in milliseconds."
+  ),
+  asyncTimeoutMs: described(
+    Schema.optionalKey(milliseconds(limits.hookAsyncTimeoutMs.most).annotate({
+      description: `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url and agent.`
+    })),
+    "How long an ask stays open, in milliseconds."
+  ),
+  onError: described(
+    Schema.optionalKey(Schema.Literals(["deny", "ask", "allow"])),
+    "What holds when no valid answer comes. `deny` before something happens, and `allow` after it, when absent."
+  ),
+  onTimeout: described(
+    Schema.optionalKey(Schema.Literals(["deny", "allow", "fail"])),
+    "What an ask that nobody answers in time comes to. `deny` when absent; `fail` fails the turn."
+  )
 }
 
 const isOfTools = (point: Point) => point === "before_tool_call" || point === "after_tool_result"
@@ -104,19 +120,29 @@ const fits = Schema.makeFilter<Written>(({ match, point, processor, timeoutMs })
   if (processor.type === "client") return { path: ["timeoutMs"], issue: "must be left out for a client: it is not waited for" }
   const most = limits.hookTimeoutMs[processor.type]
   return timeoutMs <= most || { path: ["timeoutMs"], issue: `must be at most ${most} for ${processor.type}` }
+}, {
+  toJsonSchema: () => ({
+    dependentSchemas: {
+      match: { if: is("point", ...HookPoint.literals.filter((point) => !isOfTools(point))), then: part({ match: { not: has("tools") } }) },
+      timeoutMs: {
+        if: part({ processor: is("type", "url") }),
+        then: part({ timeoutMs: { maximum: limits.hookTimeoutMs.url } }),
+        else: part({ processor: is("type", "agent") })
+      }
+    }
+  })
 })
 
 /** What a client may say of a hook. One that has an id goes on as the hook that it was in the profile's latest version. */
 export const HookInput = Schema.Struct({
-  id: Schema.optionalKey(idOf("hook")),
+  id: described(Schema.optionalKey(idOf("hook")), "The hook of the profile's latest version that this one goes on as. Absent: a new one."),
   ...fields,
-  /** True when absent. */
-  enabled: Schema.optionalKey(Schema.Boolean)
+  enabled: described(Schema.optionalKey(Schema.Boolean), "Whether it is asked. True when absent.")
 }).check(fits).annotate({ identifier: "HookInput" })
 export type HookInput = typeof HookInput.Type
 
 /** As a version of a profile holds it. */
-export const Hook = Schema.Struct({ id: Schema.String, ...fields, enabled: Schema.Boolean }).annotate({ identifier: "Hook" })
+export const Hook = Schema.Struct({ id: described(Schema.String, "Id of the hook: the same through all versions of its profile."), ...fields, enabled: described(Schema.Boolean, "Whether it is asked.") }).annotate({ identifier: "Hook" })
 export type Hook = typeof Hook.Type
 
 export const hookOf = (input: HookInput, id: string): Hook => {

@@ -1,5 +1,6 @@
 /** Identity (specification, Scalar types): trimmed on input, 1 to 512 UTF-8 bytes, no control characters. */
 import { Schema, SchemaTransformation } from "effect"
+import { described } from "./described.ts"
 import { limits } from "./limits.ts"
 import { controls, maxBytes, singleLine } from "./text.ts"
 
@@ -13,11 +14,13 @@ const Sent = Schema.String.check(Schema.makeFilter<string>(() => true, {
   })
 }))
 
-export const Identity = Sent.pipe(Schema.decodeTo(
-  Schema.Trimmed.check(
-    Schema.makeFilter((text) => text.length > 0 || "an identity of at least one character"),
-    maxBytes(limits.identityBytes),
-    singleLine
-  ),
-  SchemaTransformation.trim()
-))
+const Trimmed = Schema.Trimmed.check(
+  Schema.makeFilter((text) => text.length > 0 || "an identity of at least one character"),
+  maxBytes(limits.identityBytes),
+  singleLine
+)
+
+/** An identity that means something where it stands. The reference shows what is sent, so that is what is described. */
+export const identityOf = (meaning: string) => described(Sent, meaning).pipe(Schema.decodeTo(Trimmed, SchemaTransformation.trim()))
+
+export const Identity = identityOf("Who or what acts, in words of your own: a person, a team, a service.")

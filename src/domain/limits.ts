@@ -71,6 +71,8 @@ export const limits = {
   providerChars: 64,
   /** [ext] Of a token or API key; a header holds it. */
   connectionSecretChars: 8192,
+  /** [ext] Of the name of the header that a secret goes into. */
+  secretHeaderChars: 64,
   /** [ext] Hosts that a connection's secret may be sent to. */
   allowedHosts: 32,
   /** [ext] Tools that a toolset offers, and the text of all of them together. */
@@ -84,8 +86,11 @@ export const limits = {
   toolNameChars: 128,
   /** Of a tool that is asked about: longer than any that exists. */
   askedToolBytes: 512,
-  /** [ext] How long a call of an MCP tool may take, and a probe of its server. */
-  mcpCallMs: 60_000,
+  /** [ext] How long a call of an MCP tool may take without a word, how many times that in all, and a probe of its server. */
+  mcpCallMs: { least: 1_000, most: 86_400_000, usual: 60_000 },
+  mcpProgressTimes: 10,
+  /** [ext] Of what a server says of its progress. */
+  progressMessageChars: 1_000,
   mcpProbeMs: 10_000,
   clientToolTimeoutMs: { least: 10_000, most: 86_400_000, usual: 3_600_000 },
   hookTimeoutMs: { url: 30_000, agent: 300_000 },

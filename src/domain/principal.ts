@@ -1,6 +1,7 @@
 /** Principal and Origin (specification, Principal and Origin): who acted, and what a trigger says of an outside event. */
 import { Schema } from "effect"
-import { Identity } from "./identity.ts"
+import { described } from "./described.ts"
+import { identityOf } from "./identity.ts"
 import { limits } from "./limits.ts"
 import { maxBytes } from "./text.ts"
 
@@ -8,22 +9,22 @@ const originText = Schema.String.check(maxBytes(limits.originBytes))
 
 /** Only a principal of type trigger may assert it. It carries no authority. */
 export const Origin = Schema.Struct({
-  provider: Schema.Literal("slack"),
-  tenantId: originText,
-  senderId: originText,
-  channelId: Schema.optionalKey(originText),
-  messageId: Schema.optionalKey(originText),
-  threadId: Schema.optionalKey(originText)
+  provider: described(Schema.Literal("slack"), "The chat provider that the event comes from."),
+  tenantId: described(originText, "The provider's id of the tenant, such as its workspace."),
+  senderId: described(originText, "The provider's id of whoever sent it."),
+  channelId: described(Schema.optionalKey(originText), "The provider's id of the channel."),
+  messageId: described(Schema.optionalKey(originText), "The provider's id of the message."),
+  threadId: described(Schema.optionalKey(originText), "The provider's id of the thread.")
 }).annotate({ identifier: "Origin" })
 export type Origin = typeof Origin.Type
 
 export const PrincipalType = Schema.Literals(["user", "api_key", "agent", "schedule", "trigger", "subscription"])
 
 export const Principal = Schema.Struct({
-  type: PrincipalType,
-  id: Schema.String,
-  identity: Schema.optionalKey(Identity),
-  origin: Schema.optionalKey(Origin)
+  type: described(PrincipalType, "What kind of actor it is."),
+  id: described(Schema.String, "Id of the actor: of a key, agent, schedule or subscription."),
+  identity: Schema.optionalKey(identityOf("Provenance: the identity that it acted as.")),
+  origin: described(Schema.optionalKey(Origin), "What a trigger says of an event outside. It carries no authority.")
 }).annotate({ identifier: "Principal" })
 export type Principal = typeof Principal.Type
 

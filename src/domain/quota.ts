@@ -1,5 +1,5 @@
 /**
- * What a workspace may have: every quota with its default, in one table (design, Quotas).
+ * What a workspace may have: every quota with its default, in one table.
  *
  * Rows of the configuration are counted where one more is made. Threads and bytes are gathered: each node counts its own
  * and hears of the others' a second later, since a birth must not wait for a row that all share.

@@ -1,5 +1,5 @@
 /**
- * Role (design, section 7): named permissions of agents' tools. What no role allows is denied, and what
+ * Role: named permissions of agents' tools. What no role allows is denied, and what
  * one denies no other can allow.
  *
  * The three built-in roles belong to every workspace and to nobody: they have fixed ids, cannot be
@@ -8,22 +8,31 @@
 import { Schema } from "effect"
 import { Description } from "./agent.ts"
 import { Conditions } from "./condition.ts"
+import { described } from "./described.ts"
 import { idOf } from "./ids.ts"
 import { limits } from "./limits.ts"
 import { Principal } from "./principal.ts"
 import { ToolSelector } from "./selector.ts"
-import { maxChars, nonBlank, singleLine } from "./text.ts"
+import { maxChars, nonBlankLine } from "./text.ts"
 import { Timestamp, toTimestamp } from "./time.ts"
 
-export const RoleId = idOf("role")
+export const RoleId = described(idOf("role"), "Id of the role.")
 
-const Name = Schema.String.check(maxChars(limits.roleNameChars), singleLine, nonBlank)
+const Name = Schema.String.check(maxChars(limits.roleNameChars), nonBlankLine)
+
+/** Said once, of what is sent and of what is answered. */
+const says = {
+  name: "What people call the role.",
+  description: "What the role is for, in words for people.",
+  allow: "Calls that it allows. What no role of a profile allows is denied.",
+  deny: "Calls that it denies. No other role can allow them."
+}
 
 /** Without conditions it is about every call of the tools, else about those for which all of them hold. */
-const about = { tools: ToolSelector, conditions: Schema.optionalKey(Conditions) }
+const about = { tools: described(ToolSelector, "The tools that it is about."), conditions: described(Schema.optionalKey(Conditions), "What must hold of the call's input, all of it. Absent: every call of these tools.") }
 
 /** An approval is asked for where any grant that allows the call asks for one. */
-export const GrantInput = Schema.Struct({ ...about, approval: Schema.optionalKey(Schema.Literal("required")) })
+export const GrantInput = Schema.Struct({ ...about, approval: described(Schema.optionalKey(Schema.Literal("required")), "A person has to approve each such call.") })
   .annotate({ identifier: "GrantInput" })
 export type GrantInput = typeof GrantInput.Type
 
@@ -32,7 +41,7 @@ export const Denial = Schema.Struct(about).annotate({ identifier: "Denial" })
 export type Denial = typeof Denial.Type
 
 /** `readOnly` is the built-in role's own: only tools whose server marks them with readOnlyHint. */
-export const Grant = Schema.Struct({ ...GrantInput.fields, readOnly: Schema.optionalKey(Schema.Literal(true)) })
+export const Grant = Schema.Struct({ ...GrantInput.fields, readOnly: described(Schema.optionalKey(Schema.Literal(true)), "Only tools that their server marks with `readOnlyHint`: of the built-in role `read_only`.") })
   .annotate({ identifier: "Grant" })
 export type Grant = typeof Grant.Type
 
@@ -42,33 +51,33 @@ const Deny = listOf(Denial)
 
 /** What a client may say of a role: the body of a create, and what a patch is merged into. */
 export const RoleInput = Schema.Struct({
-  name: Name,
-  description: Schema.optionalKey(Description),
-  allow: Schema.optionalKey(Allow),
-  deny: Schema.optionalKey(Deny)
+  name: described(Name, says.name),
+  description: described(Schema.optionalKey(Description), says.description),
+  allow: described(Schema.optionalKey(Allow), says.allow),
+  deny: described(Schema.optionalKey(Deny), says.deny)
 }).annotate({ identifier: "RoleInput" })
 export type RoleInput = typeof RoleInput.Type
 
 /** JSON Merge Patch of a role: absent keeps, null clears, a list replaces the list. */
 export const RolePatch = Schema.Struct({
-  name: Schema.optionalKey(Name),
-  description: Schema.optionalKey(Schema.NullOr(Description)),
-  allow: Schema.optionalKey(Schema.NullOr(Allow)),
-  deny: Schema.optionalKey(Schema.NullOr(Deny))
+  name: described(Schema.optionalKey(Name), says.name),
+  description: described(Schema.optionalKey(Schema.NullOr(Description)), says.description),
+  allow: described(Schema.optionalKey(Schema.NullOr(Allow)), says.allow),
+  deny: described(Schema.optionalKey(Schema.NullOr(Deny)), says.deny)
 }).annotate({ identifier: "RolePatch" })
 export type RolePatch = typeof RolePatch.Type
 
 /** Built-in roles have no `createdBy`, and the year 1970 as their time. */
 export const Role = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  description: Schema.optionalKey(Schema.String),
-  allow: Schema.Array(Grant),
-  deny: Schema.Array(Denial),
-  builtIn: Schema.optionalKey(Schema.Literal(true)),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  createdBy: Schema.optionalKey(Principal)
+  id: described(Schema.String, "Id of the role, which profiles name."),
+  name: described(Schema.String, says.name),
+  description: described(Schema.optionalKey(Schema.String), says.description),
+  allow: described(Schema.Array(Grant), says.allow),
+  deny: described(Schema.Array(Denial), says.deny),
+  builtIn: described(Schema.optionalKey(Schema.Literal(true)), "True for the three roles that every workspace has and nobody can change."),
+  createdAt: described(Timestamp, "When the role was made: 1970 for built-in ones."),
+  updatedAt: described(Timestamp, "When it last changed."),
+  createdBy: described(Schema.optionalKey(Principal), "Who made the role. Absent for built-in ones.")
 }).annotate({ identifier: "Role" })
 export type Role = typeof Role.Type
 

@@ -1,5 +1,5 @@
 /**
- * Selectors of tools (design, section 7): `github.create_issue`, `github.*`, `*`. A `*` stands for any
+ * Selectors of tools: `github.create_issue`, `github.*`, `*`. A `*` stands for any
  * characters, none included; every other character stands for itself, case and all.
  *
  * S1. Matching never goes back: each piece between two stars is looked for once, behind the one

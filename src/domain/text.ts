@@ -22,13 +22,22 @@ const loneSurrogate = /\p{Cs}/u
 /** Unicode's control characters, C0, DEL and C1, as a class of a pattern that every client's library reads. */
 export const controls = "\\x00-\\x1f\\x7f-\\x9f"
 
-/** For names, titles, tags and metadata: one line of well-formed text. */
-export const singleLine = Schema.makeFilter<string>((text) =>
-  control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true, {
+const isLine = (text: string) => control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true
+const isNonBlank = (text: string) => /\S/u.test(text) || "a text with a non-whitespace character"
+
+/** For titles and metadata: one line of well-formed text. */
+export const singleLine = Schema.makeFilter<string>(isLine, {
   // A lone surrogate is no character, so no pattern names it.
   toJsonSchema: () => [{ pattern: `^[^${controls}]*$` }, true]
 })
 
-export const nonBlank = Schema.makeFilter<string>((text) => /\S/u.test(text) || "a text with a non-whitespace character", {
-  toJsonSchema: () => ({ pattern: "\\S" })
-})
+/** The same beside a pattern that leaves out control characters itself: there are generators that take one pattern for a text, not two. */
+export const singleLineOfPattern = Schema.makeFilter<string>(isLine, { toJsonSchema: () => [{}, true] })
+
+export const nonBlank = Schema.makeFilter<string>(isNonBlank, { toJsonSchema: () => ({ pattern: "\\S" }) })
+
+/** For names and tags: one line of well-formed text, with something in it. */
+export const nonBlankLine = Schema.makeFilter<string>((text) => {
+  const line = isLine(text)
+  return line === true ? isNonBlank(text) : line
+}, { toJsonSchema: () => [{ pattern: `^[^${controls}]*[^\\s${controls}][^${controls}]*$` }, true] })

@@ -1,7 +1,9 @@
 /** Thread detail, Queued message and pending wait (specification, Resources), and what [ext] adds. */
 import { Schema } from "effect"
+import { besideFields } from "./beside.ts"
 import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"
-import { HookPoint, HookProcessorType } from "./event.ts"
+import { described } from "./described.ts"
+import { FinishReason, HookPoint, HookProcessorType } from "./event.ts"
 import { Principal } from "./principal.ts"
 import { Timestamp } from "./time.ts"
 import { ModelUsage } from "./usage.ts"
@@ -14,63 +16,65 @@ export const BudgetWindow = Schema.Literals(["24h", "7d", "total"])
 export type BudgetWindow = typeof BudgetWindow.Type
 
 export const Thread = Schema.Struct({
-  id: Schema.String,
-  agentId: Schema.String,
-  workspaceId: Schema.String,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  createdBy: Principal,
-  updatedBy: Principal,
-  identity: Schema.optionalKey(Schema.String),
-  maxCost: Schema.optionalKey(Schema.Finite),
-  title: Schema.optionalKey(Schema.String),
-  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  model: Schema.optionalKey(Schema.String),
-  /** With profileVersion: the profile that the thread is pinned to, whatever its agent follows. */
-  profileId: Schema.optionalKey(Schema.String),
-  profileVersion: Schema.optionalKey(Schema.Int)
+  id: described(Schema.String, "Id of the thread."),
+  agentId: described(Schema.String, "Agent that works in the thread."),
+  workspaceId: described(Schema.String, "Workspace that the thread belongs to."),
+  createdAt: described(Timestamp, "When the thread was made."),
+  updatedAt: described(Timestamp, "When title, metadata or maxCost last changed."),
+  createdBy: described(Principal, "Who made the thread."),
+  updatedBy: described(Principal, "Who last changed title, metadata or maxCost."),
+  identity: described(Schema.optionalKey(Schema.String), "Identity that the thread works for. While that is disabled the thread gets no new work."),
+  maxCost: described(Schema.optionalKey(Schema.Finite), "USD that the thread may cost in all. Absent: no limit."),
+  title: described(Schema.optionalKey(Schema.String), "What people call the thread."),
+  metadata: described(Schema.optionalKey(Schema.Record(Schema.String, Schema.String)), "Pairs for your own use."),
+  model: described(Schema.optionalKey(Schema.String), "Model that was asked for when the thread was made. Absent: its profile's."),
+  profileId: described(Schema.optionalKey(Schema.String), "Profile that the thread is pinned to, whatever its agent follows. Absent: it follows its agent."),
+  profileVersion: described(Schema.optionalKey(Schema.Int), "Version of the profile that the thread is pinned to. Absent: it follows its agent.")
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type
 
 export const QueuedMessage = Schema.Struct({
-  id: Schema.String,
-  content: MessageContent,
-  queuedAt: Timestamp,
-  submitMode: SubmitMode,
-  turnId: Schema.String,
-  /** Whose words these are: who sent the message, or edited it last. */
-  principal: Principal,
-  /** Who sent it first, where that is somebody else. */
-  submittedBy: Schema.optionalKey(Principal),
-  model: Schema.optionalKey(Schema.String)
+  id: described(Schema.String, "The inputId of the queue's paths."),
+  content: described(MessageContent, "What is said."),
+  queuedAt: described(Timestamp, "When the message was submitted."),
+  submitMode: described(SubmitMode, "How the message was submitted, or promoted since."),
+  turnId: described(Schema.String, "Turn that the message begins, or joins."),
+  principal: described(Principal, "Whose words these are: who sent the message, or edited it last."),
+  submittedBy: described(Schema.optionalKey(Principal), "Who sent it first, where that is somebody else. [ext]"),
+  model: described(Schema.optionalKey(Schema.String), "Model that was asked for with the message. [ext]")
 }).annotate({ identifier: "QueuedMessage" })
 export type QueuedMessage = typeof QueuedMessage.Type
 
 export const PendingWait = Schema.Struct({
-  id: Schema.String,
-  turnId: Schema.String,
-  type: Schema.Literals(["client_tool", "hook_ask", "role_approval"]),
-  state: Schema.Literals(["open", "resolved", "expired", "cancelled"]),
-  target: Schema.Literals(["person", "client", "url", "agent"]),
-  expiresAt: Schema.optionalKey(Timestamp),
-  hookId: Schema.optionalKey(Schema.String),
-  point: Schema.optionalKey(HookPoint),
-  processor: Schema.optionalKey(HookProcessorType),
-  reason: Schema.optionalKey(Schema.String),
-  toolCallId: Schema.optionalKey(Schema.String),
-  toolInput: Schema.optionalKey(Schema.Unknown),
-  toolName: Schema.optionalKey(Schema.String),
-  toolsetId: Schema.optionalKey(Schema.String)
+  id: described(Schema.String, "Id of the wait."),
+  turnId: described(Schema.String, "Turn that is parked on it."),
+  type: described(
+    Schema.Literals(["client_tool", "hook_ask", "role_approval"]),
+    "What is waited for: the result of a client's tool, or a decision that a hook or a role asks for."
+  ),
+  state: described(Schema.Literals(["open", "resolved", "expired", "cancelled"]), "Whether it still waits, and what became of it."),
+  target: described(Schema.Literals(["person", "client", "url", "agent"]), "Who is expected to answer."),
+  expiresAt: described(Schema.optionalKey(Timestamp), "Until when it can be answered."),
+  hookId: described(Schema.optionalKey(Schema.String), "The hook that asks. Absent for others."),
+  point: described(Schema.optionalKey(HookPoint), "Where in the turn the question came up."),
+  processor: described(Schema.optionalKey(HookProcessorType), "Who was asked first: an endpoint, another agent, or a client."),
+  reason: described(Schema.optionalKey(Schema.String), "Why a person is asked, in words for people."),
+  toolCallId: described(Schema.optionalKey(Schema.String), "The call that it is about."),
+  toolInput: described(Schema.optionalKey(Schema.Unknown), "What the model gives the tool."),
+  toolName: described(Schema.optionalKey(Schema.String), "The tool that is called, as `namespace.tool`."),
+  toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools.")
 }).annotate({ identifier: "PendingWait" })
 export type PendingWait = typeof PendingWait.Type
 
 /** What a hook asks about, beside the call: shown to those who may decide, while the wait is open. */
 const subject = {
-  /** Of before_turn_start the message, of after_model_response the text; empty for a response of calls only. */
-  content: Schema.optionalKey(Schema.Array(ContentBlock)),
-  /** Of after_tool_result. */
-  toolOutput: Schema.optionalKey(Schema.Unknown),
-  failureCode: Schema.optionalKey(Schema.String)
+  content: described(
+    Schema.optionalKey(Schema.Array(ContentBlock)),
+    "What a hook asks about: of `before_turn_start` the message, of `after_model_response` the text, which is empty for a response of calls only."
+  ),
+  toolOutput: described(Schema.optionalKey(Schema.Unknown), "What a hook asks about at `after_tool_result`: what the tool returned."),
+  ...besideFields,
+  failureCode: described(Schema.optionalKey(Schema.String), "What a hook asks about at `after_tool_result`: why the call failed.")
 }
 const WaitSubject = Schema.Struct(subject)
 export type WaitSubject = typeof WaitSubject.Type
@@ -79,13 +83,19 @@ export type WaitSubject = typeof WaitSubject.Type
 export const WaitRecord = Schema.Struct({
   ...PendingWait.fields,
   ...subject,
-  waitResult: Schema.optionalKey(Schema.Struct({
-    outcome: Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
-    by: Schema.optionalKey(Principal),
-    reason: Schema.optionalKey(Schema.String),
-    output: Schema.optionalKey(Schema.Unknown)
-  })),
-  resolvedAt: Schema.optionalKey(Timestamp)
+  waitResult: described(
+    Schema.optionalKey(Schema.Struct({
+      outcome: described(
+        Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
+        "What was answered, or that nobody answered in time, or that the turn was stopped."
+      ),
+      by: described(Schema.optionalKey(Principal), "Who answered. Absent when nobody did."),
+      reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
+      output: described(Schema.optionalKey(Schema.Unknown), "What the tool returned.")
+    })),
+    "How it ended. Absent while it is open."
+  ),
+  resolvedAt: described(Schema.optionalKey(Timestamp), "When it ended. Absent while it is open.")
 }).annotate({ identifier: "Wait" })
 export type WaitRecord = typeof WaitRecord.Type
 
@@ -96,25 +106,39 @@ export const WaitingFor = Schema.Literals(["turn_slot", "call_slot"]).annotate({
 export type WaitingFor = typeof WaitingFor.Type
 
 export const BudgetSpend = Schema.Struct({
-  generatedAt: Timestamp,
-  spent: Schema.Finite,
-  window: BudgetWindow
+  generatedAt: described(Timestamp, "When this was added up."),
+  spent: described(Schema.Finite, "USD that the agent has spent on models in the window."),
+  window: described(BudgetWindow, "Over which time: that of the agent's budget, and the last 24 hours without one.")
 }).annotate({ identifier: "BudgetSpend" })
 export type BudgetSpend = typeof BudgetSpend.Type
 
+export const LastTurn = Schema.Struct({
+  turnId: described(Schema.String, "Id of the turn, also while it runs."),
+  finishReason: described(
+    FinishReason,
+    "Why the model stopped before its newest answer was whole, also where it wrote calls only, or nothing: `length` where it reached a limit of tokens, `content_filter` where the provider's filter stopped it."
+  )
+}).annotate({ identifier: "LastTurn" })
+
 export const ThreadDetail = Schema.Struct({
-  lastSeq: Schema.Int,
-  model: Schema.optionalKey(Schema.String),
-  status: ThreadStatus,
-  updatedAt: Timestamp,
-  thread: Thread,
-  budgetSpend: BudgetSpend,
-  inFlightWaitIds: Schema.Array(Schema.String),
-  pendingWaits: Schema.Array(PendingWait),
-  queued: Schema.Array(QueuedMessage),
-  /** Since when it has been set aside with its turn undone, because it broke whatever was tried. Until a command wakes it. */
-  quarantinedAt: Schema.optionalKey(Timestamp),
+  lastSeq: described(Schema.Int, "Seq of the newest event of the log; 0 before the first."),
+  model: described(Schema.optionalKey(Schema.String), "Model selected by the latest admitted turn, including queued work."),
+  status: described(ThreadStatus, "What the thread is doing: whether a turn runs or is parked, or how the last one ended."),
+  updatedAt: described(Timestamp, "When the thread last did anything."),
+  thread: described(Thread, "The thread itself."),
+  budgetSpend: described(BudgetSpend, "What the thread's agent has spent, in all its threads."),
+  inFlightWaitIds: described(Schema.Array(Schema.String), "Ids of all open waits, in the order of `pendingWaits`."),
+  pendingWaits: described(Schema.Array(PendingWait), "Open waits that the turn is parked on."),
+  queued: described(Schema.Array(QueuedMessage), "Inputs that wait, in the order in which they would run."),
+  quarantinedAt: described(
+    Schema.optionalKey(Timestamp),
+    "Since when the thread has been set aside with its turn undone, because it broke whatever was tried. The next message or cancel wakes it. [ext]"
+  ),
   waitingFor: Schema.optionalKey(WaitingFor),
-  usage: ModelUsage
+  lastTurn: described(
+    Schema.optionalKey(LastTurn),
+    "The newest turn, where the model has cut its newest answer. Absent where the answer is whole. [ext]"
+  ),
+  usage: described(ModelUsage, "Total billable model usage, including context compaction.")
 }).annotate({ identifier: "ThreadDetail" })
 export type ThreadDetail = typeof ThreadDetail.Type

@@ -1,8 +1,9 @@
-/** What a client may say of a thread: the body of a create, and of a patch (design, section 2). */
+/** What a client may say of a thread: the body of a create, and of a patch. */
 import { Schema } from "effect"
 import { AgentId, ProfileVersion } from "./agent.ts"
 import { UserContent } from "./content.ts"
-import { Identity } from "./identity.ts"
+import { described } from "./described.ts"
+import { identityOf } from "./identity.ts"
 import { limits } from "./limits.ts"
 import { Origin } from "./principal.ts"
 import { ModelSelector } from "./profile.ts"
@@ -24,23 +25,42 @@ const pairs = Schema.makeFilter<Readonly<Record<string, unknown>>>((metadata) =>
 export const Metadata = Schema.Record(MetadataKey, MetadataValue).check(pairs)
 export type Metadata = typeof Metadata.Type
 
+/** Said once, of a create and of a patch. */
+const says = {
+  maxCost: "USD that the thread may cost in all. Absent: no limit.",
+  title: "What people call the thread.",
+  metadata: "Pairs for your own use."
+}
+
 export const ThreadInput = Schema.Struct({
-  agentId: AgentId,
-  identity: Schema.optionalKey(Identity),
-  maxCost: Schema.optionalKey(MaxCost),
-  title: Schema.optionalKey(Title),
-  metadata: Schema.optionalKey(Metadata),
-  model: Schema.optionalKey(ModelSelector),
-  profileVersion: Schema.optionalKey(ProfileVersion),
-  message: Schema.optionalKey(Schema.Struct({ content: UserContent, origin: Schema.optionalKey(Origin) }))
+  agentId: described(AgentId, "Agent that works in the thread."),
+  identity: Schema.optionalKey(identityOf("Identity that the thread works for. While that is disabled the thread gets no new work. Absent: that of the key, if it has one.")),
+  maxCost: described(Schema.optionalKey(MaxCost), says.maxCost),
+  title: described(Schema.optionalKey(Title), says.title),
+  metadata: described(Schema.optionalKey(Metadata), says.metadata),
+  model: described(Schema.optionalKey(ModelSelector), "Model for the thread's turns. Absent: the profile's."),
+  profileVersion: described(
+    Schema.optionalKey(ProfileVersion),
+    "Version of the agent's profile that the thread stays with. Absent: it follows its agent. Needs the scope `write`."
+  ),
+  message: described(
+    Schema.optionalKey(Schema.Struct({
+      content: described(UserContent, "What is said."),
+      origin: described(Schema.optionalKey(Origin), "The outside event that the message comes from. Only a trigger may say so.")
+    })),
+    "First message: with it the thread starts at once."
+  )
 }).annotate({ identifier: "ThreadInput" })
 export type ThreadInput = typeof ThreadInput.Type
 
 /** JSON Merge Patch: absent keeps, null clears; metadata merges pair by pair. The merged whole is checked again as `ThreadEditable`. */
 export const ThreadPatch = Schema.Struct({
-  title: Schema.optionalKey(Schema.NullOr(Title)),
-  metadata: Schema.optionalKey(Schema.NullOr(Schema.Record(MetadataKey, Schema.NullOr(MetadataValue)))),
-  maxCost: Schema.optionalKey(Schema.NullOr(MaxCost))
+  title: described(Schema.optionalKey(Schema.NullOr(Title)), says.title),
+  metadata: described(
+    Schema.optionalKey(Schema.NullOr(Schema.Record(MetadataKey, Schema.NullOr(MetadataValue)))),
+    `${says.metadata} Merged pair by pair: a value of null removes its pair.`
+  ),
+  maxCost: described(Schema.optionalKey(Schema.NullOr(MaxCost)), says.maxCost)
 }).annotate({ identifier: "ThreadPatch" })
 export type ThreadPatch = typeof ThreadPatch.Type
 

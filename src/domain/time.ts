@@ -11,7 +11,8 @@ const isDay = (text: string) => {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
 }
 
-const anyTime = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?(?:Z|[+-]\\d\\d:\\d\\d)$"
+const clock = "(?:[01]\\d|2[0-3]):[0-5]\\d"
+const anyTime = `^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:${clock}:[0-5]\\d(?:\\.\\d{1,9})?|24:00:00(?:\\.0{1,9})?)(?:Z|[+-]${clock})$`
 const isAnyTime = new RegExp(anyTime)
 
 /** The years that a timestamp has digits for: an offset may lead out of them. */
@@ -24,7 +25,9 @@ export const AnyTime = Schema.String.check(Schema.makeFilter<string>((text) => {
   const ms = Date.parse(text)
   if (Number.isNaN(ms)) return "an RFC 3339 time"
   return ms >= first && ms <= last || "a time in the years 0 to 9999"
-}, { toJsonSchema: () => [{ format: "date-time", pattern: anyTime }, true] }))
+}, {
+  toJsonSchema: () => [{ format: "date-time", pattern: anyTime, description: "In the years 0 to 9999 of UTC." }, true]
+}))
 
 /** Texts of late: of each 64th millisecond the last one. Many events share a moment, and many threads a few. */
 const kept = Array.from({ length: 64 }, () => ({ ms: Number.NaN, text: "" }))

@@ -1,14 +1,15 @@
 /** ModelUsage (specification): tokens, and money in USD where the price is known. */
 import { Schema } from "effect"
+import { described } from "./described.ts"
 
 export const ModelUsage = Schema.Struct({
-  inputTokens: Schema.Int,
-  outputTokens: Schema.Int,
-  totalTokens: Schema.Int,
-  cacheReadTokens: Schema.optionalKey(Schema.Int),
-  cacheWriteTokens: Schema.optionalKey(Schema.Int),
-  reasoningTokens: Schema.optionalKey(Schema.Int),
-  estimatedCost: Schema.optionalKey(Schema.Finite)
+  inputTokens: described(Schema.Int, "Tokens that went into models."),
+  outputTokens: described(Schema.Int, "Tokens that came out of models."),
+  totalTokens: described(Schema.Int, "All tokens, in and out."),
+  cacheReadTokens: described(Schema.optionalKey(Schema.Int), "Those of the input that a provider read from its cache."),
+  cacheWriteTokens: described(Schema.optionalKey(Schema.Int), "Those of the input that a provider wrote to its cache."),
+  reasoningTokens: described(Schema.optionalKey(Schema.Int), "Those of the output that a model spent on reasoning."),
+  estimatedCost: described(Schema.optionalKey(Schema.Finite), "What they cost, in USD. Absent where the price of a part is not known.")
 }).annotate({ identifier: "ModelUsage" })
 export type ModelUsage = typeof ModelUsage.Type
 

@@ -1,14 +1,18 @@
-/** What a client may answer to a wait (design, section 5). */
+/** What a client may answer to a wait. */
 import { Schema } from "effect"
 import { ContentBlock } from "./content.ts"
+import { described } from "./described.ts"
 import { JsonValue } from "./jsonValue.ts"
+import { is } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
 import { maxBytes, utf8Bytes } from "./text.ts"
 
 /** The point of the wait decides which kinds of blocks, and how much text, it may hold. */
 const Content = Schema.Array(ContentBlock).check(
   Schema.isMaxLength(limits.contentBlocks),
-  Schema.makeFilter((content) => utf8Bytes(JSON.stringify(content)) <= limits.messageBytes || `at most ${limits.messageBytes} bytes of encoded JSON`)
+  Schema.makeFilter((content) => utf8Bytes(JSON.stringify(content)) <= limits.messageBytes || `at most ${limits.messageBytes} bytes of encoded JSON`, {
+    toJsonSchema: () => [{ description: `At most ${limits.messageBytes} bytes of encoded JSON. The point of the wait decides which blocks, and how much text, it may hold.` }, true]
+  })
 )
 
 /** `beside`: how many other properties an object with one of these has. */
@@ -19,9 +23,9 @@ const oneOf = (names: ReadonlyArray<string>, beside = 0) =>
 
 /** What takes the place of what is judged: the one field that fits the wait's point. */
 export const WaitRewrite = Schema.Struct({
-  toolInput: Schema.optionalKey(JsonValue),
-  toolOutput: Schema.optionalKey(JsonValue),
-  content: Schema.optionalKey(Content)
+  toolInput: described(Schema.optionalKey(JsonValue), "Input of the call from now on: at `before_tool_call`."),
+  toolOutput: described(Schema.optionalKey(JsonValue), "Output of the call from now on: at `after_tool_result`."),
+  content: described(Schema.optionalKey(Content), "Message or text from now on: at `before_turn_start` and `after_model_response`.")
 }).check(oneOf(["toolInput", "toolOutput", "content"])).annotate({ identifier: "WaitRewrite" })
 
 interface Decided {
@@ -31,47 +35,60 @@ interface Decided {
 }
 
 /** A deny stops what waits: there is nothing left to put in its place, and the next call is asked about again. */
-const fits = Schema.makeFilter<Decided>(({ decision, rewrite, scope }) =>
-  decision === "allow" ? true
-    : rewrite !== undefined ? { path: ["rewrite"], issue: "must be left out of a deny" }
-    : scope !== "thread" || { path: ["scope"], issue: "must be once, or left out, of a deny" })
+const fits = (withScope: boolean) =>
+  Schema.makeFilter<Decided>(({ decision, rewrite, scope }) =>
+    decision === "allow" ? true
+      : rewrite !== undefined ? { path: ["rewrite"], issue: "must be left out of a deny" }
+      : scope !== "thread" || { path: ["scope"], issue: "must be once, or left out, of a deny" }, {
+    toJsonSchema: () => ({
+      dependentSchemas: { rewrite: is("decision", "allow"), ...withScope && { scope: { if: is("scope", "thread"), then: is("decision", "allow") } } }
+    })
+  })
+
+const saysType = "Which kind of wait is answered."
 
 const decision = {
-  decision: Schema.Literals(["allow", "deny"]),
-  /** For people; the log keeps it. */
-  reason: Schema.optionalKey(Schema.String.check(maxBytes(limits.hookReasonBytes))),
-  rewrite: Schema.optionalKey(WaitRewrite)
+  decision: described(Schema.Literals(["allow", "deny"]), "Whether what waits may go on."),
+  reason: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.hookReasonBytes))), "Why, in words for people. The log keeps it."),
+  rewrite: described(Schema.optionalKey(WaitRewrite), "What takes the place of what waits. Only of an `allow`.")
 }
 /** `thread`: neither this hook or grant asks again about this tool in this thread. `once` when absent. */
-const scope = Schema.optionalKey(Schema.Literals(["once", "thread"]))
+const scope = described(
+  Schema.optionalKey(Schema.Literals(["once", "thread"])),
+  "How far an `allow` goes: for what waits, or for every call of this tool in this thread that the same hook or grant asks about. `once` when absent."
+)
 
 const result = {
-  output: Schema.optionalKey(JsonValue),
-  error: Schema.optionalKey(Schema.Struct({
-    /** For machines: letters, digits, `_`, `.` and `-`. */
-    code: Schema.String.check(Schema.isPattern(new RegExp(`^[A-Za-z0-9_.-]{1,${limits.toolErrorCodeChars}}$`, "u"), {
-      expected: `1 to ${limits.toolErrorCodeChars} letters, digits, _, . and -`
+  output: described(Schema.optionalKey(JsonValue), "What the tool returns: instead of `error`."),
+  error: described(
+    Schema.optionalKey(Schema.Struct({
+      code: described(
+        Schema.String.check(Schema.isPattern(new RegExp(`^[A-Za-z0-9_.-]{1,${limits.toolErrorCodeChars}}$`, "u"), {
+          expected: `1 to ${limits.toolErrorCodeChars} letters, digits, _, . and -`
+        })),
+        "What went wrong, for machines."
+      ),
+      message: described(Schema.String.check(Schema.isMinLength(1), maxBytes(limits.toolErrorBytes)), "What went wrong, for the model.")
     })),
-    /** For the model. */
-    message: Schema.String.check(Schema.isMinLength(1), maxBytes(limits.toolErrorBytes))
-  }))
+    "Why the call failed: instead of `output`."
+  )
 }
 const outputOrError = ["output", "error"]
 
 /** Body of the one endpoint for all waits. */
 export const WaitResolution = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("decision"), ...decision, scope }).check(fits).annotate({ identifier: "WaitDecision" }),
-  Schema.Struct({ type: Schema.Literal("tool_result"), ...result }).check(oneOf(outputOrError, 1)).annotate({ identifier: "WaitToolResult" })
+  Schema.Struct({ type: described(Schema.Literal("decision"), saysType), ...decision, scope }).check(fits(true)).annotate({ identifier: "WaitDecision" }),
+  Schema.Struct({ type: described(Schema.Literal("tool_result"), saysType), ...result }).check(oneOf(outputOrError, 1)).annotate({ identifier: "WaitToolResult" })
 ]).annotate({ identifier: "WaitResolution" })
 export type WaitResolution = typeof WaitResolution.Type
 
 /** Where only decisions are taken, the type goes without saying. */
-export const HookWaitDecision = Schema.Struct({ type: Schema.optionalKey(Schema.Literal("decision")), ...decision, scope }).check(fits)
+export const HookWaitDecision = Schema.Struct({ type: described(Schema.optionalKey(Schema.Literal("decision")), saysType), ...decision, scope }).check(fits(true))
   .annotate({ identifier: "HookWaitDecision" })
 export type HookWaitDecision = typeof HookWaitDecision.Type
 
 /** What an endpoint that was asked may say later: it speaks for its own delivery, and for no other. */
-export const DeliveryDecision = Schema.Struct(decision).check(fits).annotate({ identifier: "DeliveryDecision" })
+export const DeliveryDecision = Schema.Struct(decision).check(fits(false)).annotate({ identifier: "DeliveryDecision" })
 export type DeliveryDecision = typeof DeliveryDecision.Type
 
 export const ToolCallResult = Schema.Struct(result).check(oneOf(outputOrError)).annotate({ identifier: "ToolCallResult" })

@@ -1,5 +1,5 @@
 /**
- * Asks hooks (design, section 6). Which are asked, in what order and what becomes of an answer is the
+ * Asks hooks. Which are asked, in what order and what becomes of an answer is the
  * thread's business; here one question becomes one outcome, whatever the other side does.
  *
  * K1. An evaluation never fails, and ends within the hook's timeoutMs: where no valid answer comes, the
@@ -72,7 +72,8 @@ export class Hooks extends Context.Service<Hooks, {
   /** The same for a sample: nobody waits for a late answer, so the delivery holds no token. */
   readonly rehearse: (question: HookQuestion) => Effect.Effect<Rehearsal>
 }>()("troupe/hooks/Hooks") {
-  static readonly layer = Layer.effect(Hooks, Effect.suspend(() => make))
+  /** `publicUrl`: under which receivers of deliveries reach this installation, without a slash at its end; without it they are told a path. */
+  static readonly layer = (options: { readonly publicUrl: string | undefined }) => Layer.effect(Hooks, Effect.suspend(() => make(options)))
 }
 
 type Timed = Pick<HookOutcome, "latencyMs" | "deliveryId">
@@ -89,13 +90,13 @@ const decided = (hook: Hook, { answerBy, decision, ...answer }: HookAnswer, time
 const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome =>
   ({ ...ruling(hook, onErrorOf(hook)), ...timed, reason: why.slice(0, 256), failed: true })
 
-const make = Effect.gen(function*() {
+const make = Effect.fnUntraced(function*({ publicUrl = "" }: { readonly publicUrl: string | undefined }) {
   const deliver = makeDeliver(yield* Outbound, yield* Connections)
   const tokens = yield* DeliveryTokens
   const reviewers = yield* Reviewers
 
   const lateAnswer = ({ deliveryId, threadId, workspace }: HookQuestion) => ({
-    answerToken: tokens.of({ workspace, threadId, deliveryId }), answerUrl: `/v1/hooks/deliveries/${deliveryId}/decision`
+    answerToken: tokens.of({ workspace, threadId, deliveryId }), answerUrl: `${publicUrl}/v1/hooks/deliveries/${deliveryId}/decision`
   })
 
   const review = Effect.fnUntraced(function*(question: HookQuestion, reviewer: string, instructions: string | undefined, timeoutMs: number, dry: boolean) {

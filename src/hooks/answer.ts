@@ -1,16 +1,18 @@
 /**
- * The answers of hooks, as strangers send them: decoded strictly, or not taken at all (design, section 6).
+ * The answers of hooks, as strangers send them: decoded strictly, or not taken at all.
  *
  * A1. A deny is a deny, whatever a rewrite beside it holds. Every other answer must fit its point in all
  *     its parts: half of one is no answer.
  * A2. A rewrite can take away and change, but not bring in images that were not there.
  */
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema } from "effect"
 import { type MessageContent, TextBlock, UserContent } from "../domain/content.ts"
 import type { HookData } from "../domain/hook.ts"
 import { JsonValue } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
 import { deeperThan } from "../domain/depth.ts"
+import { problemsOf, sentence, wordsOf } from "../domain/problems.ts"
+import { strictly } from "../domain/strict.ts"
 import { maxBytes, utf8Bytes } from "../domain/text.ts"
 
 export type Rewrite = { readonly toolInput: unknown } | { readonly toolOutput: unknown } | { readonly content: MessageContent }
@@ -32,14 +34,11 @@ const assistantText = Schema.makeFilter<ReadonlyArray<typeof TextBlock.Type>>((b
 /** The answers of a point, by what may be put in the place of what is judged there. Made once: that is the larger part of the work. */
 const answers = (judged: Schema.Decoder<Rewrite>) => {
   const rewrite = Schema.optionalKey(judged)
-  return Schema.decodeUnknownResult(
-    Schema.Union([
-      Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
-      Schema.Struct({ decision: Schema.Literal("ask"), reason, rewrite, answerBy: Schema.optionalKey(Schema.Literal("url")) }),
-      Schema.Struct({ decision: Schema.Literal("defer"), reason })
-    ]),
-    { onExcessProperty: "error" }
-  )
+  return strictly(Schema.Union([
+    Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
+    Schema.Struct({ decision: Schema.Literal("ask"), reason, rewrite, answerBy: Schema.optionalKey(Schema.Literal("url")) }),
+    Schema.Struct({ decision: Schema.Literal("defer"), reason })
+  ]))
 }
 
 /** What may be put in the place of what is judged. */
@@ -55,12 +54,11 @@ const decodeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Resu
   after_tool_result: answers(rewrites.after_tool_result),
   after_model_response: answers(rewrites.after_model_response)
 }
-const strict = { onExcessProperty: "error" } as const
 const takeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<Rewrite, Schema.SchemaError> } = {
-  before_turn_start: Schema.decodeUnknownResult(rewrites.before_turn_start, strict),
-  before_tool_call: Schema.decodeUnknownResult(rewrites.before_tool_call, strict),
-  after_tool_result: Schema.decodeUnknownResult(rewrites.after_tool_result, strict),
-  after_model_response: Schema.decodeUnknownResult(rewrites.after_model_response, strict)
+  before_turn_start: strictly(rewrites.before_turn_start),
+  before_tool_call: strictly(rewrites.before_tool_call),
+  after_tool_result: strictly(rewrites.after_tool_result),
+  after_model_response: strictly(rewrites.after_model_response)
 }
 
 const imagesOf = (content: MessageContent) => content.flatMap((block) => block.type === "image" ? [block.imageId] : [])
@@ -75,7 +73,7 @@ const strays = (data: HookData, rewrite: Rewrite | undefined) => {
 
 const Deny = Schema.Struct({ decision: Schema.Literal("deny"), reason, rewrite: Schema.optionalKey(Schema.Unknown) })
 const isDeny = Schema.is(Schema.Struct({ decision: Schema.Literal("deny") }))
-const decodeDeny = Schema.decodeUnknownResult(Deny, { onExcessProperty: "error" })
+const decodeDeny = strictly(Deny)
 
 /** No answer, and why: a sentence that follows "the answer". */
 export class NotAnAnswer {
@@ -95,7 +93,7 @@ const parse = (text: string): unknown => {
 }
 
 /** Where and why: names of fields are the stranger's, so they are cut. */
-const misfit = (error: Schema.SchemaError) => new NotAnAnswer(`does not fit: ${error.message.replace(/[\s\p{Cc}\p{Cs}]+/gu, " ").slice(0, 300)}`)
+const misfit = ({ issue }: Schema.SchemaError) => new NotAnAnswer(`does not fit: ${wordsOf(issue, "the answer").slice(0, 300)}`)
 
 /** What an endpoint has answered at this point. */
 export const readAnswer = (data: HookData, text: string): HookAnswer | NotAnAnswer => {
@@ -113,8 +111,6 @@ export const readAnswer = (data: HookData, text: string): HookAnswer | NotAnAnsw
   })
 }
 
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** What is wrong with a person's rewrite at this point, with its path: held to the same as an endpoint's. */
 export const rewriteProblem = (data: HookData, rewrite: unknown): string | undefined =>
   Result.match(takeAt[data.point](rewrite), {
@@ -122,15 +118,11 @@ export const rewriteProblem = (data: HookData, rewrite: unknown): string | undef
       const why = strays(data, fit)
       return why === undefined ? undefined : `rewrite.content: ${why}`
     },
-    onFailure: ({ issue }) => {
-      const [first] = issuesOf(issue).issues
-      const path = (first?.path ?? []).map((key) => typeof key === "number" ? `[${key}]` : `.${String(key)}`).join("")
-      return `rewrite${path}: ${first?.message.replace(/^Expected /, "expected ") ?? "does not fit"}`
-    }
+    onFailure: ({ issue }) => sentence(problemsOf(issue, "rewrite"), "rewrite")
   })
 
 const Review = Schema.Struct({ decision: Schema.Literals(["allow", "deny", "ask", "defer"]), reason })
-const decodeReview = Schema.decodeUnknownResult(Review, { onExcessProperty: "error" })
+const decodeReview = strictly(Review)
 
 /** The end of the object that begins at `from`; -1 where it has none. */
 const endOfObject = (text: string, from: number) => {

@@ -1,5 +1,5 @@
 /**
- * Deliveries to url hooks (design, section 6): signed after Standard Webhooks, tried at most three times
+ * Deliveries to url hooks: signed after Standard Webhooks, tried at most three times
  * within the hook's own time.
  *
  * D1. All attempts bear one `webhook-id`, the delivery's: a receiver that has decided already says the same.
@@ -62,6 +62,7 @@ const signatures = (secrets: Secrets, id: string, at: Date, body: string) =>
 /** What a receiver can answer later with. */
 export interface LateAnswer {
   readonly answerToken: string
+  /** A path where the installation does not know its own address. */
   readonly answerUrl: string
 }
 

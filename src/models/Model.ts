@@ -8,6 +8,7 @@
  */
 import { Context, Data, type Effect } from "effect"
 import type { ImageFormat, MessageContent } from "../domain/content.ts"
+import type { FinishReason } from "../domain/event.ts"
 import type { FailureCode, FailureDetails } from "../domain/failure.ts"
 import type { ModelUsage } from "../domain/usage.ts"
 
@@ -43,6 +44,7 @@ export type PromptMessage =
     readonly toolCallId: string
     readonly providerToolCallId: string
     readonly name: string
+    /** As it is read (`tools/reading.ts`): a text, or JSON. */
     readonly output: unknown
     readonly failure?: { readonly code: string; readonly text: string }
   }
@@ -67,6 +69,8 @@ export interface ModelReply {
   readonly text: string
   readonly calls: ReadonlyArray<ModelCall>
   readonly usage: ModelUsage
+  /** The model has cut it: what is here is what there is. */
+  readonly finishReason?: FinishReason
   /** JSON that must go back verbatim with this response, or absent. */
   readonly parts?: unknown
   readonly durationMs: number
@@ -83,6 +87,8 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   readonly unavailable: boolean
   /** What the provider asked for (Retry-After). */
   readonly retryAfterMs?: number
+  /** What the provider reported of the attempt before it failed. */
+  readonly usage?: ModelUsage
 }> {
   override get message() {
     return `${this.code}: ${this.text}`
@@ -102,7 +108,7 @@ export interface ModelTarget {
   readonly inputFormats: ReadonlyArray<ImageFormat>
 }
 
-/** A row of `GET /v1/models` (design, section 9). Prices in USD per million tokens; unknown ones are omitted. */
+/** A row of `GET /v1/models`. Prices in USD per million tokens; unknown ones are omitted. */
 export interface ModelEntry {
   readonly id: string
   readonly displayName: string

@@ -67,8 +67,8 @@ const problemOf = (file: ModelsFile, builtIn: ReadonlyArray<string>): string | u
   for (const [index, model] of (file.models ?? []).entries()) {
     const [provider] = split(model.id)
     const kind = model.provider ?? knownKind(provider)?.kind
-    if (kind === undefined) return `at ["models"][${index}]["provider"]: ${provider} is not a provider with an address of its own; say which kind it is`
-    if (kind === "openai-compatible" && model.baseUrl === undefined) return `at ["models"][${index}]["baseUrl"]: an openai-compatible model needs one`
+    if (kind === undefined) return `models[${index}].provider: ${provider} is not a provider with an address of its own; say which kind it is`
+    if (kind === "openai-compatible" && model.baseUrl === undefined) return `models[${index}].baseUrl: an openai-compatible model needs one`
   }
   const ids = new Set([
     ...builtIn,
@@ -78,7 +78,7 @@ const problemOf = (file: ModelsFile, builtIn: ReadonlyArray<string>): string | u
   const selectors = new Set([...ids].flatMap((id) => [id, `${split(id)[0]}/*`]))
   for (const [alias, meanings] of Object.entries(file.aliases ?? {})) {
     const at = meanings.findIndex((selector) => !selectors.has(selector))
-    if (at >= 0) return `at ["aliases"]["${alias}"][${at}]: no model ${meanings[at] ?? ""} is known`
+    if (at >= 0) return `aliases.${alias}[${at}]: no model ${meanings[at] ?? ""} is known`
   }
   return undefined
 }

@@ -96,7 +96,7 @@ const wireSchema = (schema: unknown): InputSchema => {
   return { ...plain, type: "object", properties: Object.fromEntries(properties) }
 }
 
-/** The prompt's tools, and those that only the history still names: providers refuse calls of tools that they were not shown. */
+/** The prompt's tools. Where it has none, those that the history still names: providers refuse a history with calls beside an empty list of tools. */
 export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
   const tools = prompt.tools.map(({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({
     type: "function",

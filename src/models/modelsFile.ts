@@ -10,6 +10,7 @@
 import { Data, Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { ImageFormat } from "../domain/content.ts"
+import { wordsOf } from "../domain/problems.ts"
 import { providerKinds } from "./providers.ts"
 
 /** USD per million tokens. */
@@ -43,7 +44,7 @@ export const ModelInFile = Schema.Struct({
   /** Name at the provider; by default the id without its provider. */
   name: Schema.optionalKey(Schema.NonEmptyString),
   baseUrl: Schema.optionalKey(HttpUrl),
-  /** Environment variable that holds the key; by default the provider's usual one, none for openai-compatible. */
+  /** Environment variable that holds the key; by default the provider's usual one, but none for openai-compatible and where there is a `baseUrl`. */
   apiKeyEnv: Schema.optionalKey(Schema.NonEmptyString),
   contextWindow: Schema.optionalKey(Tokens),
   maxOutputTokens: Schema.optionalKey(Tokens),
@@ -80,7 +81,7 @@ const decode = Schema.decodeUnknownEffect(ModelsFile)
 /** Decodes a parsed file. `source` is what errors call it. */
 export const decodeModelsFile = (json: unknown, source: string): Effect.Effect<ModelsFile, ModelsFileInvalid> =>
   decode(json, { errors: "all", onExcessProperty: "error" }).pipe(
-    Effect.mapError((error) => new ModelsFileInvalid({ source, reason: error.message }))
+    Effect.mapError((error) => new ModelsFileInvalid({ source, reason: wordsOf(error.issue, "the file") }))
   )
 
 export const readModelsFile = Effect.fn("readModelsFile")(function*(path: string) {

@@ -2,6 +2,7 @@
 import { APICallError, InvalidResponseDataError, isJSONObject, JSONParseError, LoadAPIKeyError, NoSuchModelError } from "@ai-sdk/provider"
 import type { ImageFormat } from "../domain/content.ts"
 import type { FailureCode } from "../domain/failure.ts"
+import type { ModelUsage } from "../domain/usage.ts"
 import { imageFormatFailure } from "./images.ts"
 import { ModelFailure } from "./Model.ts"
 
@@ -89,12 +90,17 @@ interface Verdict {
   readonly unavailable?: boolean
 }
 
+/** A stream that broke off reaches us as one that cannot be read. */
+export const isUnreadable = (error: unknown): error is Error => InvalidResponseDataError.isInstance(error) || JSONParseError.isInstance(error)
+
+/** It could be read, and was not complete. */
+export const endedEarly = (error: Error) => InvalidResponseDataError.isInstance(error) && /without a finish reason/i.test(error.message)
+
 const isRedirect = (status: number | undefined) => status !== undefined && status >= 300 && status < 400
 
 const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
   if (LoadAPIKeyError.isInstance(error) || NoSuchModelError.isInstance(error)) return { code: "model_unavailable", unavailable: true }
-  // A stream that broke off reaches us as one that cannot be read.
-  if (InvalidResponseDataError.isInstance(error) || JSONParseError.isInstance(error)) return { code: "model_error", transient: true }
+  if (isUnreadable(error)) return { code: "model_error", transient: true }
   if (status === undefined) {
     if (overflow.test(words)) return { code: "context_overflow" }
     if (/overloaded|server_is_overloaded/.test(words)) return { code: "model_overloaded", transient: true }
@@ -159,3 +165,16 @@ export const providerFailure = (error: unknown, { modelId, formats, now }: Asked
     ...(retryAfterMs === undefined ? {} : { retryAfterMs })
   })
 }
+
+/** Its fields: the failure itself is an Error, whose own ones do not spread. */
+const fieldsOf = ({ code, details, retryAfterMs, text, transient, unavailable, usage }: ModelFailure) => ({
+  code, text, transient, unavailable,
+  ...(details === undefined ? {} : { details }),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  ...(usage === undefined ? {} : { usage })
+})
+
+export const withText = (failure: ModelFailure, text: string) => new ModelFailure({ ...fieldsOf(failure), text: text.slice(0, maxText) })
+
+export const withUsage = (failure: ModelFailure, usage: ModelUsage | undefined) =>
+  usage === undefined ? failure : new ModelFailure({ ...fieldsOf(failure), usage })

@@ -3,21 +3,26 @@
  *
  * R1. One request per sample: the packages' `doStream` does not retry, and neither does this (M1).
  * R2. Interruption aborts the request and closes its socket; no text is reported after that (M2).
- * R3. A stream that ends without the provider's sign of completion is a failure, however much text it brought.
+ * R3. A stream that ends without the provider's sign of completion is a failure, however much text it brought. The failure
+ *     says how much that was, and what was used for it as far as the provider has told.
+ * R4. An answer that the model or its provider has cut is an answer all the same, and says so; a filter that leaves no text,
+ *     or that stopped the model among calls, has refused.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { Clock, Effect } from "effect"
 import type { ImageFormat } from "../domain/content.ts"
 import type { ModelUsage } from "../domain/usage.ts"
 import type { Backend } from "./Backend.ts"
+import { brokeOff } from "./brokenAnswer.ts"
 import { toConversation, toTools } from "./conversation.ts"
 import { withCost } from "./cost.ts"
 import { formatsIn, type FormatOf } from "./images.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type SampleRequest } from "./Model.ts"
-import { providerFailure } from "./providerFailure.ts"
+import { type Asked, endedEarly, isUnreadable, providerFailure, withText, withUsage } from "./providerFailure.ts"
 import { makeCollector } from "./replyParts.ts"
+import { reportedUsage } from "./reportedUsage.ts"
 import { fromProviderName } from "./toolNames.ts"
-import { makeWatchdog } from "./watchdog.ts"
+import { makeWatchdog, type Watchdog } from "./watchdog.ts"
 
 export interface Remote {
   readonly entry: ModelEntry
@@ -30,6 +35,8 @@ export interface Remote {
 
 const failing = (code: "model_error" | "model_overloaded" | "content_refused" | "context_overflow", text: string, transient: boolean) =>
   new ModelFailure({ code, text, transient, unavailable: false })
+
+const streamEnded = "the stream ended without completion"
 
 const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage => {
   const input = inputTokens.total ?? 0
@@ -55,54 +62,93 @@ const callOf = (part: LanguageModelV4StreamPart & { type: "tool-call" }, exactNa
   }
 }
 
+/** A response as far as it has come. */
 interface Heard {
-  readonly text: string
-  readonly calls: ReadonlyArray<ModelCall>
-  readonly usage: ModelUsage
-  readonly parts: unknown
+  text: string
+  readonly calls: Array<ModelCall>
+  /** As told on the way: the end says it better. */
+  usage: ModelUsage | undefined
+  /** What the provider itself reported as an error, within its answer. */
+  reported?: unknown
 }
 
 type Finish = LanguageModelV4StreamPart & { type: "finish" }
 
+const hasBegun = ({ calls, text }: Heard) => text !== "" || calls.length > 0
+
+const isBlank = (text: string) => !/\S/u.test(text)
+
+/** The provider has stopped the answer. A model that declines in words of its own has ended well, and its words are a refusal. */
+const isFiltered = ({ raw, unified }: Finish["finishReason"]) => unified === "content-filter" && raw !== undefined && raw !== "stop"
+
+/** R4. */
+const cutIn = ({ finishReason }: Finish, { calls, text }: Heard): Pick<ModelReply, "finishReason"> => {
+  if (finishReason.unified === "length") return { finishReason: "length" }
+  return isFiltered(finishReason) && !isBlank(text) && calls.length === 0 ? { finishReason: "content_filter" } : {}
+}
+
 /** R3: what the provider says about how it ended, where that is not well. */
-const badEnd = (finish: Finish | undefined, empty: boolean): ModelFailure | undefined => {
-  const reason = finish?.finishReason
-  if (reason === undefined || reason.unified === "interrupted") return failing("model_error", "the provider's stream ended early", true)
-  if (reason.unified === "content-filter") return failing("content_refused", `the provider refused to answer${reason.raw === undefined ? "" : ` (${reason.raw})`}`, false)
-  if (reason.unified === "error") return failing("model_error", `the provider stopped with an error${reason.raw === undefined ? "" : ` (${reason.raw})`}`, false)
-  if (empty && reason.raw === "model_context_window_exceeded") return failing("context_overflow", "the context window is exceeded", false)
+const badEnd = (finish: Finish, heard: Heard): ModelFailure | undefined => {
+  const { raw, unified } = finish.finishReason
+  if (unified === "interrupted") return failing("model_error", brokeOff(heard, streamEnded), true)
+  if (unified === "content-filter" && cutIn(finish, heard).finishReason === undefined) {
+    return failing("content_refused", `the provider refused to answer${raw === undefined ? "" : ` (${raw})`}`, false)
+  }
+  if (unified === "error") {
+    const why = `the provider stopped with an error${raw === undefined ? "" : ` (${raw})`}`
+    return failing("model_error", hasBegun(heard) ? brokeOff(heard, why) : why, false)
+  }
+  if (!hasBegun(heard) && raw === "model_context_window_exceeded") return failing("context_overflow", "the context window is exceeded", false)
   return undefined
 }
 
-/** Reads one response to its end. Rejects with whatever went wrong. */
-const hear = async (remote: Remote, { prompt }: SampleRequest, signal: AbortSignal, fetch: typeof globalThis.fetch, onText: (text: string) => void): Promise<Heard> => {
+/** Reads one response to its end, into `heard`. Rejects with whatever went wrong. */
+const hear = async (remote: Remote, { prompt }: SampleRequest, { fetch, signal }: Watchdog, heard: Heard, onText: (text: string) => void) => {
   const tools = toTools(prompt)
   const { stream } = await remote.connect(fetch).doStream({
     prompt: toConversation(prompt, remote.partsOwner),
     ...(tools.length === 0 ? {} : { tools }),
     ...(remote.entry.maxOutputTokens === undefined ? {} : { maxOutputTokens: remote.entry.maxOutputTokens }),
     providerOptions: remote.providerOptions,
+    includeRawChunks: true,
     abortSignal: signal
   })
   const exactName = fromProviderName(prompt)
   const collector = makeCollector()
-  const calls: Array<ModelCall> = []
-  let text = ""
   let finish: Finish | undefined
   for await (const part of stream) {
-    if (part.type === "error") throw part.error
+    if (part.type === "raw") heard.usage = reportedUsage(heard.usage, part.rawValue)
+    if (part.type === "error") {
+      heard.reported = part.error
+      throw part.error
+    }
     if (part.type === "text-delta" && part.delta !== "") {
-      text += part.delta
+      heard.text += part.delta
       onText(part.delta)
     }
-    if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(callOf(part, exactName))
+    if (part.type === "tool-call" && part.providerExecuted !== true) heard.calls.push(callOf(part, exactName))
     if (part.type === "finish") finish = part
     collector.take(part)
   }
-  const bad = badEnd(finish, text === "" && calls.length === 0)
+  if (finish === undefined) throw failing("model_error", brokeOff(heard, streamEnded), true)
+  const told = usageOf(finish.usage)
+  // Where the end says nothing of it, what was told on the way stands.
+  const usage = told.totalTokens === 0 ? heard.usage ?? told : told
+  if (usage.totalTokens > 0) heard.usage = usage
+  const bad = badEnd(finish, heard)
   if (bad !== undefined) throw bad
-  if (finish === undefined) throw failing("model_error", "the provider's stream ended early", true)
-  return { text, calls, usage: withCost(usageOf(finish.usage), remote.entry.pricing), parts: collector.parts(remote.partsOwner) }
+  return { usage: withCost(usage, remote.entry.pricing), parts: collector.parts(remote.partsOwner), ...cutIn(finish, heard) }
+}
+
+/** What went wrong in an answer that had begun: it broke off, unless the provider refused before its first word. */
+const brokenBy = (error: unknown, heard: Heard, asked: Asked): ModelFailure => {
+  if (error instanceof ModelFailure) return error
+  if (isUnreadable(error)) return failing("model_error", brokeOff(heard, endedEarly(error) ? streamEnded : "what the provider sent cannot be read"), true)
+  const failure = providerFailure(error, asked)
+  if (heard.reported !== undefined) {
+    return hasBegun(heard) ? withText(failure, brokeOff(heard, failure.text)) : failure
+  }
+  return failure.transient ? failing("model_error", brokeOff(heard, "the connection was lost"), true) : failure
 }
 
 export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs: number): Backend => {
@@ -113,7 +159,10 @@ export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs:
     const formats: ReadonlyArray<ImageFormat> = formatsIn(request.prompt, formatOf)
     let firstTextMs: number | undefined
 
-    const heard = yield* Effect.tryPromise({
+    const asked = (): Asked => ({ modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })
+    const heard: Heard = { text: "", calls: [], usage: undefined }
+
+    const { finishReason, parts, usage } = yield* Effect.tryPromise({
       try: async (signal) => {
         const watchdog = makeWatchdog(signal, idleTimeoutMs)
         const onText = (text: string) => {
@@ -122,21 +171,25 @@ export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs:
           request.onText(text)
         }
         try {
-          return await hear(remote, request, watchdog.signal, watchdog.fetch, onText)
+          return await hear(remote, request, watchdog, heard, onText)
         } catch (error) {
-          throw watchdog.silent() ? failing("model_overloaded", `the provider sent nothing for ${idleTimeoutMs} ms`, true) : error
+          const begun = watchdog.answered()
+          if (!watchdog.silent()) throw begun ? brokenBy(error, heard, asked()) : error
+          const silence = `the provider sent nothing for ${idleTimeoutMs} ms`
+          throw failing("model_overloaded", begun ? brokeOff(heard, silence) : silence, true)
         } finally {
           watchdog.end()
         }
       },
-      catch: (error) => providerFailure(error, { modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })
+      catch: (error) => withUsage(providerFailure(error, asked()), heard.usage && withCost(heard.usage, remote.entry.pricing))
     })
-    const { text, calls, usage, parts } = heard
+    const { calls, text } = heard
     yield* Effect.annotateCurrentSpan({ "gen_ai.usage.input_tokens": usage.inputTokens, "gen_ai.usage.output_tokens": usage.outputTokens })
     const reply: ModelReply = {
       text,
       calls,
       usage,
+      ...(finishReason === undefined ? {} : { finishReason }),
       ...(parts === undefined ? {} : { parts }),
       durationMs: clock.currentTimeMillisUnsafe() - start,
       ...(firstTextMs === undefined ? {} : { firstTextMs })

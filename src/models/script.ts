@@ -1,10 +1,11 @@
 /**
- * The language of the scripted models: a message becomes rounds of steps (design, section 19).
+ * The language of the scripted models: a message becomes rounds of steps.
  *
  * A line that begins with `/` is a step and belongs to the round in which it stands; `/then` ends a round.
  * Everything else is plain text. A step that cannot be read fails its round with `model_error` and says why:
  * a typing error in a test must not pass as a quiet answer.
  */
+import { FinishReason } from "../domain/event.ts"
 import { type FailureCode, isFailureCode } from "../domain/failure.ts"
 
 export interface ScriptCall {
@@ -27,6 +28,9 @@ export interface Round {
   readonly waitMs: number
   readonly chunks?: { readonly count: number; readonly pauseMs: number }
   readonly failures: ReadonlyArray<ScriptFailure>
+  /** The answer breaks off after so many characters. */
+  readonly breakAfter?: number
+  readonly finishReason?: FinishReason
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number }
 }
 
@@ -116,6 +120,18 @@ const take = (round: OpenRound, step: string, rest: string): string | undefined 
       return "/chunks needs a number of deltas and a pause, such as 20 10ms"
     }
     round.chunks = { count, pauseMs }
+    return undefined
+  }
+  if (step === "/break") {
+    const characters = whole(rest)
+    if (characters === undefined) return "/break needs a number of characters"
+    round.breakAfter = characters
+    return undefined
+  }
+  if (step === "/finish") {
+    const finishReason = FinishReason.literals.find((reason) => reason === rest)
+    if (finishReason === undefined) return `/finish needs ${FinishReason.literals.join(" or ")}`
+    round.finishReason = finishReason
     return undefined
   }
   if (step === "/usage") {

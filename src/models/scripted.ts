@@ -1,5 +1,5 @@
 /**
- * The three models that need no key and no network: their answer is written in the message (design, section 19).
+ * The three models that need no key and no network: their answer is written in the message.
  *
  * S1. A response is a pure function of the prompt and the model's id; nothing is remembered between samples.
  * S2. The newest user message of the turn is the script. Its round is the number of responses with calls that
@@ -12,9 +12,11 @@ import type { FailureCode } from "../domain/failure.ts"
 import { utf8Bytes } from "../domain/text.ts"
 import type { ModelUsage } from "../domain/usage.ts"
 import type { Backend } from "./Backend.ts"
+import { brokeOff } from "./brokenAnswer.ts"
 import { type Pricing, withCost } from "./cost.ts"
 import { type FormatOf, formatsIn, imageFormatFailure } from "./images.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type Prompt, type PromptMessage, type SampleRequest } from "./Model.ts"
+import { withUsage } from "./providerFailure.ts"
 import { promptTokens, tokensOf } from "./promptTokens.ts"
 import { emptyRound, parseScript, type Round, type ScriptFailure } from "./script.ts"
 
@@ -127,9 +129,19 @@ const usageOf = (inputTokens: number, { text, calls, round }: Response, pricing:
   return withCost({ ...tokens, totalTokens: tokens.inputTokens + tokens.outputTokens }, pricing)
 }
 
-/** The slow path: waits, then streams, then fails or answers. Interrupting it ends it at once (M2). */
-const perform = Effect.fnUntraced(function*(response: Response, failure: ModelFailure | undefined, usage: ModelUsage, onText: (text: string) => void) {
-  const { text, calls, round: { waitMs, chunks } } = response
+const cut = ({ finishReason }: Round) => finishReason === undefined ? {} : { finishReason }
+
+/** The answer breaks off: what came before is streamed, and paid for. */
+const breaking = (response: Response, after: number, usage: ModelUsage): readonly [Response, ModelFailure] => {
+  const text = [...response.text].slice(0, after).join("")
+  const why = brokeOff({ text, calls: [] }, "the script says so")
+  return [{ ...response, text, calls: [] }, new ModelFailure({ code: "model_error", text: why, transient: true, unavailable: false, usage })]
+}
+
+/** The slow path: waits, then fails at once, or streams and then answers or breaks off. Interrupting it ends it at once (M2). */
+const perform = Effect.fnUntraced(function*(response: Response, failure: ModelFailure | undefined, broken: ModelFailure | undefined, usage: ModelUsage, onText: (text: string) => void) {
+  const { text, calls, round } = response
+  const { waitMs, chunks } = round
   const start = yield* Clock.currentTimeMillis
   if (waitMs > 0) yield* Effect.sleep(waitMs)
   if (failure !== undefined) return yield* failure
@@ -140,8 +152,9 @@ const perform = Effect.fnUntraced(function*(response: Response, failure: ModelFa
     firstTextMs ??= (yield* Clock.currentTimeMillis) - start
     onText(part)
   }
+  if (broken !== undefined) return yield* broken
   const durationMs = (yield* Clock.currentTimeMillis) - start
-  const reply: ModelReply = { text, calls, usage, durationMs, ...(firstTextMs === undefined ? {} : { firstTextMs }) }
+  const reply: ModelReply = { text, calls, usage, ...cut(round), durationMs, ...(firstTextMs === undefined ? {} : { firstTextMs }) }
   return reply
 })
 
@@ -156,18 +169,21 @@ const sample = (model: Scripted, formatOf: FormatOf, { prompt, onText }: SampleR
   const formats = formatsIn(prompt, formatOf).filter((format) => !accepted.includes(format))
   if (formats.length > 0) return Effect.fail(imageFormatFailure(model.id, formats, `${model.id} accepts png and jpeg images only`))
 
-  const response: Response = prompt.purpose === "summary"
+  const whole: Response = prompt.purpose === "summary"
     ? { text: `Summary of ${eventsIn(prompt.messages)} events.`, calls: [], round: emptyRound }
     : respond(prompt)
-  const { round, text } = response
+  const { round } = whole
   const failing = round.failures.find((failure) => failure.model === undefined || failure.model === model.id)
-  const failure = failing && failureOf(model.id, failing)
-  const usage = usageOf(inputTokens, response, model.pricing)
-  if (round.waitMs > 0 || round.chunks !== undefined) return perform(response, failure, usage, onText)
+  const usage = usageOf(inputTokens, whole, model.pricing)
+  // A failure has used what the script says, and nothing where it does not.
+  const failure = failing && withUsage(failureOf(model.id, failing), round.usage && usage)
+  const [response, broken] = round.breakAfter === undefined ? [whole, undefined] : breaking(whole, round.breakAfter, usage)
+  if (round.waitMs > 0 || round.chunks !== undefined) return perform(response, failure, broken, usage, onText)
   if (failure !== undefined) return Effect.fail(failure)
-  if (text === "") return Effect.succeed({ text, calls: response.calls, usage, durationMs: 0 })
-  onText(text)
-  return Effect.succeed({ text, calls: response.calls, usage, durationMs: 0, firstTextMs: 0 })
+  const { calls, text } = response
+  if (text !== "") onText(text)
+  if (broken !== undefined) return Effect.fail(broken)
+  return Effect.succeed({ text, calls, usage, ...cut(round), durationMs: 0, ...(text === "" ? {} : { firstTextMs: 0 }) })
 }
 
 export const scriptedModels = (createdAt: (index: number) => string, formatOf: FormatOf): ReadonlyArray<Backend> =>

@@ -1,4 +1,4 @@
-/** What a selector means now: an exact id, `provider/*`, or `@alias` (design, section 9). */
+/** What a selector means now: an exact id, `provider/*`, or `@alias`. */
 import type { ModelEntry } from "./Model.ts"
 
 /** Aliases: `@name` to ids and `provider/*`, best first. */

@@ -11,6 +11,8 @@ export interface Watchdog {
   readonly signal: AbortSignal
   /** True once silence was what ended it. */
   readonly silent: () => boolean
+  /** True once an answer has begun: what goes wrong after that has broken it. */
+  readonly answered: () => boolean
   /** `fetch` that notices each byte. */
   readonly fetch: typeof globalThis.fetch
   /** Closes the connection, if it is still open, and ends the watch. */
@@ -20,6 +22,7 @@ export interface Watchdog {
 export const makeWatchdog = (given: AbortSignal, idleTimeoutMs: number): Watchdog => {
   const controller = new AbortController()
   let silent = false
+  let answered = false
   const timer = setTimeout(() => {
     silent = true
     controller.abort(new DOMException("the provider was silent", "AbortError"))
@@ -38,6 +41,7 @@ export const makeWatchdog = (given: AbortSignal, idleTimeoutMs: number): Watchdo
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const response = await globalThis.fetch(input, { ...init, redirect: "manual" })
     alive()
+    answered = response.ok
     if (response.body === null) return response
     const body = response.body.pipeThrough(new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, out) {
@@ -51,6 +55,7 @@ export const makeWatchdog = (given: AbortSignal, idleTimeoutMs: number): Watchdo
   return {
     signal: controller.signal,
     silent: () => silent,
+    answered: () => answered,
     fetch,
     end: () => {
       clearTimeout(timer)

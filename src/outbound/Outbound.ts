@@ -1,5 +1,5 @@
 /**
- * The one HTTP client for servers of others: tool servers, hooks and whatever a workspace names (reliability, section 4).
+ * The one HTTP client for servers of others: tool servers, hooks and whatever a workspace names.
  *
  * O1. No address is connected to that is not allowed (`addresses.ts`), and the one connected to is the one that was
  *     checked (`connector.ts`).

@@ -8,13 +8,16 @@
 import { Schema } from "effect"
 import { isIP } from "node:net"
 import { limits } from "../domain/limits.ts"
-import { singleLine, utf8Bytes } from "../domain/text.ts"
+import { controls, singleLineOfPattern, utf8Bytes } from "../domain/text.ts"
 import { isAllowed } from "./addresses.ts"
 
 const parse = (text: string) => URL.canParse(text) ? new URL(text) : undefined
 
-/** A URL parser drops these without a word: what is stored would not be what is asked. */
+/** A URL parser drops white space and turns backslashes without a word: what is stored would not be what is asked. */
 const unsafe = /[\s\\]/u
+
+/** What a pattern can say of it. The host and its port are a parser's matter. */
+const urlPattern = (query: boolean) => `^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\/?#@${controls}]+(?:${query ? "[/?]" : "/"}[^\\s\\\\#${query ? "" : "?"}${controls}]*)?$`
 
 interface Parts {
   /** Whether a query may stand in it: not in a toolset's URL. */
@@ -27,7 +30,7 @@ export const outboundUrl = ({ query }: Parts) =>
     Schema.makeFilter<string>((text) => utf8Bytes(text) <= limits.toolsetUrlBytes || `a URL of at most ${limits.toolsetUrlBytes} bytes`, {
       toJsonSchema: () => [{ maxLength: limits.toolsetUrlBytes }, true]
     }),
-    singleLine,
+    singleLineOfPattern,
     Schema.makeFilter<string>((text) => {
       const url = parse(text)
       if (url === undefined || !/^https?:\/\/[^/?#]/i.test(text) || unsafe.test(text)) return "an https:// URL"
@@ -35,7 +38,7 @@ export const outboundUrl = ({ query }: Parts) =>
       if (text.includes("#")) return "a URL without a fragment"
       if (!query && text.includes("?")) return "a URL without a query"
       return true
-    }, { toJsonSchema: () => [{ pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" }, true] })
+    }, { toJsonSchema: () => [{ pattern: urlPattern(query), description: `At most ${limits.toolsetUrlBytes} bytes, as a browser takes it, without credentials${query ? "" : ", query"} and fragment.` }, true] })
   ).annotate({ format: "uri" })
 
 /** Of tool servers and of connections: no query. */

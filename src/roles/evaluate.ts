@@ -1,5 +1,5 @@
 /**
- * What roles say of a tool call (design, section 7), in the order of AWS IAM. Pure, and asked for every
+ * What roles say of a tool call, in the order of AWS IAM. Pure, and asked for every
  * call of every turn: roles are compiled once, when they are read.
  *
  * V1. A denial that matches in any role denies, whatever allows.

@@ -9,6 +9,7 @@ import { Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Agent, AgentInput, type AgentPatch, Budget, Tags } from "../domain/agent.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import { strictly } from "../domain/strict.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
@@ -43,7 +44,7 @@ const AgentBody = Schema.Struct({
   budget: Schema.optionalKey(Budget)
 })
 export const readAgentBody = Schema.decodeUnknownSync(AgentBody)
-const decodeInput = Schema.decodeUnknownResult(AgentInput, { onExcessProperty: "error" })
+const decodeInput = strictly(AgentInput)
 
 const columns = [
   "workspace", "id", "profile", "profile_version", "identity", "body", "rev", "created_at", "updated_at", "archived_at"

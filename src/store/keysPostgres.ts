@@ -1,11 +1,18 @@
-/** What authentication reads of API keys, from PostgreSQL. */
+/**
+ * What authentication reads of API keys, from PostgreSQL.
+ *
+ * Whoever guesses keys is looked up as well as whoever has one, before it is known whose request that is. Look-ups that come
+ * while one is under way share the next statement: however many there are, they have one connection.
+ */
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import { Database } from "./Database.ts"
+import { batched } from "./batches.ts"
+import { Database, DatabaseUnavailable, isUnavailable } from "./Database.ts"
 import { Keys, type StoredKey } from "./Keys.ts"
 import { readKind, readScopes } from "./apiKeys.ts"
 
 interface Row {
+  readonly public: string
   readonly workspace: string
   readonly id: string
   readonly hash: string
@@ -17,13 +24,14 @@ interface Row {
   readonly disabled: boolean
 }
 
+const name = "keys_by_public"
 const find = `
-  select k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as revoked,
+  select k.public, k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as revoked,
          coalesce(h.status = 'disabled', false) as disabled
     from api_keys k
     left join identities i on i.workspace = k.workspace and i.identity = k.identity
     left join heads h on h.workspace = i.workspace and h.id = i.actor
-   where k.public = $1`
+   where k.public = any($1::text[])`
 
 // A key's last use only ever moves on, whichever node reports last. Its use is a sight of its identity.
 const touched = `
@@ -53,10 +61,20 @@ const storedKey = (row: Row): StoredKey => ({
 export const keysPostgres = Layer.effect(Keys, Effect.gen(function*() {
   const database = yield* Database
   return Keys.of({
-    findByPublic: (publicPart) =>
-      database.read<Row>({ name: "key_by_public", text: find, values: [publicPart] }).pipe(
-        Effect.map((rows) => rows[0] && storedKey(rows[0]))
-      ),
+    findByPublic: batched<string, StoredKey | undefined, DatabaseUnavailable>({
+      max: 64,
+      lanes: 1,
+      run: async (requests) => {
+        try {
+          const rows = await database.query<Row>({ name, text: find, values: [requests.map(({ item }) => item)] })
+          const found = new Map(rows.map((row) => [row.public, storedKey(row)]))
+          for (const { answer, item } of requests) answer(Effect.succeed(found.get(item)))
+        } catch (cause) {
+          if (!isUnavailable(cause)) throw cause
+          for (const { answer } of requests) answer(Effect.fail(new DatabaseUnavailable({ operation: name, cause })))
+        }
+      }
+    }),
     touch: (uses) =>
       uses.length === 0 ? Effect.void : database.read({
         name: "keys_touched",

@@ -12,6 +12,7 @@ import { Effect, Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { hookOf } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import { strictly } from "../domain/strict.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { contentOf, type Profile, ProfileContent, ProfileInput, type ProfilePatch } from "../domain/profile.ts"
 import { allTools } from "../domain/role.ts"
@@ -41,7 +42,7 @@ const Stored = Schema.Struct({
   hooks: hooks.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export const readContent: (body: unknown) => ProfileContent = Schema.decodeUnknownSync(Stored)
-const decodeInput = Schema.decodeUnknownResult(ProfileInput, { onExcessProperty: "error" })
+const decodeInput = strictly(ProfileInput)
 
 interface Row {
   readonly id: string

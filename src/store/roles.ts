@@ -11,6 +11,7 @@
 import { Result, Schema } from "effect"
 import { sql } from "kysely"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import { strictly } from "../domain/strict.ts"
 import { limits } from "../domain/limits.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { Principal } from "../domain/principal.ts"
@@ -42,7 +43,7 @@ const RoleBody = Schema.Struct({
 type RoleBody = typeof RoleBody.Type
 export const readRoleBody = Schema.decodeUnknownSync(RoleBody)
 const readPrincipal = Schema.decodeUnknownSync(Principal)
-const decodeInput = Schema.decodeUnknownResult(RoleInput, { onExcessProperty: "error" })
+const decodeInput = strictly(RoleInput)
 
 const columns = ["id", "body", "rev", "created_at", "updated_at", "created_by"] as const
 

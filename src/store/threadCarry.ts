@@ -2,6 +2,7 @@
  * The carry of a thread's head as text: written with every append, so it says nothing that goes
  * without saying.
  */
+import type { FinishReason } from "../domain/event.ts"
 import { type ModelUsage, noUsage } from "../domain/usage.ts"
 
 export interface ThreadCarry {
@@ -11,6 +12,8 @@ export interface ThreadCarry {
   readonly model?: string
   /** The last turn, unless it completed. */
   readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
+  /** The newest turn, where the model has cut its newest response. */
+  readonly cut?: { readonly turnId: string; readonly finishReason: FinishReason }
   /** What a person allowed once for all: a hook's id or a grant's key, and the tool. */
   readonly approvals?: ReadonlyArray<{ readonly by: string; readonly tool?: string }>
   /** Tools that results have made callable: families, and `toolsetId/name` of each. */

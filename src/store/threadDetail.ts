@@ -133,6 +133,7 @@ export const threadDetail = (rows: ThreadRows, spend: Spend, model: string | und
     queued: queueOf(pending, carry.turn?.turnId),
     // Nothing but a quarantine leaves a turn behind in a thread that failed.
     ...(head.status === "failed" && carry.turn !== undefined ? { quarantinedAt: toTimestamp(head.updatedAt) } : {}),
+    ...(carry.cut === undefined ? {} : { lastTurn: carry.cut }),
     usage: carry.turn === undefined ? carry.usage : addUsage(carry.usage, carry.turn.usage)
   }
 }

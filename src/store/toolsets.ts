@@ -1,20 +1,22 @@
 /**
  * Toolsets as rows, and their catalogues.
  *
- * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds changes it not.
+ * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds, or a call shows, does not change it.
  * L2. Catalogues are numbered from 1 without gaps; the toolset's row is locked while the next is written, and one that
  *     would say the same is not. The newest hundred are kept.
- * L3. What a probe has found counts only while the toolset is still what was probed: the same server, the same connection.
+ * L3. What a probe has found counts only while the toolset is still what was probed (toolsetStatus.ts).
  * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind that lock.
  */
 import { Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { ConnectionKind } from "../domain/connection.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
+import { strictly } from "../domain/strict.ts"
 import { toTimestamp } from "../domain/time.ts"
 import {
-  isReserved, type OfferedTool, type ToolContent, type Toolset, ToolsetContent, ToolsetInput, type ToolsetPatch, ToolsetStatus, type ToolsetSummary
+  isReserved, type OfferedTool, strangeTo, type ToolContent, type Toolset, type ToolsetContent, ToolsetInput, type ToolsetPatch, type ToolsetStatus, type ToolsetSummary
 } from "../domain/toolset.ts"
 import { freshId } from "../seed.ts"
 import { type Catalogue, catalogueOf, offered, readCatalogue } from "../tools/catalogue.ts"
@@ -23,6 +25,7 @@ import { holdConnection, readConnection } from "./connections.ts"
 import { codeOf } from "./Database.ts"
 import { behind, type Position } from "./newestFirst.ts"
 import { isNamed } from "./profileUses.ts"
+import { type Checked, connectionOf, isLater, isSame, readChecked, readContent, type Server, serverOf } from "./toolsetStatus.ts"
 
 export interface StoredToolset {
   readonly toolset: Toolset
@@ -38,34 +41,26 @@ export interface Probed {
   readonly at: number
 }
 
-/** Where tools are asked for. */
-export interface Server {
-  readonly url: string
-  readonly connectionId?: string
-}
-
 /** There is none, or it is not as the request's If-Match says. */
 export interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
-/** Its namespace is another's, or its connection is nowhere, or holds nothing that is sent. */
-export interface NotAllowed {
-  readonly refused: "taken" | "no_connection"
+/** Its namespace is a built-in family's, or another toolset's, or its connection is nowhere, or holds nothing that is sent. */
+export type NotAllowed =
+  | { readonly refused: "reserved"; readonly namespace: string }
+  // `by`: the toolset that has it; undefined where that one has gone since.
+  | { readonly refused: "taken"; readonly by: string | undefined }
+  | { readonly refused: "no_connection" }
+/** A field of a patch that only toolsets of the other kind have. */
+export interface OtherKind {
+  readonly refused: "other_kind"
+  readonly field: string
+  readonly kind: ToolsetInput["kind"]
 }
-export type PatchRefusal = NotThere | NotAllowed | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
-const readContent = Schema.decodeUnknownSync(ToolsetContent)
-const decodeInput = Schema.decodeUnknownResult(ToolsetInput, { onExcessProperty: "error" })
+export type PatchRefusal = NotThere | NotAllowed | OtherKind | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
-/** What the last probe has found. */
-const Checked = Schema.Struct({
-  status: ToolsetStatus,
-  reason: Schema.optionalKey(Schema.String),
-  toolCount: Schema.Int,
-  at: Schema.optionalKey(Schema.Int)
-})
-type Checked = typeof Checked.Type
-const readChecked = Schema.decodeUnknownSync(Checked)
+const decodeInput = strictly(ToolsetInput)
 
 const columns = ["id", "connection", "trusted", "body", "checked", "catalogue", "rev", "created_at", "updated_at"] as const
 
@@ -81,18 +76,17 @@ interface Row {
   readonly updated_at: Date
 }
 
-const connectionOf = ({ connection }: Pick<Row, "connection">) =>
-  connection === null ? {} : { connectionId: fromUuid("connection", connection) }
-
 const summaryOf = (row: Row): ToolsetSummary => {
-  const { description, exclude, exposure = "always", include, kind, namespace, transport = "streamable_http", url } = readContent(row.body)
+  const {
+    description, exclude, exposure = "always", include, kind, namespace, timeoutMs = limits.mcpCallMs.usual, toolTimeouts, transport = "streamable_http", url
+  } = readContent(row.body)
   const { at, reason, status, toolCount } = readChecked(row.checked)
   return {
     id: fromUuid("toolset", row.id),
     namespace,
     kind,
     ...(description !== undefined && { description }),
-    ...(url !== undefined && { url, transport, trusted: row.trusted }),
+    ...(url !== undefined && { url, transport, trusted: row.trusted, timeoutMs, ...(toolTimeouts !== undefined && { toolTimeouts }) }),
     ...connectionOf(row),
     ...(include !== undefined && { include }),
     ...(exclude !== undefined && { exclude }),
@@ -113,14 +107,6 @@ const storedOf = (row: Row, catalogue: Catalogue | undefined): StoredToolset => 
   toolset: { ...summaryOf(row), ...(catalogue?.kind === "client" && { tools: catalogue.tools }) }
 })
 
-/** The server of an MCP toolset. */
-const serverOf = (row: Pick<Row, "body" | "connection">): Server | undefined => {
-  const { url } = readContent(row.body)
-  return url === undefined ? undefined : { url, ...connectionOf(row) }
-}
-
-const same = (a: Server | undefined, b: Server | undefined) => a?.url === b?.url && a?.connectionId === b?.connectionId
-
 /** What is stored where: the body, the connection, whether a server is trusted, the tools of a client. */
 const partsOf = (input: ToolsetInput) => {
   if (input.kind === "client") {
@@ -132,7 +118,8 @@ const partsOf = (input: ToolsetInput) => {
 }
 
 /** With what stands for a field that is absent: said or not, it is the same. */
-const toldOf = ({ exposure = "always", transport = "streamable_http", ...content }: ToolsetContent) => ({ ...content, exposure, transport })
+const toldOf = ({ exposure = "always", timeoutMs = limits.mcpCallMs.usual, toolTimeouts = {}, transport = "streamable_http", ...content }: ToolsetContent) =>
+  ({ ...content, exposure, timeoutMs, toolTimeouts, transport })
 
 /** A signing secret is never sent: no server of tools is asked with one. */
 const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
@@ -165,12 +152,19 @@ const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked =
 
 const isTaken = (cause: unknown) => codeOf(cause) === "23505"
 
+/** Why a namespace is not to be had, as far as rows tell: whoever writes at the same time is told by the unique index. */
+const heldBy = async (db: Connection, workspace: string, namespace: string, own?: string): Promise<NotAllowed | undefined> => {
+  if (isReserved(namespace)) return { refused: "reserved", namespace }
+  const held = await db.selectFrom("toolsets").select("id").where("workspace", "=", toUuid(workspace)).where("namespace", "=", namespace).executeTakeFirst()
+  return held === undefined || held.id === own ? undefined : { refused: "taken", by: fromUuid("toolset", held.id) }
+}
+
 /** A toolset, with what a probe of its server has found already; a client's needs none. */
 export const createToolset = async (
   tx: Connection, workspace: string, input: ToolsetInput, probed: Probed | undefined, at: number
 ): Promise<StoredToolset | NotAllowed> => {
   const { connectionId, content, trusted = false, tools = probed?.tools } = partsOf(input)
-  if (isReserved(content.namespace)) return { refused: "taken" }
+  if (isReserved(content.namespace)) return { refused: "reserved", namespace: content.namespace }
   if (connectionId !== undefined && !isSent(await holdConnection(tx, workspace, connectionId))) return { refused: "no_connection" }
   const catalogue = tools && catalogueOf(content, trusted, tools)
   const toolCount = catalogue === undefined ? 0 : offered(catalogue).length
@@ -187,7 +181,7 @@ export const createToolset = async (
   const made = await tx.insertInto("toolsets")
     .values({ workspace: toUuid(workspace), namespace: content.namespace, body: JSON.stringify(content), checked: JSON.stringify(checked), ...row })
     .onConflict((on) => on.columns(["workspace", "namespace"]).doNothing()).returning("id").executeTakeFirst()
-  if (made === undefined) return { refused: "taken" }
+  if (made === undefined) return await heldBy(tx, workspace, content.namespace) ?? { refused: "taken", by: undefined }
   if (catalogue !== undefined) await numbered(tx, workspace, { id: row.id, catalogue: 0 }, catalogue, at)
   return storedOf({ ...row, body: content, checked }, catalogue)
 }
@@ -200,8 +194,8 @@ export const readToolset = async (db: Connection, workspace: string, id: string)
 
 /** What is to be asked of where, before a row of it is written: whether its namespace is free and its connection there. */
 export const foresee = async (db: Connection, workspace: string, input: ToolsetInput): Promise<NotAllowed | undefined> => {
-  const held = await db.selectFrom("toolsets").select("id").where("workspace", "=", toUuid(workspace)).where("namespace", "=", input.namespace).executeTakeFirst()
-  if (held !== undefined || isReserved(input.namespace)) return { refused: "taken" }
+  const held = await heldBy(db, workspace, input.namespace)
+  if (held !== undefined) return held
   const { connectionId } = partsOf(input)
   if (connectionId === undefined) return undefined
   const found = await readConnection(db, workspace, connectionId)
@@ -221,6 +215,8 @@ export const patchToolset = async (
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
   const before = readContent(row.body)
+  const strange = strangeTo(before.kind, patch)
+  if (strange !== undefined) return { refused: "other_kind", ...strange }
   const current = await latest(tx, workspace, row)
   const merged = decodeInput(mergePatch({
     ...before, ...connectionOf(row), ...(before.kind === "client" ? { tools: current?.tools } : { trusted: row.trusted })
@@ -230,12 +226,13 @@ export const patchToolset = async (
   const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
   const asBefore = isDeepStrictEqual(toldOf(content), toldOf(before)) && next.connection === row.connection && trusted === row.trusted && (own === undefined || isDeepStrictEqual(own, current?.tools))
   if (asBefore) return storedOf(row, current)
-  if (isReserved(content.namespace)) return { refused: "taken" }
+  const held = content.namespace === before.namespace ? undefined : await heldBy(tx, workspace, content.namespace, row.id)
+  if (held !== undefined) return held
   // The one that it has already is held by its row.
   if (connectionId !== undefined && next.connection !== row.connection && !isSent(await holdConnection(tx, workspace, connectionId))) return { refused: "no_connection" }
 
   const server = serverOf(next)
-  const moved = !same(server, serverOf(row))
+  const moved = !isSame(server, serverOf(row))
   // Of another server nothing is known yet.
   const tools = own ?? (server?.url === before.url ? current?.tools : current && [])
   const catalogue = tools && catalogueOf(content, trusted, tools)
@@ -254,7 +251,7 @@ export const patchToolset = async (
       .set({ ...changed, namespace: content.namespace, body: JSON.stringify(content), checked: JSON.stringify(changed.checked) })
       .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
   } catch (cause) {
-    if (isTaken(cause)) return { refused: "taken" }
+    if (isTaken(cause)) return { refused: "taken", by: undefined }
     throw cause
   }
   return { ...storedOf({ ...row, ...changed }, catalogue), ...(moved && server !== undefined && { moved: server }) }
@@ -264,11 +261,13 @@ export const patchToolset = async (
 export const noteProbe = async (tx: Connection, workspace: string, id: string, server: Server, probed: Probed): Promise<StoredToolset | undefined> => {
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return undefined
-  if (!same(serverOf(row), server)) return storedOf(row, undefined)
+  if (!isSame(serverOf(row), server)) return storedOf(row, undefined)
   const catalogue = probed.tools && catalogueOf(readContent(row.body), row.trusted, probed.tools)
+  const before = readChecked(row.checked)
+  const toolCount = catalogue === undefined ? before.toolCount : offered(catalogue).length
   const changed = {
     catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, probed.at),
-    checked: checkedOf(probed, catalogue === undefined ? readChecked(row.checked).toolCount : offered(catalogue).length)
+    checked: isLater(before, probed) ? { ...before, toolCount } : checkedOf(probed, toolCount)
   }
   await tx.updateTable("toolsets").set({ ...changed, checked: JSON.stringify(changed.checked) })
     .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()

@@ -6,20 +6,23 @@
  * T2. A catalogue follows its server when the server announces a change, when a session with it is opened, and when it is
  *     asked to; at most every five seconds and toolset.
  * T3. A call never fails: whatever happens is an outcome.
+ * T4. A toolset's status follows its calls (Standing.ts). A call of which nobody knows how far it came has its server asked.
  */
-import { Context, Effect, FiberMap, Layer } from "effect"
+import { Context, Effect, FiberMap, Layer, Result } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { noteProbe, type Probed, readServer } from "../store/toolsets.ts"
+import { type Away, noteSeen, readAway } from "../store/toolsetStatus.ts"
 import { readCatalogue, toolsOf } from "./catalogue.ts"
 import { callTool } from "./mcp/call.ts"
-import { type Listing, listingOf, type Offers } from "./mcp/listing.ts"
+import { listingOf, type Offers } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { failed } from "./mcp/outcome.ts"
 import { type Server, Sessions } from "./mcp/Sessions.ts"
 import { Schemas, type Unjudged } from "./Schemas.ts"
-import type { Tool, ToolOutcome } from "./Tool.ts"
+import { makeStanding, seenOf } from "./Standing.ts"
+import type { Progress, Tool, ToolOutcome } from "./Tool.ts"
 
 /** One catalogue of one toolset: what a turn's plan holds. */
 export interface CatalogueRef {
@@ -32,10 +35,14 @@ export class Toolsets extends Context.Service<Toolsets, {
   readonly current: (workspace: string, toolsetIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CatalogueRef>, DatabaseUnavailable>
   /** Their tools, in that order; those of a catalogue that is gone are left out. The same objects each time. */
   readonly tools: (workspace: string, catalogues: ReadonlyArray<CatalogueRef>) => Effect.Effect<ReadonlyArray<Tool>, DatabaseUnavailable>
-  /** One call of an MCP tool, whose input was validated. Interruption cancels it. */
-  readonly call: (workspace: string, tool: Tool, input: unknown, toolCallId: string) => Effect.Effect<ToolOutcome>
+  /** One call of an MCP tool, whose input was validated. Interruption cancels it. `progressed` is told how it goes, now and then. */
+  readonly call: (workspace: string, tool: Tool, input: unknown, toolCallId: string, progressed?: (progress: Progress) => void) => Effect.Effect<ToolOutcome>
+  /** The toolset among these that a name is of, where its server could never be asked for its tools; undefined where there is none such. */
+  readonly away: (workspace: string, toolsetIds: ReadonlyArray<string>, name: string) => Effect.Effect<Away | undefined, DatabaseUnavailable>
   /** What a server offers now, asked in a session of its own. */
   readonly probe: (workspace: string, namespace: string, server: Server) => Effect.Effect<Probed>
+  /** The same; and this node's next call has a new session. */
+  readonly refresh: (workspace: string, toolsetId: string, server: Server & { readonly namespace: string }) => Effect.Effect<Probed>
   /** This node has written the toolset. */
   readonly forget: (workspace: string, toolsetId: string) => void
 }>()("troupe/tools/Toolsets") {
@@ -165,16 +172,28 @@ const make = Effect.gen(function*() {
     return found
   })
 
-  const forget = (workspace: string, toolsetId: string) => {
+  const standing = yield* makeStanding(Effect.fnUntraced(function*({ seen, server, toolsetId, workspace }) {
+    const before = yield* database.atomically("toolsets.seen", (tx) => noteSeen(tx, workspace, toolsetId, server, seen))
+    // It is back: what it offers may be another list, and its probe's note is gone.
+    if (seen.status === "ready" && before !== undefined && before !== "ready") askAgain(workspace, toolsetId)
+  }))
+
+  const readAgain = (workspace: string, toolsetId: string) => {
     versions.forget(keyOf(workspace, toolsetId))
     servers.forget(keyOf(workspace, toolsetId))
   }
 
-  const probedOf = (workspace: string, namespace: string, asking: Effect.Effect<Offers, McpFailure>): Effect.Effect<Probed, Unjudged> =>
-    Effect.flatMap(asking, (offers): Effect.Effect<Listing, McpFailure | Unjudged> => listingOf((schema) => schemas.unusable(workspace, schema), namespace, offers)).pipe(
-      Effect.map(({ note, tools }): Probed => ({ status: "ready", tools, at: lease.now(), ...(note !== undefined && { reason: note }) })),
-      Effect.catchTag("McpFailure", ({ message, reason }) => Effect.sync((): Probed => ({ status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at: lease.now() })))
-    )
+  const probedOf = Effect.fnUntraced(function*(workspace: string, namespace: string, asking: Effect.Effect<Offers, McpFailure>): Effect.fn.Return<Probed, Unjudged> {
+    const asked = yield* Effect.result(asking)
+    // Schemas may wait long to be read: what calls have shown meanwhile is later than this.
+    const at = lease.now()
+    if (Result.isFailure(asked)) {
+      const { message, reason } = asked.failure
+      return { status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at }
+    }
+    const { note, tools } = yield* listingOf((schema) => schemas.unusable(workspace, schema), namespace, asked.success)
+    return { status: "ready", tools, at, ...(note !== undefined && { reason: note }) }
+  })
 
   const probe = (workspace: string, namespace: string, server: Server) =>
     probedOf(workspace, namespace, sessions.probe(workspace, server, (session) => session.list)).pipe(
@@ -191,16 +210,16 @@ const make = Effect.gen(function*() {
     )
     if (probed === undefined) return
     yield* database.atomically("toolsets.probed", (tx) => noteProbe(tx, workspace, toolsetId, server, probed))
-    forget(workspace, toolsetId)
+    readAgain(workspace, toolsetId)
+    if (probed.status !== "pending") standing.learn(workspace, toolsetId, { status: probed.status, at: probed.at })
   })
 
   const following = yield* FiberMap.make<string>()
   const run = yield* FiberMap.runtime(following)()
   const again = new Set<string>()
-  sessions.onChange((workspace, toolsetId, what) => {
+  const askAgain = (workspace: string, toolsetId: string) => {
     const key = keyOf(workspace, toolsetId)
-    // Whoever follows may have opened the session: that is no reason to follow once more.
-    if (what === "announced" || !FiberMap.hasUnsafe(following, key)) again.add(key)
+    again.add(key)
     const rounds = Effect.gen(function*() {
       while (again.delete(key)) {
         yield* follow(workspace, toolsetId).pipe(
@@ -210,18 +229,42 @@ const make = Effect.gen(function*() {
       }
     })
     run(key, rounds, { onlyIfMissing: true })
+  }
+  sessions.onChange((workspace, toolsetId, server, what) => {
+    if (typeof what === "object") {
+      standing.see({ workspace, toolsetId, server, seen: { status: "ready", wanted: what.wanted, at: lease.now() } })
+    } else if (what === "announced" || !FiberMap.hasUnsafe(following, keyOf(workspace, toolsetId))) {
+      // Whoever follows may have opened the session: that is no reason to follow once more.
+      askAgain(workspace, toolsetId)
+    }
   })
 
   return Toolsets.of({
     current,
     tools,
-    call: Effect.fn("Toolsets.call")(function*(workspace, tool, input, toolCallId) {
+    call: Effect.fn("Toolsets.call")(function*(workspace, tool, input, toolCallId, progressed) {
       const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => Effect.succeed("unavailable" as const)))
       if (server === "unavailable") return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
       if (server === undefined || tool.kind !== "mcp") return failed("tool_not_found", "the toolset is not there any more")
-      return yield* callTool(sessions, schemas, { workspace, tool, server, input, toolCallId })
+      const { toolsetId } = tool
+      const onTried = (failure: McpFailure | undefined) => {
+        const seen = seenOf(failure, lease.now())
+        if (seen !== undefined) standing.see({ workspace, toolsetId, server, seen })
+        else if (failure?.reason === "lost") askAgain(workspace, toolsetId)
+      }
+      return yield* callTool(sessions, schemas, { workspace, tool, server, input, toolCallId, progressed, onTried })
     }),
+    away: (workspace, toolsetIds, name) => {
+      const end = name.indexOf(".")
+      return end < 1 || toolsetIds.length === 0
+        ? Effect.succeed(undefined)
+        : database.run("toolsets.away", (db) => readAway(db, workspace, toolsetIds, name.slice(0, end)))
+    },
+    refresh: (workspace, toolsetId, server) => Effect.andThen(sessions.renew(workspace, toolsetId, server), probe(workspace, server.namespace, server)),
     probe,
-    forget
+    forget: (workspace, toolsetId) => {
+      standing.forget(workspace, toolsetId)
+      readAgain(workspace, toolsetId)
+    }
   })
 })

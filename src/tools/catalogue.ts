@@ -15,25 +15,35 @@ export const Catalogue = Schema.Struct({
   exclude: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Of a server: whether its annotations count. Catalogues of the version before do not say: their toolset does. */
   trusted: Schema.optionalKey(Schema.Boolean),
+  /** Of a server's calls; the usual time where it does not say. */
+  timeoutMs: Schema.optionalKey(Schema.Int),
+  toolTimeouts: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   /** Everything that is there, in the order of its maker. */
   tools: Schema.Array(ToolContent)
 })
 export type Catalogue = typeof Catalogue.Type
 export const readCatalogue = Schema.decodeUnknownSync(Catalogue)
 
-export const catalogueOf = ({ exclude, exposure = "always", include, kind, namespace }: ToolsetContent, trusted: boolean, tools: ReadonlyArray<ToolContent>): Catalogue => ({
-  namespace, kind, exposure, ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }), ...(kind === "mcp" && { trusted }), tools
+export const catalogueOf = (
+  { exclude, exposure = "always", include, kind, namespace, timeoutMs, toolTimeouts }: ToolsetContent, trusted: boolean, tools: ReadonlyArray<ToolContent>
+): Catalogue => ({
+  namespace, kind, exposure, ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }), ...(kind === "mcp" && { trusted }),
+  ...(timeoutMs !== undefined && { timeoutMs }), ...(toolTimeouts !== undefined && { toolTimeouts }), tools
 })
 
-const timeoutOf = (kind: Catalogue["kind"], { timeoutMs = 0 }: ToolContent) =>
-  kind === "mcp" ? limits.mcpCallMs : timeoutMs === 0 ? limits.clientToolTimeoutMs.usual : timeoutMs
+const timeoutOf = ({ kind, timeoutMs: ofAll = limits.mcpCallMs.usual, toolTimeouts = {} }: Catalogue, { name, timeoutMs = 0 }: ToolContent) => {
+  if (kind === "client") return timeoutMs === 0 ? limits.clientToolTimeoutMs.usual : timeoutMs
+  // A tool may be called as a property is that every object has.
+  return Object.hasOwn(toolTimeouts, name) ? toolTimeouts[name] ?? ofAll : ofAll
+}
 
 /** What of it counts: after include and exclude. */
-export const offered = ({ exclude, include, kind, tools }: Catalogue): ReadonlyArray<OfferedTool> => {
+export const offered = (catalogue: Catalogue): ReadonlyArray<OfferedTool> => {
+  const { exclude, include, tools } = catalogue
   const only = include && new Set(include)
   const without = new Set(exclude)
   return tools.filter(({ name }) => (only === undefined || only.has(name)) && !without.has(name))
-    .map((tool) => ({ ...tool, timeoutMs: timeoutOf(kind, tool) }))
+    .map((tool) => ({ ...tool, timeoutMs: timeoutOf(catalogue, tool) }))
 }
 
 /** As turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the toolset's own word. */

@@ -1,8 +1,6 @@
 /** Outputs of tools as they are kept: within the limit, whole or cut. */
 import { limits } from "../domain/limits.ts"
-import { utf8Bytes } from "../domain/text.ts"
-
-const encodedBytes = (value: unknown) => utf8Bytes(JSON.stringify(value) ?? "null")
+import { encodedBytes } from "./blocks.ts"
 
 /** At most that many bytes once encoded, never within a code point. */
 const cutText = (text: string, bytes: number) => {
@@ -17,6 +15,6 @@ const cutText = (text: string, bytes: number) => {
   }
 }
 
-/** The output, or the beginning of its text: `{truncated: true, text}` (design, section 8). */
+/** The output, or the beginning of its text: `{truncated: true, text}`. */
 export const cutOutput = (output: unknown, bytes: number = limits.toolOutputBytes): unknown =>
   encodedBytes(output) <= bytes ? output : cutText(typeof output === "string" ? output : JSON.stringify(output), bytes)

@@ -5,12 +5,12 @@
  * What is wrong with a prompt or a tool run is a complaint: jobs cannot fail a test from where they run.
  */
 import { assert } from "@effect/vitest"
-import { Clock, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
 import { Bulkheads, type SlotLimits } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
-import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
+import { IdentityRegistry, layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry } from "../../actors/Registry.ts"
 import { Sweep } from "../../actors/Sweep.ts"
 import { Endings } from "../../actors/thread/endings.ts"
@@ -25,6 +25,7 @@ import { Router } from "../../actors/Router.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { NoAnswer } from "../../src/bus/hints.ts"
 import { makeInProcess } from "../../src/bus/inProcess.ts"
+import { Identities } from "../../src/identities/Identities.ts"
 import { type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
@@ -252,12 +253,15 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
             : admissionIn(world, input))
     })
     const registry = yield* makeRegistry(kind, options)
+    const identities = yield* Layer.buildWithScope(identitiesLayer(options), scope)
     const sweep = yield* Layer.buildWithScope(
-      Sweep.layer.pipe(Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), identitiesLayer(options)])),
+      Sweep.layer.pipe(Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), Layer.succeedContext(identities)])),
       scope
     )
     return {
       incarnation, journal, kind, placement: yield* Placement, registry, bus,
+      identities: Context.get(identities, Identities),
+      identityActors: Context.get(identities, IdentityRegistry),
       /** Leaves in order. */
       drain: (yield* Sweep.pipe(Effect.provide(sweep))).drain,
       isDead: () => store.crashed.has(incarnation),

@@ -1,5 +1,5 @@
 /**
- * The table of judged turns (design, section 6): four points, what a hook of each processor decides and
+ * The table of judged turns: four points, what a hook of each processor decides and
  * what comes of it, onError, onTimeout, and a second hook behind. The facts of each turn are written
  * down here, private ones in brackets; a crash before or after any commit changes none of them.
  *

@@ -1,10 +1,11 @@
 /**
  * What a living node owes and must not forget: an actor that it lost, a load that broke, an outcome in hand (O1 to O3 of
- * actors/obligations.ts, D1 to D5 of actors/Jobs.ts, R3 and R6 of actors/Registry.ts).
+ * actors/obligations.ts, D1 to D5 of actors/Jobs.ts, R1 of actors/Registry.ts).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
+import { Obligations } from "../../actors/obligations.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Hook } from "../../src/domain/hook.ts"
@@ -199,6 +200,52 @@ describe("an outcome that is being appended while its actor is lost and taken up
       yield* pass(20_000)
       assert.strictEqual(logOf(world, ref), "user(A) intent(A) intent(A) hook(A: 0 allow) result(A) result(A) assistant(A) turn_completed(A)")
     }))
+})
+
+describe("an append that hangs while a fence closes over its actor", () => {
+  // The command comes to a running turn, or begins one: then nothing was due of the head that was known when the fence closed.
+  for (const before of ["a running turn", "rest"]) {
+    for (const arrives of ["while the fence is closed", "after it"]) {
+      it.effect(`leaves nothing undone when it arrives ${arrives}: from ${before}`, () =>
+        Effect.gen(function*() {
+          const { node, ref, world } = yield* setting()
+          yield* node.deliver(ref, { request: submit(before === "rest" ? "A" : "A\n/wait 20s") })
+          yield* pass(500)
+          const gate = yield* Deferred.make<void>()
+          let hanging = 0
+          world.slowness = Effect.suspend(() => hanging++ === 0 ? Deferred.await(gate) : Effect.void)
+          yield* Effect.forkScoped(node.deliver(ref, { request: submit("B") }))
+          yield* pass(100)
+          world.fenced.add(node.incarnation)
+          yield* pass(600)
+          if (arrives !== "after it") {
+            yield* Deferred.succeed(gate, undefined)
+            yield* settle
+          }
+          world.fenced.delete(node.incarnation)
+          if (arrives === "after it") {
+            yield* settle
+            yield* Deferred.succeed(gate, undefined)
+          }
+          yield* pass(60_000)
+          assert.strictEqual(logOf(world, ref), done)
+        }))
+    }
+  }
+})
+
+describe("what is owed to an actor", () => {
+  it("is not met, nor hidden, by what another workspace asks with its id", () => {
+    const obligations = new Obligations<Request>(() => 0)
+    const ref = threadOf(freshId("thread"))
+    const foreign = { ...ref, workspace: freshId("workspace") }
+    obligations.failed(foreign, "broken", 1)
+    obligations.failed(ref, "unanswered")
+    assert.deepStrictEqual(obligations.get(ref)?.ref, ref)
+    assert.strictEqual(obligations.brokenFor(ref), 0)
+    obligations.met(foreign)
+    assert.strictEqual(obligations.size, 1)
+  })
 })
 
 describe("an actor that waits and could not be given back", () => {

@@ -73,7 +73,9 @@ export class Caller {
         })
         const text = await response.text()
         this.#inspect(`${method} ${path}`, response.status, text)
-        if (response.status !== 503 && response.status !== 429) {
+        // The try before, whose answer did not come in time, is under way still: what becomes of it is told to a later one.
+        const isUnderWay = response.status === 409 && field(JSON.parse(text), "error") === "idempotency_in_progress"
+        if (response.status !== 503 && response.status !== 429 && !isUnderWay) {
           const ended = performance.now()
           this.history.requests.push({ began, ended, tries, submit, lost: false, ...(failed === undefined ? {} : { failed }) })
           return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended, tries }

@@ -110,7 +110,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "orphans are forgotten",
-    edits: [{ file: "actors/obligations.ts", find: "this.owed.set(ref.id, this.paused({ ref, desk, breaks, held,", put: "void (ref.id, this.paused({ ref, desk, breaks, held," }],
+    edits: [{ file: "actors/obligations.ts", find: "this.owed.set(this.key(ref), this.paused({ ref, desk, breaks, held,", put: "void (this.key(ref), this.paused({ ref, desk, breaks, held," }],
     fault: "the journal's connection of one node held for 13 s", caughtAs: /^L1/
   },
   {

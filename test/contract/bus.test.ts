@@ -125,6 +125,8 @@ for (const [name, pair] of Object.entries(pairs)) {
       const hints: ReadonlyArray<Hint> = [
         { ...one, type: "events", events: [{ seq: 7, turnId: "trn_1", type: "user_message", text: `{"seq":7,"text":"\\u0000\\ud800"}` }] },
         { ...one, type: "status", status: "awaiting", lastSeq: 9 },
+        { ...one, type: "progress", toolCallId: "call_1", progress: 0.5, total: 2, message: "half\n\nof one" },
+        { ...one, type: "progress", toolCallId: "call_1", progress: 1 },
         { ...one, type: "wait", waitId: "wait_1", state: "open", target: "person" },
         { ...one, type: "queue", pending: 2 },
         { ...one, agentId: "", type: "queue", pending: 3 }

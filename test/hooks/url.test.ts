@@ -209,7 +209,8 @@ describe("what is no answer", () => {
   for (const [what, reply, reason] of [
     ["garbage", () => garbage(), /is not JSON/],
     ["an unknown decision", () => json({ decision: "maybe" }), /does not fit/],
-    ["an unknown field", () => json({ decision: "allow", also: 1 }), /does not fit/],
+    ["an unknown field", () => json({ decision: "allow", also: 1 }), /does not fit: also: unknown field$/],
+    ["several problems", () => json({ decision: "deny", also: 1, reason: 2 }), /does not fit: also: unknown field; reason: expected a string$/],
     ["a rewrite for another point", () => rewrite({ toolOutput: 1 }), /does not fit/],
     ["a 201", () => json({ decision: "allow" }, 201), /status 201/],
     ["a 204", () => (response: Parameters<endpoint.Reply>[0]) => { response.writeHead(204).end() }, /status 204/],

@@ -37,7 +37,19 @@ class Comparison {
 
   #resolve(document: unknown, schema: Schema): Schema {
     const { $ref } = schema
-    return typeof $ref === "string" ? this.#resolve(document, objectAt(document, ...$ref.slice(2).split("/"))) : schema
+    return typeof $ref === "string" ? this.#resolve(document, objectAt(document, ...$ref.slice(2).split("/"))) : this.#joined(document, schema)
+  }
+
+  /** A shape with more said of some of its fields is one shape. */
+  #joined(document: unknown, schema: Schema): Schema {
+    const { allOf, ...rest } = schema
+    const parts = listAt(schema, "allOf").filter(isObject)
+    if (!parts.some((part) => "$ref" in part) || !parts.every((part) => "$ref" in part || "properties" in part)) return schema
+    return parts.map((part) => this.#resolve(document, part)).reduce<Schema>((whole, part) => ({
+      ...whole, ...part,
+      properties: { ...objectAt(whole, "properties"), ...objectAt(part, "properties") },
+      required: [...new Set([...listAt(whole, "required"), ...listAt(part, "required")])]
+    }), rest)
   }
 
   schemas(old: Schema, now: Schema, side: Side, path: string): ReadonlyArray<string> {

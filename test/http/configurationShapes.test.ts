@@ -6,7 +6,7 @@ import { ConnectionAnswer, ConnectionPage } from "../../http/connections/api.ts"
 import { IdentityPage } from "../../http/identities/api.ts"
 import { ModelPage } from "../../http/models/api.ts"
 import { OperationPage } from "../../http/operations/api.ts"
-import { ProfileAnswer, ProfilePage, ProfileVersionPage } from "../../http/profiles/api.ts"
+import { ProfileAnswer, ProfilePage, ProfileVersionPage, ProfileWritten } from "../../http/profiles/api.ts"
 import { readOnly } from "../../src/domain/role.ts"
 import { OperationHandle } from "../../src/domain/operation.ts"
 import { newSecret } from "../hooks/hookServer.ts"
@@ -41,9 +41,8 @@ describe("answers of the configuration endpoints", () => {
     })
     const poor = await alpha.post("/v1/profiles", { name: "P", models: ["@a"] })
     const profileId = rich.body.profile.id
-    for (const answer of [rich, poor, asking, await alpha.patch(`/v1/profiles/${profileId}`, { name: "Q" }), await alpha.get(`/v1/profiles/${profileId}/versions/1`)]) {
-      assertShape(ProfileAnswer, answer.body)
-    }
+    for (const written of [rich, poor, asking, await alpha.patch(`/v1/profiles/${profileId}`, { name: "Q" })]) assertShape(ProfileWritten, written.body)
+    for (const version of [1, 2]) assertShape(ProfileAnswer, (await alpha.get(`/v1/profiles/${profileId}/versions/${version}`)).body)
     assertShape(ProfilePage, (await alpha.get("/v1/profiles?limit=1")).body)
     assertShape(ProfileVersionPage, (await alpha.get(`/v1/profiles/${profileId}/versions?limit=1`)).body)
 
@@ -61,7 +60,7 @@ describe("answers of the configuration endpoints", () => {
     assertShape(AuthContext, (await alpha.get("/v1/auth")).body)
 
     const connection = await alpha.post("/v1/connections", {
-      provider: "p", name: "c", secret: { token: "long-enough-for-four" }, baseUrl: "https://a.example", allowedHosts: ["a.example"]
+      provider: "p", name: "c", secret: { token: "long-enough-for-four" }, baseUrl: "https://a.example", allowedHosts: ["a.example"], header: "X-API-Key"
     })
     const short = await alpha.post("/v1/connections", { provider: "p", name: "c", secret: { token: "short" }, allowedHosts: ["tools.example.com"] })
     const changed = await alpha.patch(`/v1/connections/${short.body.connection.id}`, { name: "d" })

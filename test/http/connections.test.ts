@@ -132,6 +132,10 @@ describe("creating a connection", () => {
     ["no allowed host at all", { allowedHosts: [] }, "allowedHosts"],
     ["an allowed host twice", { allowedHosts: ["a.example", "a.example"] }, "allowedHosts"],
     ["an allowed host with a port", { allowedHosts: ["a.example", "b.example:80"] }, "allowedHosts[1]"],
+    ["a header's name with a space", { header: "X API Key" }, "header"],
+    ["a header's name with a line end", { header: "X-A\r\nX-B" }, "header"],
+    ["an empty header's name", { header: "" }, "header"],
+    ["a header's name beyond ASCII", { header: "X-Schlüssel" }, "header"],
     ["a status", { status: "active" }, "status"],
     ["last4", { last4: "abcd" }, "last4"]
   ] as const) {
@@ -149,6 +153,38 @@ describe("creating a connection", () => {
     const send = () => server.alpha.post("/v1/connections", { provider: "p", name: "once", secret: { token }, allowedHosts }, { "idempotency-key": "once" })
     const [a, b] = [await send(), await send()]
     assert.deepStrictEqual([a.status, a.text, b.headers.get("idempotency-replayed"), b.headers.get("location")], [201, b.text, "true", a.headers.get("location")])
+  })
+})
+
+describe("the header that a secret goes into", () => {
+  const headerOf = async (id: string) => {
+    const found = await used(id)
+    return found?.kind === "signing" ? undefined : found?.header
+  }
+
+  it("is shown, changed and cleared, and whoever uses the secret is told of it", async () => {
+    const { header, id } = await create({ header: "X-API-Key" })
+    assert.deepStrictEqual([header, await headerOf(id)], ["X-API-Key", "X-API-Key"])
+    assert.strictEqual((await server.alpha.patch(`/v1/connections/${id}`, { header: "Authorization" })).body.connection.header, "Authorization")
+    assert.strictEqual(await headerOf(id), "Authorization")
+    const cleared = await server.alpha.patch(`/v1/connections/${id}`, { header: null })
+    assert.deepStrictEqual([cleared.status, cleared.body.connection.header, await headerOf(id)], [200, undefined, undefined])
+  })
+
+  it("has a name of 1 to 64 characters", async () => {
+    await create({ header: "x" })
+    await create({ header: "x".repeat(64) })
+    refused(await post({ header: "x".repeat(65) }), 400, "invalid_request", "header")
+  })
+
+  it("is none that HTTP, MCP or this server use themselves, however it is written", async () => {
+    for (const header of [
+      "Host", "HOST", "cookie", "Set-Cookie", "Connection", "Keep-Alive", "Transfer-Encoding", "TE", "Trailer", "Upgrade", "Proxy-Authorization", "proxy-x",
+      "Content-Length", "content-type", "Content-Anything", "Accept", "Accept-Encoding", "Expect", "User-Agent", "Origin", "If-Match", "Range", "Via",
+      "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID", "Idempotency-Key", "X-Forwarded-For", "Forwarded", "Sec-Fetch-Mode", "X-Troupe-Request",
+      "Troupe-Signature", "webhook-id"
+    ]) refused(await post({ header }), 400, "invalid_request", "header")
+    for (const header of ["X-Host", "Api-Key", "PRIVATE-TOKEN", "xi-api-key", "Tea", "X-Mcp-Key"]) await create({ header })
   })
 })
 

@@ -6,15 +6,17 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { documentText, schemas as whole } from "./document.ts"
-import { enumerations, type Limit, limits, type Operation, operations, type Shape, shapes, shown, times } from "./specification.ts"
+import { documentText, schemas as named } from "./document.ts"
+import { listAt, type Schema as Json, schemaAt as at } from "./jsonSchema.ts"
+import { statuses } from "../../http/errors.ts"
+import { enumerations, events, type Limit, limits, type Operation, operations, type Shape, shapes, shown, times } from "./specification.ts"
 
 const Any = Schema.Record(Schema.String, Schema.Unknown)
 const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Any }))
 const Found = Schema.Struct({
   operationId: Schema.String,
   description: Schema.optionalKey(Schema.String),
-  parameters: Schema.Array(Schema.Struct({ name: Schema.String, in: Schema.String, required: Schema.Boolean, schema: Any })),
+  parameters: Schema.Array(Schema.Struct({ name: Schema.String, in: Schema.String, required: Schema.Boolean, description: Schema.String, schema: Any })),
   security: Schema.Array(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   requestBody: Schema.optionalKey(Schema.Struct({ required: Schema.Boolean, content: Content })),
   responses: Schema.Record(Schema.String, Schema.Struct({ description: Schema.String, content: Schema.optionalKey(Content), headers: Any }))
@@ -32,11 +34,23 @@ const Document = Schema.Struct({
   components: Schema.Struct({ schemas: Schema.Record(Schema.String, Component), securitySchemes: Schema.Record(Schema.String, Any) })
 })
 
+const nameOf = (schema: Readonly<Record<string, unknown>> | undefined) => String(schema?.["$ref"] ?? "").replace("#/components/schemas/", "")
 const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(documentText)
-const { schemas } = document.components
+/** A union of shapes as one: the fields of all, of which those are required that each requires; where they differ, the values of all. */
+const united = (schema: Json): Json => {
+  const members = listAt(schema, "oneOf").map((member) => named[nameOf(Schema.decodeUnknownSync(Any)(member))] ?? {})
+  if (members.length === 0 || schema["discriminator"] === undefined) return schema
+  const properties: Record<string, Json> = {}
+  for (const [field, found] of members.flatMap((member) => Object.entries(at(member, "properties") ?? {}))) {
+    const other = Schema.decodeUnknownSync(Any)(found)
+    properties[field] = "enum" in other && properties[field] !== undefined ? { ...other, enum: [...new Set([...listAt(properties[field], "enum"), ...listAt(other, "enum")])] } : other
+  }
+  return { type: "object", properties, required: Object.keys(properties).filter((field) => members.every((member) => listAt(member, "required").includes(field))) }
+}
 const all = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, found]) => ({ method, path, found })))
 
-const nameOf = (schema: Readonly<Record<string, unknown>> | undefined) => String(schema?.["$ref"] ?? "").replace("#/components/schemas/", "")
+const whole: Readonly<Record<string, Json>> = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, united(schema)]))
+const schemas = Schema.decodeUnknownSync(Schema.Record(Schema.String, Component))(whole)
 const component = (schema: Readonly<Record<string, unknown>>) => schemas[nameOf(schema)] ?? Schema.decodeUnknownSync(Component)(schema)
 const find = ({ method, path }: Operation): Found => {
   const found = document.paths[path]?.[method]
@@ -79,7 +93,8 @@ describe.each(built)("%s", (_, operation) => {
     else if (answer !== undefined && "arrayOf" in answer) {
       assert.deepStrictEqual(schema, { type: "array", items: { $ref: `#/components/schemas/${answer.arrayOf}` } })
     } else if (answer !== undefined) {
-      assert.deepStrictEqual(component(schema!).properties, { [answer.field]: { $ref: `#/components/schemas/${answer.of}` } })
+      const { properties } = component(schema!)
+      assert.deepStrictEqual(Object.entries(properties ?? {}).map(([name, property]) => [name, nameOf(property)]), [[answer.field, answer.of]])
     }
     if (operation.stream) assert.property(found.responses["200"]?.content ?? {}, "text/event-stream")
     assert.strictEqual(nameOf(body(found, "202")), operation.wrapper ? "OperationHandle" : "")
@@ -133,7 +148,9 @@ const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
   if (place.includes(" ")) {
     const [method = "", path = "", parameter] = place.split(" ")
     const operation = document.paths[path]?.[method.toLowerCase()]
-    return (parameter === undefined ? operation : operation?.parameters.find(({ name }) => name === parameter)?.schema) ?? {}
+    if (parameter === undefined) return operation ?? {}
+    const found = operation?.parameters.find(({ name }) => name === parameter)
+    return { ...found?.schema, description: found?.description }
   }
   const [name = "", ...fields] = place.split(/\.|(?=\[\])/)
   const resolved = (schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => "$ref" in schema ? whole[nameOf(schema)] ?? {} : schema
@@ -157,6 +174,15 @@ describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
   })
   it("is closed exactly where the specification closes it", () => {
     assert.strictEqual(found?.additionalProperties, shape.closed ? false : undefined)
+  })
+})
+
+describe.each(Object.entries(events))("an event of type %s", (type, also) => {
+  const found = Object.values(named).find((schema) => listAt(at(at(schema, "properties") ?? {}, "type") ?? {}, "enum").join() === type)
+  it("is one of the union, and carries what the specification says", () => {
+    assert(found !== undefined)
+    assert.include(JSON.stringify(named["ThreadEvent"]), type)
+    assert.includeMembers(Object.keys(at(found, "properties") ?? {}), [...Object.keys(shapes["ThreadEvent"]?.required ?? {}), ...also])
   })
 })
 
@@ -189,7 +215,7 @@ it("what is answered is open, but where the specification closes it; what is sen
   const sent = reach(all.map(({ found }) => found.requestBody), new Set())
   const strict = (names: Iterable<string>) => [...names].filter((name) => JSON.stringify(whole[name]).includes(`"additionalProperties":false`)).sort()
   assert.deepStrictEqual(strict(answered), closed.sort())
-  const objects = [...sent].filter((name) => schemas[name]?.type === "object")
+  const objects = [...sent].filter((name) => named[name]?.["type"] === "object")
   assert.deepStrictEqual(objects.filter((name) => schemas[name]?.additionalProperties !== false), [])
 })
 
@@ -211,7 +237,13 @@ describe("every operation", () => {
     for (const { found, method, path } of all) {
       for (const [status, response] of Object.entries(found.responses)) {
         assert.property(response.headers, "X-Request-Id", `${method} ${path} ${status}`)
-        if (Number(status) >= 400) assert.strictEqual(nameOf(body(found, status)), "ErrorResponse", `${method} ${path} ${status}`)
+        if (Number(status) < 400) continue
+        const [shape, words] = listAt(body(found, status) ?? {}, "allOf").map((part) => Schema.decodeUnknownSync(Any)(part))
+        assert.strictEqual(nameOf(shape), "ErrorResponse", `${method} ${path} ${status}`)
+        // The words of this status here, and no others.
+        const known = listAt(at(at(words ?? {}, "properties") ?? {}, "error") ?? {}, "enum").map(String)
+        assert.strictEqual(response.description, known.map((word) => `\`${word}\``).join(", "), `${method} ${path} ${status}`)
+        for (const word of known) assert.propertyVal(statuses, word, Number(status))
       }
       for (const status of ["400", "401", "403", "429", "500", "503"]) assert.property(found.responses, status, `${method} ${path}`)
     }

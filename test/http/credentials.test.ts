@@ -166,7 +166,7 @@ describe("the rate limit", () => {
     assert.deepStrictEqual(answers.map((answer) => answer.status), [400, 400, 400, 429])
     assert.deepStrictEqual(answers.map((answer) => answer.headers.get("ratelimit-policy")), Array(4).fill("\"default\";q=3;w=3"))
     assert.match(answers[0]!.headers.get("ratelimit") ?? "", /^"default";r=2;t=1$/)
-    assert.deepStrictEqual(answers[3]!.body, { error: "rate_limited", message: "at most 1 requests a second with one credential", retryAfterSeconds: 1 })
+    assert.deepStrictEqual(answers[3]!.body, { error: "rate_limited", message: "at most 1 requests a second with one credential; a body or an answer counts as one more for each 64 KiB of it", retryAfterSeconds: 1 })
     assert.strictEqual(answers[3]!.headers.get("retry-after"), "1")
   })
 

@@ -7,11 +7,14 @@ import { ended, logOf } from "./threadFixture.ts"
 import { assertSound, begin, eventually, leavesMemory, outcomes, waitsOf } from "./toolFixture.ts"
 import { answer, decision, type Desk, furnish, parked, pathOf, type Wait } from "./waitFixture.ts"
 
+/** A proxy serves the API there. */
+const publicUrl = "https://agents.example.com/troupe"
+
 let server: TestServer
 let hooks: HookServer
 let desk: Desk
 beforeAll(async () => {
-  [server, hooks] = await Promise.all([startServer({ idleMs: 100 }), startHookServer()])
+  [server, hooks] = await Promise.all([startServer({ idleMs: 100, publicUrl }), startHookServer()])
   desk = await furnish(server.alpha, "desk")
 })
 afterAll(async () => {
@@ -26,7 +29,8 @@ const asked = async (reply = ask({ reason: "somebody should look" }), more: obje
   const threadId = await begin(server.alpha, agentId, desk.tool("sign", { document: "a" }))
   await eventually(() => endpoint.received().length > 0, "the delivery")
   const { answerToken, answerUrl, deliveryId } = endpoint.received()[0]!.body
-  return { threadId, token: String(answerToken), url: String(answerUrl), deliveryId: String(deliveryId) }
+  assert.strictEqual(String(answerUrl), `${publicUrl}/v1/hooks/deliveries/${deliveryId}/decision`)
+  return { threadId, token: String(answerToken), url: String(answerUrl).slice(publicUrl.length), deliveryId: String(deliveryId) }
 }
 const waiting = async (reply?: Parameters<typeof asked>[0], more?: object) => {
   const found = await asked(reply, more)

@@ -46,6 +46,13 @@ export const operations: ReadonlyArray<Operation> = Object.entries(objectAt(docu
     }
   }))
 
+/** The headers of an answer; those that many have are described in one place. */
+export const headersOf = (response: unknown): ReadonlyArray<readonly [name: string, header: Schema]> =>
+  Object.entries(objectAt(response, "headers")).map(([name, header]) => {
+    const { $ref } = objectAt(header)
+    return [name, typeof $ref === "string" ? objectAt(document, ...$ref.slice(2).split("/")) : objectAt(header)]
+  })
+
 export const titleOf = ({ method, path }: Operation) => `${method} ${path}`
 export const schemaOf = (parameter: Schema): Schema => schemaAt(parameter, "schema") ?? {}
 export const isIn = (place: string) => (parameter: Schema) => parameter["in"] === place

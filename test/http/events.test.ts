@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { EventPage } from "../../src/domain/event.ts"
+import { EventPage } from "../../src/domain/threadEvent.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -58,8 +58,9 @@ describe("the event log", () => {
     const [user, assistant, completed] = found.events
     assert.deepInclude(user, { type: "user_message", content: text("turn 1"), submitMode: "queue" })
     assert.deepInclude(assistant, { type: "assistant_message", content: text("You said: turn 1"), modelId: "troupe/scripted", inReplyToSeq: 1 })
-    assert.deepStrictEqual(completed!.principal, user!.principal)
-    assert.isAbove(completed!.usage!.totalTokens, 0)
+    assert(user?.type === "user_message" && completed?.type === "turn_completed")
+    assert.deepStrictEqual(completed.principal, user.principal)
+    assert.isAbove(completed.usage.totalTokens, 0)
   })
 
   it("of a thread without events is an empty page", async () => {

@@ -193,6 +193,11 @@ describe.concurrent("agents.ask", () => {
     assert.deepInclude(question, { type: "user_message", principal: { type: "agent", id: agentId }, content: [{ type: "text", text: "/say forty-two" }] })
   })
 
+  it("is told where the other's answer was cut", async () => {
+    const { log } = await asking("/finish length\n/say forty-t")
+    assert.deepInclude(outcomes(await log())[1], { text: "forty-t", finishReason: "length" })
+  })
+
   it("has the other's usage in its own, and nobody pays twice", async () => {
     const paid = { models: ["troupe/scripted-paid"] }
     const { agentId, log, other } = await asking("/usage 1000 100\n/say yes", paid, paid)

@@ -25,6 +25,27 @@ describe("the request id", () => {
   })
 })
 
+describe("the root", () => {
+  const at = (accept?: string) => send(`${base()}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
+
+  it.each([
+    "text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/json;q=0.5, TEXT/HTML ;q=0.9"
+  ])("leads a browser to the reference, without a key (%s)", async (accept) => {
+    const answer = await at(accept)
+    assert.deepStrictEqual([answer.status, answer.headers.get("location"), answer.headers.get("vary")], [302, "docs", "accept"])
+  })
+
+  it.each([undefined, "*/*", "application/json", "application/json, text/plain, */*", "text/html;q=0", "text/html;level=1;q=0.0, */*", "text/htmlx"])(
+    "tells a program where things are, without a key (%s)", async (accept) => {
+      const answer = await at(accept)
+      assert.deepStrictEqual([answer.status, answer.headers.get("content-type"), answer.headers.get("vary")], [200, "application/json", "accept"])
+      const { name, ...links } = Object(answer.body)
+      assert.strictEqual(name, "troupe")
+      for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base() + path)).status, 200, what)
+    }
+  )
+})
+
 describe("an error", () => {
   it("that nobody foresaw is a 500 that says the request's id and no detail", async () => {
     const answer = await get("/v1/fail", { ...auth, "x-request-id": "look-me-up" })
@@ -53,7 +74,7 @@ describe("an error", () => {
 
 describe("a path", () => {
   it("that is unknown is 404", async () => {
-    for (const path of ["/", "/v1", "/v1/nothing", "/v2/threads", "/v1/threads", "/v1//refuse", "/v1/refuse/", "/V1/refuse", "/v1/refuse%20"]) {
+    for (const path of ["/nothing", "/v1", "/v1/nothing", "/v2/threads", "/v1/threads", "/v1//refuse", "/v1/refuse/", "/V1/refuse", "/v1/refuse%20"]) {
       const answer = await get(path)
       assert.deepStrictEqual([answer.status, answer.body], [404, { error: "not_found", message: "no such path" }], path)
     }
@@ -64,7 +85,7 @@ describe("a path", () => {
     assert.strictEqual(answer.status, 405)
     assert.deepStrictEqual(answer.body, { error: "method_not_allowed", message: "this path takes POST, GET, HEAD" })
     assert.strictEqual(answer.headers.get("allow"), "POST, GET, HEAD")
-    for (const path of ["/healthz", "/docs", "/v1/openapi.json"]) {
+    for (const path of ["/", "/healthz", "/docs", "/v1/openapi.json"]) {
       assert.strictEqual((await send(base() + path, { method: "POST" })).status, 405, path)
     }
     // No other origin may use a browser's credentials here: a preflight gets no CORS header.
@@ -112,6 +133,11 @@ describe("the probes", () => {
 })
 
 describe("the reference", () => {
+  it("is found with a slash too many", async () => {
+    const answer = await send(`${base()}/docs/`, { redirect: "manual" })
+    assert.deepStrictEqual([answer.status, answer.headers.get("location")], [302, "../docs"])
+  })
+
   it("is one page whose policy lets it reach this server only", async () => {
     const page = await get("/docs", {})
     assert.strictEqual(page.status, 200)

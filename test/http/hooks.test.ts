@@ -1,4 +1,4 @@
-/** What hooks have decided, and dry runs (design, section 6). */
+/** What hooks have decided, and dry runs. */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { sql } from "kysely"

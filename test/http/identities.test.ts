@@ -1,11 +1,16 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { sql } from "kysely"
+import { IdentityRegistry } from "../../actors/identity/layer.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { identityActorId } from "../../src/identities/actorId.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
 let profileId: string
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ idleMs: 1 })
   profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
 })
 afterAll(() => server.stop())
@@ -14,6 +19,12 @@ const disable = (identity: string) => server.alpha.post("/v1/identities/disable"
 const enable = (identity: string) => server.alpha.post("/v1/identities/enable", { identity })
 const record = async (identity: string) =>
   (await server.alpha.get("/v1/identities?limit=200")).body.identities.find((one: { identity: string }) => one.identity === identity)
+
+/** No identity's actor is in memory: whoever is asked for is loaded. */
+const forget = () => server.runtime.runPromise(Effect.gen(function*() {
+  const actors = yield* IdentityRegistry
+  while (actors.size() > 0) yield* Effect.andThen(Effect.sleep(2), actors.passivate)
+}))
 
 describe("disabling and enabling an identity", () => {
   it("answers 200 with an operation that is completed, and whose result is the identity", async () => {
@@ -50,6 +61,44 @@ describe("disabling and enabling an identity", () => {
     const again = await send()
     assert.deepStrictEqual([again.text, again.headers.get("idempotency-replayed")], [first.text, "true"])
     refused(await server.alpha.post("/v1/identities/disable", { identity: "eva" }, { "idempotency-key": "i" }), 422, "idempotency_key_reused")
+  })
+
+  it("answers every call of many that come at once, also for an identity that nobody has named before", async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `fresh ${i}`)
+    const answers = await Promise.all(names.flatMap((name, n) => Array.from({ length: 8 }, (_, i) => (i + n) % 2 === 0 ? disable(name) : enable(name))))
+    assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 200))
+    await forget()
+    for (const name of names) {
+      const { disabled } = await record(name)
+      assert.deepStrictEqual((await (disabled ? disable(name) : enable(name))).body.operation.result.body.identity, await record(name))
+    }
+  })
+
+  it("disables an identity that was enabled before it was ever disabled, and whose actor has left memory since", async () => {
+    await enable("first enabled")
+    await forget()
+    assert.strictEqual((await record("first enabled")).disabled, false)
+    const answer = await disable("first enabled")
+    assert.strictEqual(answer.status, 200)
+    assert.deepInclude(answer.body.operation.result.body.identity, { disabled: true, disabledBy: answer.body.operation.resolvedBy })
+    assert.deepStrictEqual(await record("first enabled"), answer.body.operation.result.body.identity)
+  })
+
+  it("takes an identity whose row has an empty carry for what it is: enabled", async () => {
+    await enable("of old")
+    await forget()
+    await server.runtime.runPromise(server.database.run("test.old", (db) =>
+      sql`update heads set status = 'idle', carry = '{}' where id = ${toUuid(identityActorId(server.workspaces.alpha, "of old"))}`.execute(db)))
+    const key = await server.client(server.workspaces.alpha, { identity: "of old" })
+    assert.strictEqual((await record("of old")).disabled, false)
+    assert.strictEqual((await enable("of old")).body.operation.result.body.identity.disabled, false)
+    assert.strictEqual((await key.get("/v1/auth")).status, 200)
+    assert.strictEqual((await disable("of old")).body.operation.result.body.identity.disabled, true)
+    await forget()
+    assert.strictEqual((await record("of old")).disabled, true)
+    refused(await key.get("/v1/auth"), 403, "identity_disabled")
+    assert.strictEqual((await enable("of old")).body.operation.result.body.identity.disabled, false)
+    assert.strictEqual((await key.get("/v1/auth")).status, 200)
   })
 
   it("ends in the state of the last call when many come at once", async () => {

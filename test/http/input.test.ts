@@ -28,12 +28,13 @@ describe.each(routes)("a body of %s", (route) => {
     ["misses a field", {}, "invalid_body", "content: is required"],
     ["is no object", [1], "invalid_body", "the body: expected an object"],
     ["is null", null, "invalid_body", "the body: expected an object"],
-    ["has a field that nobody knows", { ...hello, colour: 1 }, "unknown_field", "colour: unknown field"],
+    ["has a field that nobody knows", { ...hello, colour: 1 }, "unknown_field", "colour: unknown field; this body takes content, mode, weight"],
     ["has an unknown field deep inside", { content: [hello.content[0], { ...hello.content[0], a: 1 }] }, "unknown_field", "content[1].a: unknown field"],
-    ["has __proto__ as a field", JSON.parse("{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"__proto__\":{}}"), "unknown_field", "__proto__: unknown field"],
+    ["has __proto__ as a field", JSON.parse("{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"__proto__\":{}}"), "unknown_field", "__proto__: unknown field; this body takes content, mode, weight"],
     ["has a wrong type deep inside", { content: [hello.content[0], { type: "text", text: 1 }] }, "invalid_body", "content[1].text: expected a string"],
     ["has a text without text", { content: [{ type: "text", text: " " }] }, "invalid_body", "content[0].text: expected a text with a non-whitespace character"],
     ["has a block of no known type", { content: [{ type: "video" }] }, "invalid_body", "content[0]: expected an object whose type is \"text\" or \"image\""],
+    ["has a text for its content", { content: "hello" }, "invalid_body", `content: expected an array of blocks, such as [{"type":"text","text":"…"}]`],
     ["has an empty array", { content: [] }, "invalid_body", "content: expected a value with a length of at least 1"],
     ["has 41 blocks", { content: Array(41).fill(hello.content[0]) }, "invalid_body", "content: expected a value with a length of at most 40"],
     ["has 8 KiB of text and a byte", { content: [{ type: "text", text: "x".repeat(8193) }] }, "invalid_body", "content: expected at most 8192 bytes of text in all"],
@@ -46,6 +47,28 @@ describe.each(routes)("a body of %s", (route) => {
     const answer = await post(route, JSON.stringify(body))
     assert.deepStrictEqual(answer.body, { error: "invalid_request", message, code })
     assert.strictEqual(answer.status, 400)
+  })
+
+  it("that has several problems is refused with five of them, and the number of the others", async () => {
+    const problems = ["colour: unknown field", "content: is required", "mode: expected \"queue\" | \"steer\"", "weight: expected an integer"]
+    const four = { colour: 1, mode: "later", weight: 1.5 }
+    const told = async (body: unknown, message: string) =>
+      assert.deepStrictEqual((await post(route, JSON.stringify(body))).body, { error: "invalid_request", code: "unknown_field", message: `${message}; this body takes content, mode, weight` })
+    await told(four, problems.join("; "))
+    const more = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`x${i}`, 1]))
+    const unknown = (n: number) => Object.keys(more(n)).map((name) => `${name}: unknown field`).join("; ")
+    await told({ ...more(1), ...four }, ["x0: unknown field", ...problems].join("; "))
+    await told({ ...more(5), ...hello }, unknown(5))
+    await told({ ...more(6), ...hello }, `${unknown(5)}; and 1 more`)
+    await told({ ...more(9), ...four }, `${unknown(5)}; and 8 more`)
+  })
+
+  it("that has thousands of problems is refused with the first", async () => {
+    const message = "content[0]: expected an object whose type is \"text\" or \"image\""
+    for (const blocks of [1_001, 100_000]) {
+      const answer = await post(route, JSON.stringify({ content: Array(blocks).fill(1) }))
+      assert.deepStrictEqual([answer.status, answer.body], [400, { error: "invalid_request", code: "invalid_body", message }])
+    }
   })
 
   it("may hold 40 blocks and 8 KiB of text", async () => {
@@ -153,6 +176,9 @@ describe("a query", () => {
   const bad: ReadonlyArray<readonly [query: string, code: string, message: string]> = [
     ["?after_seq=1", "unknown_parameter", "after_seq: unknown query parameter; this endpoint takes limit, cursor, afterSeq, deep"],
     ["?limit=1&limit=2", "repeated_parameter", "limit: given more than once"],
+    ["?limit=0&afterSeq=x", "limit_out_of_range", "limit: expected a whole number from 1 to 200; afterSeq: expected a whole number from 0 to 9223372036854775807"],
+    ["?after_seq=1&limit=0&deep=true&deep=true", "unknown_parameter", "after_seq: unknown query parameter; deep: given more than once; limit: expected a whole number from 1 to 200; this endpoint takes limit, cursor, afterSeq, deep"],
+    ["?a=1&b=1&c=1&d=1&e=1&f=1", "unknown_parameter", "a: unknown query parameter; b: unknown query parameter; c: unknown query parameter; d: unknown query parameter; e: unknown query parameter; and 1 more; this endpoint takes limit, cursor, afterSeq, deep"],
     ["?limit=0", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
     ["?limit=201", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],
     ["?limit=", "limit_out_of_range", "limit: expected a whole number from 1 to 200"],

@@ -3,12 +3,17 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { HookPoint } from "../../src/domain/event.ts"
 import { allow, ask, defer, deny, garbage, hang, type HookServer, json, nothing, type Received, redirect, type Reply, rewrite, startHookServer, status, text } from "../hooks/hookServer.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { ended, type Event, logOf, submit, text as content } from "./threadFixture.ts"
 import { addRole, addToolset, assertSound, begin, call, eventually, fresh, leavesMemory, makeWorker, only, outcomes, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
 
 type Point = typeof HookPoint.Type
 const points: ReadonlyArray<Point> = ["before_turn_start", "before_tool_call", "after_tool_result", "after_model_response"]
+
+/** Says more than its output. */
+const pixels = Buffer.alloc(90, 1).toString("base64")
+const shown = [{ type: "text", text: "Five, as a picture:" }, { type: "image", mimeType: "image/png", data: pixels }]
+const picture = { name: "picture", run: () => ({ content: shown, structuredContent: { sum: 5 }, _meta: { cost: 3 } }) }
 
 let server: TestServer
 let mcp: McpServer
@@ -16,7 +21,7 @@ let hooks: HookServer
 let ns: string
 let toolsetId: string
 beforeAll(async () => {
-  [server, mcp, hooks] = await Promise.all([startServer({ idleMs: 50, leaseTtlMs: 20_000 }), startMcpServer(), startHookServer()])
+  [server, mcp, hooks] = await Promise.all([startServer({ idleMs: 50, leaseTtlMs: 20_000 }), startMcpServer({ tools: [...usualTools, picture] }), startHookServer()])
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   ns = namespace
   toolsetId = id
@@ -57,6 +62,39 @@ const told1 = (point: Point, judged: ReadonlyArray<string>, ending?: string) => 
 }
 const script = () => [call(`${ns}.echo`, { text: "hello" }), "/say done"]
 const ranOnce = (point: Point, denied: boolean) => denied && point.startsWith("before_") ? [] : [{ text: "hello" }]
+
+describe.concurrent("what a tool says beside its output", () => {
+  const beside = { toolOutput: { sum: 5 }, toolContent: shown, toolMeta: { cost: 3 } }
+  const read = `{"sum":5}\nFive, as a picture:\n[image, image/png, 90 bytes]`
+  const heldIn = (value: Readonly<Record<string, unknown>> | undefined) => {
+    const { toolContent, toolMeta, toolOutput } = value ?? {}
+    return { toolOutput, toolContent, toolMeta }
+  }
+  const saidIn = (log: ReadonlyArray<Event>) => JSON.stringify(only(log, "assistant_message")[0]?.["content"])
+
+  it("is in the log, and a model reads it as text: an image by its type and size", async () => {
+    const log = await turnOf(server.alpha, await worker(), call(`${ns}.picture`))
+    assert.deepStrictEqual(heldIn(only(log, "tool_result")[0]), beside)
+    assert.deepStrictEqual(only(log, "assistant_message")[0]?.["content"], content(`Done: ${JSON.stringify([read])}`))
+  })
+
+  it("is judged with it, kept through a restart, and gone where a hook puts something else in its place", async () => {
+    const asked = hooks.endpoint(ask())
+    const agentId = await worker({ name: "A", point: "after_tool_result", processor: { type: "url", url: asked.url } })
+    const threadId = await begin(server.alpha, agentId, call(`${ns}.picture`))
+    const [wait] = await waitsOf(server.alpha, threadId)
+    assert.deepInclude(dataOf(asked.received()[0]), beside)
+    const shownOf = await server.alpha.get(`/v1/threads/${threadId}/waits/${wait!.id}`)
+    assert.deepStrictEqual(heldIn(shownOf.body.wait), beside, shownOf.text)
+    await leavesMemory(server, threadId)
+    await resolveWait(server.alpha, threadId, wait!.id, { type: "decision", decision: "allow" })
+    assert.deepStrictEqual(heldIn(only(await logOf(server.alpha, threadId, ended(1)), "tool_result")[0]), beside)
+
+    const log = await turnOf(server.alpha, await worker(hook("after_tool_result", rewrite({ toolOutput: "hidden" }))), call(`${ns}.picture`))
+    assert.deepStrictEqual(heldIn(only(log, "tool_result")[0]), { toolOutput: "hidden", toolContent: undefined, toolMeta: undefined })
+    assert.notInclude(saidIn(log), "picture")
+  })
+})
 
 describe.concurrent("a hook", () => {
   for (const point of points) {

@@ -50,11 +50,11 @@ describe("requests of one connection", () => {
 
   it("are not even parsed while one before them is unanswered", async () => {
     found.length = 0
-    const line = new Line(patient()).send(request("GET", "/v1/pause?ms=150", key) + request("GET", "/v1/pause?ms=0", key).repeat(500))
+    const line = new Line(patient()).send(request("GET", "/v1/pause?ms=150", key) + request("GET", "/v1/pause?ms=0", key).repeat(98))
     while (found.length === 0) await pause(1)
     await pause(50)
     assert.deepStrictEqual(found, ["/v1/pause?ms=150"])
-    await line.until(({ statuses }) => statuses.length === 501)
+    await line.until(({ statuses }) => statuses.length === 99)
     line.close()
   })
 
@@ -62,13 +62,32 @@ describe("requests of one connection", () => {
     const [flood, other] = [new Line(patient()), new Line(patient())]
     await Promise.all([once(flood.socket, "connect"), once(other.socket, "connect")])
     found.length = 0
-    flood.send(request("GET", "/healthz").repeat(1_500))
+    flood.send(request("GET", "/healthz").repeat(99))
     other.send(request("GET", "/v1/nothing", key))
     await other.until(({ statuses }) => statuses.length === 1)
-    assert.isBelow(found.indexOf("/v1/nothing"), 100)
-    await flood.until(({ statuses }) => statuses.length === 1_500)
+    assert.isBelow(found.indexOf("/v1/nothing"), 70)
+    await flood.until(({ statuses }) => statuses.length === 99)
     flood.close()
     other.close()
+  })
+
+  it.each([100, 101, 1_800])("that are %i in a row get a hundred answers: the last one says that the connection ends with it", async (many) => {
+    found.length = 0
+    const line = await new Line(patient()).send(request("GET", "/healthz").repeat(many)).untilClosed()
+    assert.deepStrictEqual(line.statuses, Array.from({ length: 100 }, () => 200))
+    assert.lengthOf(found, 100)
+    assert.lengthOf([...line.text.matchAll(/connection: close/gi)], 1)
+    assert.isAbove(line.text.search(/connection: close/i), line.text.lastIndexOf("HTTP/1.1 200"))
+  })
+
+  it("that wait for the answers before them may be as many as they like", async () => {
+    const line = new Line(patient())
+    for (let asked = 1; asked <= 250; asked++) {
+      line.send(request("GET", "/healthz"))
+      await line.until(({ statuses }) => statuses.length === asked)
+    }
+    assert.isFalse(line.closed)
+    line.close()
   })
 
   it("are told apart wherever packets end, whatever bodies they have", async () => {

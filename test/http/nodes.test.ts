@@ -213,6 +213,18 @@ describe("a credential", () => {
   })
 })
 
+describe("an identity that nobody has named before", () => {
+  it("is disabled and enabled from both nodes at once, and every call is answered", async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `fresh ${n}`)
+    const answers = await Promise.all(names.flatMap((identity, n) => Array.from({ length: 8 }, (_, i) =>
+      (i % 2 === 0 ? atA : atB).post(`/v1/identities/${(i + n) % 3 === 0 ? "enable" : "disable"}`, { identity }))))
+    assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 200))
+    for (const identity of names) {
+      for (const client of [atA, atB]) assert.strictEqual((await client.post("/v1/identities/disable", { identity })).body.operation.result.body.identity.disabled, true)
+    }
+  })
+})
+
 describe("with the wires between the nodes cut", () => {
   it("a submit is acknowledged as queued and runs within two seconds, once, in order, on its owner", async () => {
     const threadId = await makeThread(atA, agentId)

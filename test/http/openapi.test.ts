@@ -1,7 +1,7 @@
 /** The document that a node serves: it lints, and a client generated from it compiles and works. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import openapiTypescript, { astToString } from "openapi-typescript"
@@ -44,6 +44,15 @@ it("lints without an error or a warning", { timeout: 60_000 }, async () => {
 
 it("makes a client that compiles under our own options", { timeout: 60_000 }, async () => {
   await node(["node_modules/typescript-7/bin/tsc", "--noEmit", "-p", client])
+})
+
+it("makes clients by hey-api and by orval, with its schemas, that compile", { timeout: 120_000 }, async () => {
+  const others = join(folder, "others")
+  await rm(others, { recursive: true, force: true })
+  await node([join(client, "generate.ts"), join(folder, "openapi.json"), others])
+  assert.deepStrictEqual(await readdir(join(others, "orval")), ["fetch.ts", "zod.ts"])
+  assert.include(await readFile(join(others, "hey-api/sdk.gen.ts"), "utf8"), "/v1/threads/{threadId}/messages")
+  await node(["node_modules/typescript-7/bin/tsc", "-p", join(client, "others")])
 })
 
 it("makes a client that tours the interface", { timeout: 60_000 }, async () => {

@@ -1,4 +1,4 @@
-/** What a profile names: roles, toolsets, and its hooks with their limits (design, sections 6, 7 and 9). */
+/** What a profile names: roles, toolsets, and its hooks with their limits. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { allTools, noTools, readOnly } from "../../src/domain/role.ts"
 import { toUuid } from "../../src/domain/ids.ts"

@@ -82,6 +82,36 @@ describe("creating a profile", () => {
   })
 })
 
+describe("a selector that selects nothing today", () => {
+  const paths = ({ body }: { readonly body: { readonly warnings?: ReadonlyArray<{ readonly path: string }> } }) => body.warnings?.map(({ path }) => path)
+
+  it("is stored, and told at the write", async () => {
+    const made = await post({ models: ["troupe/scripted", "@nope", "troupe/*", "nobody/nothing"] })
+    assert.strictEqual(made.status, 201)
+    assert.deepStrictEqual(paths(made), ["models[1]", "models[3]"])
+    assert.include(made.body.warnings[0].message, "@nope selects no model of this server today")
+    const { id } = made.body.profile
+    assert.deepStrictEqual((await server.alpha.get(`/v1/profiles/${id}`)).body, { profile: made.body.profile })
+
+    const renamed = await server.alpha.patch(`/v1/profiles/${id}`, { name: "Q" })
+    assert.deepStrictEqual(renamed.body.warnings, made.body.warnings)
+    assert.notProperty((await server.alpha.patch(`/v1/profiles/${id}`, { models: ["troupe/*"] })).body, "warnings")
+  })
+
+  it("is said to stop everything where there is no other", async () => {
+    const made = await post({ models: ["@nope", "openai/*"] })
+    assert.deepStrictEqual(paths(made), ["models[0]", "models[1]", "models"])
+    assert.include(made.body.warnings[2].message, "422 model_unavailable")
+  })
+
+  it("is told again to whoever repeats the write with its Idempotency-Key", async () => {
+    const send = () => server.alpha.post("/v1/profiles", { name: "P", models: ["@nope"] }, { "idempotency-key": "warned" })
+    const [first, again] = [await send(), await send()]
+    assert.deepStrictEqual(paths(first), ["models[0]", "models"])
+    assert.strictEqual(again.text, first.text)
+  })
+})
+
 describe("changing a profile", () => {
   it("makes immutable versions, of which agents follow the latest or the one they are pinned to", async () => {
     const { id, ...first } = await create({ systemPrompt: "one", limits: { maxSteps: 3 } })

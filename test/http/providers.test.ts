@@ -10,7 +10,7 @@ import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threa
 import { factsOf } from "./toolFixture.ts"
 
 /** A server and a model for each test of each way: tests run at the same time. */
-const places = 9
+const places = 11
 
 let server: TestServer
 let providers: Ways
@@ -143,7 +143,45 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     assert.deepStrictEqual([text(streamed.slice(0, at)), text(streamed.slice(at + 1))], ["Hel", "Hello."])
     assert.strictEqual(streamed[at + 1]?.data["index"], 0)
     assert.lengthOf(provider.requests, 2)
+    const [, failed] = await factsOf(server, threadId)
+    assert.include(failed?.detail, "the answer broke off after 3 characters: the connection was lost")
     watcher.close()
+  })
+
+  it("says that an answer was cut, on the message and on the thread, also from the journal", async () => {
+    const { provider, threadId } = await begin(9)
+    provider.enqueue({ kind: "answer", answer: { text: ["Once upon a ti"], end: "length" } }, { kind: "answer", answer: { text: ["I will n"], end: "refused" } }, answer("Whole."))
+    const lastTurn = async () => (await server.alpha.get(`/v1/threads/${threadId}`)).body.lastTurn
+    for (const [turns, finishReason] of [[1, "length"], [2, "content_filter"]] as const) {
+      await submit(server.alpha, threadId, "tell")
+      const { turnId, ...message } = (await logOf(server.alpha, threadId, ended(turns))).at(-2)!
+      assert.deepInclude(message, { type: "assistant_message", finishReason })
+      assert.deepStrictEqual(await lastTurn(), { turnId, finishReason })
+    }
+    await leaves(threadId)
+    assert.strictEqual((await lastTurn()).finishReason, "content_filter")
+    await submit(server.alpha, threadId, "tell")
+    assert.notProperty((await logOf(server.alpha, threadId, ended(3))).at(-2), "finishReason")
+    assert.isUndefined(await lastTurn())
+  })
+
+  it("completes a turn whose tools have worked without a message where the model has nothing to add, and asks once more elsewhere", async () => {
+    const { provider, threadId } = await begin(10)
+    const usage = { input: 20, output: 3 }
+    const nothing: Behaviour = { kind: "answer", answer: { usage } }
+    provider.enqueue({ kind: "answer", answer: { calls: [{ name: "search", input: {} }], usage } }, nothing)
+    await submit(server.alpha, threadId, "work")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(types(log), ["user_message", "tool_intent", "tool_result", "turn_completed"])
+    assert.deepInclude(log.at(-1)!["usage"], { inputTokens: 40, outputTokens: 6 })
+
+    provider.enqueue(nothing, nothing)
+    await submit(server.alpha, threadId, "say something")
+    const failed = (await logOf(server.alpha, threadId, ended(2))).at(-1)!
+    assert.deepInclude(failed, { type: "turn_failed", failureCode: "model_error", failureText: "The model answered with neither text nor calls." })
+    assert.deepInclude(failed["usage"], { inputTokens: 40, outputTokens: 6 })
+    assert.deepInclude((await server.alpha.get(`/v1/threads/${threadId}`)).body.usage, { inputTokens: 80, outputTokens: 12 })
+    assert.lengthOf(provider.requests, 4)
   })
 
   it("gives a steer that comes during a response to the next one", async () => {

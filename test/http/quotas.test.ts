@@ -1,4 +1,4 @@
-/** Quotas of a workspace, at the limit and one past it (design, Quotas). */
+/** Quotas of a workspace, at the limit and one past it. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { resources, usualLimits } from "../../src/domain/quota.ts"
 import { ensureWorkspace } from "../../src/store/workspaces.ts"

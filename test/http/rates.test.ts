@@ -1,6 +1,7 @@
 /** Who may ask how often: credentials, workspaces, and those who have no good credential. */
 import { assert, describe, it } from "@effect/vitest"
 import { generateKey } from "../../src/crypto/apiKey.ts"
+import { freshId } from "../../src/seed.ts"
 import { addressFrom } from "../../http/address.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
 import { during, send } from "./client.ts"
@@ -14,7 +15,7 @@ describe("the bucket of a workspace", () => {
     const { take } = makeLimits({ credential: 0, workspace: 2 }, () => now)
     const refused = (keyId: string, workspace?: string) => take?.(caller(keyId, workspace)).refused?.message
     assert.deepStrictEqual(["a", "b", "c", "d"].map((keyId) => refused(keyId)), Array(4).fill(undefined))
-    assert.strictEqual(refused("e"), "at most 2 requests a second in one workspace")
+    assert.strictEqual(refused("e"), "at most 2 requests a second in one workspace; a body or an answer counts as one more for each 64 KiB of it")
     assert.isUndefined(refused("a", "other"))
     now = 500
     assert.isUndefined(refused("a"))
@@ -37,6 +38,63 @@ describe("the bucket of a workspace", () => {
     assert.isUndefined(makeLimits({ credential: 0, workspace: 0 }, () => 0).take)
     assert.isUndefined(makeLimits({ credential: 0 }, () => 0).stranger)
     assert.deepStrictEqual(makeLimits({ credential: 5 }, () => 0).take?.(caller("a")).headers, { "ratelimit": `"default";r=9;t=1`, "ratelimit-policy": `"default";q=10;w=2` })
+  })
+})
+
+describe("a body, or an answer", () => {
+  const KiB = 1024
+  const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) => taken?.headers["ratelimit"]
+
+  it("costs one request more for each 64 KiB of it", () => {
+    const { take } = makeLimits({ credential: 10, burst: 40 }, () => 0)
+    assert.strictEqual(left(take?.(caller("a"), 64 * KiB - 1)), `"default";r=39;t=1`)
+    assert.strictEqual(left(take?.(caller("a"), 64 * KiB)), `"default";r=37;t=1`)
+    assert.strictEqual(left(take?.(caller("a"), 1024 * KiB)), `"default";r=20;t=2`)
+  })
+
+  it("that was larger than what is left makes the next request wait until the debt is paid", () => {
+    let now = 0
+    const { count, take } = makeLimits({ credential: 10, burst: 10, workspace: 1_000 }, () => now)
+    take?.(caller("a"))
+    count(caller("a"), 1024 * KiB)
+    const waiting = take?.(caller("a"))
+    assert.strictEqual(waiting?.refused?.retryAfterSeconds, 1)
+    assert.strictEqual(left(waiting), `"default";r=0;t=1, "workspace";r=1983;t=1`)
+    assert.isUndefined(take?.(caller("b")).refused)
+    now = 799
+    assert.isDefined(take?.(caller("a")).refused)
+    now = 800
+    assert.isUndefined(take?.(caller("a")).refused)
+  })
+
+  it("counts whether its length was announced or not, and whether it was of use or not", async () => {
+    const { headers } = await larger("x".repeat(128 * KiB))
+    const chunks = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from("x".repeat(128 * KiB)))
+        controller.close()
+      }
+    })
+    const next = await larger(chunks)
+    assert.deepStrictEqual([headers, next.headers].map(remaining), ["97", "96"])
+    // What came in chunks is counted when it has come.
+    assert.strictEqual(remaining((await larger("{}")).headers), "93")
+  })
+
+  it("counts by its bytes, also where its pieces are refused before they are read as a text", async () => {
+    const before = Number(remaining((await larger("{}")).headers))
+    const chunks = ReadableStream.from([Buffer.from("€".repeat(64 * KiB)), Buffer.from([0xff])])
+    assert.strictEqual((await larger(chunks)).status, 400)
+    // One for the request, three for its 192 KiB, one for this.
+    assert.strictEqual(Number(remaining((await larger("{}")).headers)), before - 5)
+  })
+
+  const world = new World()
+  const base = during(() => serve(world, RateLimit.layer({ credential: 1e-6, burst: 100 })))
+  const { key } = world.issue(["run"])
+  const remaining = (headers: Headers) => /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]
+  const larger = (body: string | ReadableStream<Buffer>) => fetch(`${base()}/v1/threads/${freshId("thread")}/raw`, {
+    method: "POST", body, ...typeof body === "string" ? {} : { duplex: "half" }, headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }
   })
 })
 

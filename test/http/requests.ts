@@ -18,8 +18,18 @@ export interface Request {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined
   /** What the document forbids of it; nothing where it does not say. */
   readonly forbidden: ReadonlyArray<string>
+  /** It is whole, of a credential that may do all, and each of its parts fits the document. */
+  readonly fits: boolean
+  /** What was meant to be sent. */
+  readonly sent: Sent
   /** As a failure shows it: a body may be long. */
   readonly [fc.toStringMethod]: () => string
+}
+
+/** The parts of a request, before they are put on the wire. */
+export interface Sent {
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: unknown
 }
 
 const odd = fc.constantFrom<unknown>(
@@ -40,7 +50,7 @@ const textOf = (known: Known) => (pattern: string) => {
   if (pattern.startsWith("^[a-z_]{1,32}\\.")) return fc.constantFrom("identity.disable", "identity.enable", "no.such")
   if (pattern.startsWith("^whsec_")) return fc.integer({ min: 24, max: 64 }).map((bytes) => `whsec_${Buffer.alloc(bytes, bytes).toString("base64")}`)
   // Nobody listens there: who is asked says no at once.
-  if (pattern.startsWith("^[Hh][Tt][Tt][Pp]")) return fc.constantFrom("http://127.0.0.1:9/x", "HTTPS://127.0.0.1:9/c/d", "http://[::1]:9/")
+  if (pattern.startsWith("^[Hh][Tt][Tt][Pp]")) return fc.constantFrom("http://127.0.0.1:9/x", "HTTPS://127.0.0.1:9/c/d", "http://[::1]:9/", "http://0x7f.1:9", "http://127.0.0.1:99999/", "http://127.0.0.1:9/@ü%zz\"<|", "http://%/")
   if (pattern === "\\S") return fc.constantFrom("Someone", "/fail model_error on purpose", "/wait 2ms\nhello", "/call nope {}\n/then\n/call nope {}", "\ta\u0000b\ud800", "x".repeat(100))
   return undefined
 }
@@ -118,21 +128,23 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
     fc.oneof({ weight: 4, arbitrary: usual(parameter) }, { weight: 1, arbitrary: odd.filter((value) => parameter["name"] !== "waitSeconds" || !/^\d+$/.test(asText(value))) }),
     { freq: 2, nil: undefined }
   )))
+  const inHeaders = operation.parameters.filter(isIn("header")).filter(({ name }) => name !== "If-Match" && name !== "Idempotency-Key")
+  const spoken = fc.tuple(...inHeaders.map((parameter) => fc.option(fitting(schemaOf(parameter), schemas, texts), { freq: 2, nil: undefined })))
   const body = operation.body === undefined
     ? rarely<{ readonly value: unknown }>(6, { value: undefined }, odd.map((value) => ({ value })))
     : fc.tuple(fitting(operation.body, schemas, texts), fc.nat(2), fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }), fc.nat(4), odd)
       .map(([fits, alter, way, how, other]) => ({ value: alter === 0 ? altered(fits, way, how, other) : fits }))
 
   return fc.record({
-    ids, values, body,
+    ids, values, body, spoken,
     extra: rarely(15, "", fc.constantFrom(...oddQueries)),
     damaged: rarely<readonly [number, number] | undefined>(12, undefined, fc.tuple(fc.nat(damage.length - 1), fc.integer({ min: 1, max: 30 }))),
     header: rarely<Readonly<Record<string, string>>>(15, {}, fc.constantFrom(...oddHeaders)),
-    idempotency: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: fc.constantFrom("a", "b", "c") }, { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(256), " ") }),
+    idempotency: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: fc.constantFrom("a", "b", "c", "x".repeat(255)) }, { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(256), " ") }),
     match: fc.constantFrom(undefined, undefined, "*", `"1"`, `"0"`, "W/\"1\"", "rubbish", ",,,"),
     credential: rarely<Credential>(30, "all", fc.constantFrom(...credentials)),
     together: fc.nat(3)
-  }).map(({ body, credential, damaged, extra, header, idempotency, ids: chosen, match, together, values }): Request => {
+  }).map(({ body, credential, damaged, extra, header, idempotency, ids: chosen, match, spoken, together, values }): Request => {
     // An input or a wait, and a thread, that belong together, mostly.
     const thread = inPath.length === 2 && together > 0 ? known.threadOf(String(chosen[1])) : undefined
     const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
@@ -145,18 +157,25 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
       ...wire.bytes !== undefined && { "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json" },
       ...idempotency !== undefined && operation.method === "POST" && { "idempotency-key": idempotency },
       ...match !== undefined && operation.parameters.some(({ name }) => name === "If-Match") && { "if-match": match },
+      ...Object.fromEntries(inHeaders.flatMap(({ name }, index) => spoken[index] === undefined ? [] : [[String(name).toLowerCase(), asText(spoken[index])]])),
       ...header
     }
+    const forbidden = [
+      ...inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : wrongInQuery(parameter, values[index])),
+      ...operation.body !== undefined && text !== undefined && wire.whole ? faults(operation.body, JSON.parse(text), schemas) : []
+    ]
     const shown = typeof wire.bytes === "string" ? wire.bytes : Buffer.from(wire.bytes ?? []).toString("hex")
     return {
       [fc.toStringMethod]: () => `${operation.method} ${target.slice(0, 500)} ${credential} ${JSON.stringify(headers)} ${shown.slice(0, 1500)}`,
       credential, headers,
       path: target,
       body: wire.bytes,
-      forbidden: [
-        ...inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : wrongInQuery(parameter, values[index])),
-        ...operation.body !== undefined && text !== undefined && wire.whole ? faults(operation.body, JSON.parse(text), schemas) : []
-      ]
+      fits: credential === "all" && extra === "" && wire.whole && Object.keys(header).length === 0 && forbidden.length === 0
+        && (idempotency === undefined || idempotency.trim().length >= 1 && idempotency.length <= 255)
+        && inPath.every((parameter, index) => faults(schemaOf(parameter), ids[index], schemas).length === 0)
+        && (operation.body === undefined ? body.value === undefined : text !== undefined),
+      sent: { query: Object.fromEntries(inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : [[String(parameter["name"]), values[index]]])), body: body.value },
+      forbidden
     }
   })
 }

@@ -235,6 +235,10 @@ describe("changing a role", () => {
     const path = `/v1/roles/${id}`
     assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": `"1"` })).status, 200)
     for (const tag of [`"1"`, `W/"2"`, "2", `""`]) refused(await client.patch(path, { name: "T" }, { "if-match": tag }), 412, "precondition_failed")
+    for (const tag of ["", " "]) {
+      const answer = await client.patch(path, { name: "T" }, { "if-match": tag })
+      assert.deepStrictEqual([answer.status, answer.body], [400, { error: "invalid_request", code: "invalid_header", message: "If-Match: expected an ETag, quotes and all, or *" }])
+    }
     for (const tag of [`"7", "2"`, "*"]) assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": tag })).status, 200)
     assert.strictEqual((await client.get(path)).headers.get("etag"), `"2"`)
   })

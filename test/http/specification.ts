@@ -177,6 +177,22 @@ export const shapes: Readonly<Record<string, Shape>> = {
   Budget: { required: {}, anyRequired: true, optional: { limit: "number", window: "string" } }
 }
 
+/** What each type of event carries, beside what all have. */
+export const events: Readonly<Record<string, ReadonlyArray<string>>> = {
+  user_message: ["content", "principal", "submitMode"],
+  assistant_message: ["content", "modelId", "inReplyToSeq"],
+  tool_intent: ["toolName", "toolInput", "toolCallId", "providerToolCallId", "modelId"],
+  tool_result: ["toolOutput", "toolCallId", "reveal", "usage", "timing", "failureCode", "failureText"],
+  wait_created: ["waitId", "toolCallId", "toolName", "toolsetId", "usage"],
+  wait_resolved: ["waitId", "waitResult", "toolCallId", "toolsetId"],
+  hook_decision: ["hook", "toolCallId", "waitId"],
+  turn_completed: ["usage", "principal"],
+  turn_cancelled: ["usage", "principal"],
+  turn_failed: ["failureCode", "failureText", "failureDetails", "usage"],
+  compacting: ["compaction", "modelId"],
+  compacted: ["compaction", "modelId", "usage", "timing", "failureCode", "failureText"]
+}
+
 /** Values of enumerations, by component and field; `[]` are those of a list's items. */
 export const enumerations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "ThreadEvent.type": [

@@ -126,6 +126,24 @@ describe("a thread's stream", () => {
     watcher.close()
   })
 
+  it("tells a call's progress to who watches its thread, and to others only where they name it", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const paths = [ofThread(threadId), "/v1/events/stream?types=progress", "/v1/events/stream", `/v1/agents/${agentId}/events/stream`, ofThread(threadId, "?types=queue")]
+    const watchers = await Promise.all(paths.map((path) => watch(path)))
+    await Promise.all(watchers.map((watcher) => watcher.until(({ frames }) => frames.length === 1)))
+    const about = { workspace: server.workspaces.alpha, agentId, threadId }
+    await server.runtime.runPromise(Bus.useSync((bus) => {
+      bus.publish({ ...about, type: "progress", toolCallId: "call_1", progress: 1, total: 2, message: "half" })
+      bus.publish({ ...about, type: "queue", pending: 7 })
+    }))
+    const told = { threadId, toolCallId: "call_1", progress: 1, total: 2, message: "half" }
+    for (const [i, watcher] of watchers.entries()) {
+      await watcher.until(() => watcher.events(i === 1 ? "progress" : "queue").length > 0)
+      assert.deepStrictEqual(watcher.events("progress").map(({ data }) => data), i < 2 ? [told] : [], paths[i])
+      watcher.close()
+    }
+  })
+
   it("takes a streamed answer back with discard when it will not be recorded", async () => {
     const threadId = await makeThread(server.alpha, agentId)
     const watcher = await watch(ofThread(threadId, "?deltas=text"))

@@ -33,15 +33,16 @@ export interface Event {
   readonly [field: string]: unknown
 }
 
-/** Waits, by long polls, until the log fits, and gives the whole of it. */
+/** Waits, by long polls, until the log fits, and gives the whole of it. Where a page has a next one the thread is further on: that is read first. */
 export const logOf = async (client: Client, threadId: string, until: (log: ReadonlyArray<Event>) => boolean): Promise<ReadonlyArray<Event>> => {
   const log: Array<Event> = []
   const deadline = Date.now() + 15_000
-  while (!until(log)) {
+  for (let more = false; more || !until(log);) {
     if (Date.now() > deadline) throw new Error(`the log did not get there: ${log.map(({ type }) => type).join(" ")}`)
-    const page = await client.get(`/v1/threads/${threadId}/events?waitSeconds=5&afterSeq=${log.at(-1)?.seq ?? 0}`)
+    const page = await client.get(`/v1/threads/${threadId}/events?waitSeconds=${more ? 0 : 5}&afterSeq=${log.at(-1)?.seq ?? 0}`)
     assert.strictEqual(page.status, 200, page.text)
     log.push(...page.body.events)
+    more = page.body.nextCursor !== undefined
   }
   return log
 }

@@ -155,6 +155,7 @@ describe("getting a thread", () => {
     for (const path of [unknown, "thr_1", threadId.toUpperCase(), `${threadId}0`, agentId, encodeURIComponent("thr_\u0000")]) {
       assertRefused(await alpha.get(`/v1/threads/${path}`), 404, "not_found")
     }
+    assert.deepStrictEqual((await alpha.get("/v1/threads/thr_1")).body, { error: "not_found", message: "threadId: expected an id of the form thr_…" })
     assertRefused(await server.beta.get(`/v1/threads/${threadId}`), 404, "not_found")
     for (const [method, path, body] of [
       ["PATCH", "", { title: "mine" }], ["POST", "/cancel", {}], ["POST", "/retry", {}], ["POST", "/messages", { content: text("x") }],

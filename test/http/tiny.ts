@@ -26,6 +26,7 @@ import { RateLimit } from "../../http/RateLimit.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
+import * as root from "../../http/root.ts"
 import { flag, int64, whole } from "../../http/Validate.ts"
 
 const Note = Schema.Struct({
@@ -140,8 +141,9 @@ export const serve = (world: World, rateLimit = RateLimit.off, listener: Pick<Li
     HttpApiBuilder.layer(TinyApi).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
     reference.layer(TinyApi),
     probes.layer,
+    root.layer,
     metrics.layer,
-    Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, metrics.metricsPath])
+    Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths, metrics.metricsPath])
   ).pipe(Layer.provide([credentials, readiness, rateLimit, Quotas.layerMemory(), DeliveryTokens.layer([new Uint8Array(32)])]))
   return Effect.gen(function*() {
     const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...listener }).pipe(

@@ -16,7 +16,7 @@ interface Condition { readonly path: string; readonly op: "eq" | "ne" | "in" | "
 interface Grant { readonly tools: string; readonly conditions?: ReadonlyArray<Condition>; readonly approval?: "required"; readonly readOnly?: true }
 interface Role { readonly allow: ReadonlyArray<Grant>; readonly deny: ReadonlyArray<Grant> }
 
-/** The rules as they are told (design, section 7), letter by letter. */
+/** The rules as they are told, letter by letter. */
 const reference = {
   selects: (selector: string, name: string): boolean =>
     selector === "" ? name === ""

@@ -3,16 +3,21 @@
  * else is as it is.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { setTimeout as sleep } from "node:timers/promises"
 import { vi } from "vitest"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { endless, type Lie, startLiar, stream } from "../tools/liar.ts"
-import { startMcpServer } from "../tools/mcpServer.ts"
+import { startMcpServer, type TestTool } from "../tools/mcpServer.ts"
+import { Watcher } from "./sse.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { addRole, addToolset, assertSound, begin, call, eventually, Gate, leavesMemory, makeWorker, outcomes, told, turnOf } from "./toolFixture.ts"
 
+/** What a call is given here: enough for a machine that does ten other things to report in time. */
+const { callMs } = vi.hoisted(() => ({ callMs: 1_000 }))
+
 vi.mock(import("../../src/domain/limits.ts"), async (original) => {
   const { limits, ...others } = await original()
-  const shorter: object = { mcpCallMs: 400, clientToolTimeoutMs: { ...limits.clientToolTimeoutMs, least: 300 }, roleApprovalMs: 300 }
+  const shorter: object = { mcpCallMs: { ...limits.mcpCallMs, usual: callMs }, mcpProgressTimes: 5, clientToolTimeoutMs: { ...limits.clientToolTimeoutMs, least: 300 }, roleApprovalMs: 300 }
   return { ...others, limits: Object.assign({}, limits, shorter) }
 })
 
@@ -49,6 +54,57 @@ describe.concurrent("a tool that takes too long", () => {
     assert.deepStrictEqual(outcomes(log), ["tool_timeout", "tool_timeout"])
     assert.strictEqual(log.at(-1)!.type, "turn_completed")
     await liar.close()
+  })
+})
+
+/** Reports its progress so many times, fifteen in the time that a call has. */
+const reporting = (name: string, times: number): TestTool => ({
+  name, run: async (_, { report, signal }) => {
+    for (let i = 1; i <= times && !signal.aborted; i++) {
+      await report(i, { total: times, message: `step ${i}` })
+      await sleep(callMs / 15)
+    }
+    return "through"
+  }
+})
+
+describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports its progress (%s)", (era) => {
+  const watched = async (tool: string, query = "", profile = {}) => {
+    const mcp = await startMcpServer({ era, tools: [reporting("long", 18), reporting("endless", 1_000)] })
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [id], ...profile })
+    const threadId = await begin(server.alpha, agentId, "/wait 50ms", call(`${namespace}.${tool}`))
+    const watcher = await Watcher.open(server.base, `/v1/threads/${threadId}/events/stream${query}`, server.alpha.token!)
+    const log = await logOf(server.alpha, threadId, ended(1))
+    watcher.close()
+    await mcp.close()
+    return { threadId, log, reports: watcher.events("progress").map(({ data }) => data) }
+  }
+
+  it("has its time anew with each report, and watchers of its thread hear how it goes", async () => {
+    const { log, reports, threadId } = await watched("long")
+    assert.deepStrictEqual(outcomes(log), ["through"])
+    // Eighteen were made: not each is told.
+    assert.isAtLeast(reports.length, 2)
+    assert.isBelow(reports.length, 10)
+    const toolCallId = log.find(({ type }) => type === "tool_intent")?.["toolCallId"]
+    const told = reports.map(({ progress }) => Number(progress))
+    assert.deepStrictEqual(told, told.toSorted((a, b) => a - b))
+    for (const { progress, ...rest } of reports) assert.deepStrictEqual(rest, { threadId, toolCallId, total: 18, message: `step ${Number(progress)}` })
+  })
+
+  it("is given up after so many times its time all the same", async () => {
+    const { log } = await watched("endless", "?types=event")
+    assert.deepStrictEqual(outcomes(log), ["tool_timeout"])
+    assert.strictEqual(log.find(({ type }) => type === "tool_result")?.["failureText"], "no result within 5000 ms, 5 times the call's time, though there was progress")
+  })
+
+  it("tells no words of it where a hook has to judge them first", async () => {
+    const hooks = [{ name: "C", point: "after_tool_result", match: { tools: ["nothing.of.this"] }, processor: { type: "client" } }]
+    const { log, reports } = await watched("long", "", { hooks })
+    assert.deepStrictEqual(outcomes(log), ["through"])
+    assert.isAtLeast(reports.length, 2)
+    assert.isTrue(reports.every((report) => !("message" in report) && report["total"] === 18))
   })
 })
 

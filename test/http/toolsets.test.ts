@@ -42,7 +42,7 @@ describe("registering an MCP server", () => {
     assert.strictEqual(answer.status, 201, answer.text)
     const { createdAt, id, lastCheckedAt, updatedAt, ...rest } = answer.body.toolset
     assert.deepStrictEqual(rest, {
-      namespace: "ledger", kind: "mcp", description: "Keeps books", url: mcp.url, transport: "streamable_http", trusted: false, exposure: "always",
+      namespace: "ledger", kind: "mcp", description: "Keeps books", url: mcp.url, transport: "streamable_http", trusted: false, timeoutMs: 60_000, exposure: "always",
       status: "ready", toolCount: usualTools.length, catalogVersion: 1
     })
     assert.strictEqual(createdAt, updatedAt)
@@ -111,6 +111,43 @@ describe("registering an MCP server", () => {
     refused(await postMcp({ trusted: "yes" }), 400, "invalid_request", "trusted")
     refused(await postClient({ trusted: true }), 400, "invalid_request", "trusted")
     refused(await patch(client.id, { trusted: true }), 400, "invalid_request", "trusted")
+  })
+})
+
+describe("the time of a server's calls", () => {
+  const timesOf = async (id: string) => {
+    const { tools } = (await server.alpha.get(`/v1/toolsets/${id}/tools`)).body
+    return Object.fromEntries(tools.map(({ name, timeoutMs }: { readonly name: string; readonly timeoutMs: number }) => [name, timeoutMs]))
+  }
+
+  it("is a minute, or what the toolset says, or what it says of the tool", async () => {
+    const { id, timeoutMs, toolTimeouts } = await created(postMcp({ timeoutMs: 5_000, toolTimeouts: { add: 1_000, slow: 86_400_000, nowhere: 2_000 } }))
+    assert.deepStrictEqual([timeoutMs, toolTimeouts], [5_000, { add: 1_000, slow: 86_400_000, nowhere: 2_000 }])
+    const { add, echo, slow } = await timesOf(id)
+    assert.deepStrictEqual([echo, add, slow], [5_000, 1_000, 86_400_000])
+
+    const patched = await patch(id, { timeoutMs: null, toolTimeouts: { add: null, echo: 3_000 } })
+    assert.deepStrictEqual([patched.status, patched.body.toolset.timeoutMs, patched.body.toolset.toolTimeouts], [200, 60_000, { slow: 86_400_000, nowhere: 2_000, echo: 3_000 }])
+    const after = await timesOf(id)
+    assert.deepStrictEqual([after["echo"], after["add"], after["slow"]], [3_000, 60_000, 86_400_000])
+    const same = await patch(id, { timeoutMs: 60_000 })
+    assert.deepStrictEqual([same.headers.get("etag"), same.body.toolset.catalogVersion], [patched.headers.get("etag"), patched.body.toolset.catalogVersion])
+    const cleared = await patch(id, { toolTimeouts: null })
+    assert.deepStrictEqual([cleared.status, "toolTimeouts" in cleared.body.toolset], [200, false])
+  })
+
+  it("is a second to a day, for each tool too, and of a server only", async () => {
+    for (const ms of [1_000, 86_400_000]) await created(postMcp({ timeoutMs: ms, toolTimeouts: { add: ms } }))
+    for (const ms of [0, 999, 86_400_001, 1_000.5, "1000"]) {
+      refused(await postMcp({ timeoutMs: ms }), 400, "invalid_request", "timeoutMs")
+      refused(await postMcp({ toolTimeouts: { add: ms } }), 400, "invalid_request", "toolTimeouts.add")
+    }
+    refused(await postMcp({ toolTimeouts: { "not a name": 1_000 } }), 400, "invalid_request")
+    const times = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, i) => [`t${i}`, 1_000]))
+    await created(postMcp({ toolTimeouts: times(512) }))
+    refused(await postMcp({ toolTimeouts: times(513) }), 400, "invalid_request", "toolTimeouts")
+    refused(await postClient({ timeoutMs: 1_000 }), 400, "invalid_request", "timeoutMs")
+    refused(await patch((await created(postClient())).id, { timeoutMs: 1_000 }), 400, "invalid_request", "timeoutMs")
   })
 })
 
@@ -257,12 +294,14 @@ describe("the limits of a toolset", () => {
 
 describe("a namespace", () => {
   it("belongs to one toolset of a workspace, of whatever kind", async () => {
-    const { namespace } = await created(postClient())
-    refused(await postClient({ namespace }), 409, "namespace_taken", "namespace")
-    refused(await postMcp({ namespace }), 409, "namespace_taken", "namespace")
+    const { id, namespace } = await created(postClient())
+    const held = `namespace: the toolset ${id} has it`
+    for (const answer of [await postClient({ namespace }), await postMcp({ namespace })]) {
+      assert.deepStrictEqual([answer.status, answer.body], [409, { error: "namespace_taken", message: held }])
+    }
     assert.strictEqual((await server.beta.post("/v1/toolsets", { kind: "client", namespace, tools: [tool()] })).status, 201)
     const other = await created(postClient())
-    refused(await patch(other.id, { namespace }), 409, "namespace_taken", "namespace")
+    assert.deepStrictEqual((await patch(other.id, { namespace })).body, { error: "namespace_taken", message: held })
     assert.strictEqual((await server.alpha.get(`/v1/toolsets/${other.id}`)).body.toolset.namespace, other.namespace)
   })
 
@@ -280,7 +319,7 @@ describe("a namespace", () => {
 
   it("is none of the built-in families", async () => {
     for (const namespace of ["agents", "connections", "thread", "memory", "artifacts", "sites", "web", "schedules", "feeds", "subscriptions", "sandbox"]) {
-      refused(await postClient({ namespace }), 409, "namespace_taken", "namespace")
+      assert.deepStrictEqual((await postClient({ namespace })).body, { error: "namespace_taken", message: `namespace: "${namespace}" is a built-in tool family` })
     }
     const { id } = await created(postClient())
     refused(await patch(id, { namespace: "memory" }), 409, "namespace_taken", "namespace")

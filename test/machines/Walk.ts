@@ -7,7 +7,7 @@ import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
 import { deliveryIdOf } from "../../actors/thread/deliveries.ts"
 import { lost, run } from "../../actors/thread/jobs.ts"
-import { runnableAt } from "../../actors/thread/rows.ts"
+import { carryIn, carryOf as carryOfText, inputOf as inputOfRow, inputRow, runnableAt } from "../../actors/thread/rows.ts"
 import { derive } from "../../src/domain/ids.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
@@ -347,6 +347,16 @@ export class Walk {
     }
   }
 
+  /** The thread leaves memory, and what comes back is made of the head's carry, the rows that wait, and the facts since its turn began. */
+  reload() {
+    const { pending, pos, turn } = this.context
+    const since = (turn?.openedPos ?? pos + 1) - 1
+    this.snapshot = fold({
+      carry: carryOfText(carryIn(this.context)), pending: pending.map(inputRow).map(inputOfRow), facts: stored(this.log.slice(since)),
+      pos: since, seq: this.log.slice(0, since).filter(isPublic).length
+    })
+  }
+
   submission(name: string, mode: SubmitMode = "queue", more: { readonly model?: string; readonly retryOf?: string; readonly expectedTurnId?: string } = {}): Command {
     const { expectedTurnId, ...rest } = more
     const inputId = inputOf(name)
@@ -386,7 +396,7 @@ export class Walk {
   }
 
   /** A response to what is being sampled now, or to what `stale` says. */
-  response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt" | "hooks">> = {}): ModelReplied {
+  response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt" | "hooks" | "finishReason">> = {}): ModelReplied {
     const { attempt, plan, step, target, turnId } = this.addressed
     return {
       type: "model.replied", at: this.at, admissions: this.admissions(), turnId, step, attempt, text, calls, usage,

@@ -1,6 +1,8 @@
 /** An identity's chart: enabled or disabled, and a fold that finds it again. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
+import { identityKind } from "../../actors/identity/kind.ts"
+import type { Loaded } from "../../src/journal/Journal.ts"
 import type { Command, Fact, Snapshot } from "../../machines/identity/chart.ts"
 import { decide, start } from "../../machines/identity/decide.ts"
 import { contextOf, restore } from "../../machines/identity/fold.ts"
@@ -8,7 +10,19 @@ import { contextOf, restore } from "../../machines/identity/fold.ts"
 const by = { type: "user", id: "ann" } as const
 const plain = ({ context, value }: Snapshot) => ({ context, value })
 
-const walk = (commands: ReadonlyArray<Command["type"]>) => {
+/** The way through the stored row. */
+const load = (snapshot: Snapshot) => {
+  const { carry, since } = identityKind.standing(snapshot)
+  assert.isNull(since)
+  return identityKind.load(rowOf(carry))
+}
+const rowOf = (carry: string): Loaded => ({
+  actor: { workspace: "wsp_1", kind: "identity", id: "idn_1" }, parent: null, attributes: "{}", createdAt: 0, epoch: 1, fruitless: 0, mine: true,
+  head: { pos: 0, seq: 0, rev: 0, status: "", runnableAt: null, since: null, carry, updatedAt: 0 }, facts: [], inputs: []
+})
+
+/** `cold`: it is loaded before the next command. */
+const walk = (commands: ReadonlyArray<Command["type"]>, cold: ReadonlyArray<boolean> = []) => {
   let snapshot = start()
   const facts: Array<Fact> = []
   for (const [at, type] of commands.entries()) {
@@ -16,6 +30,8 @@ const walk = (commands: ReadonlyArray<Command["type"]>) => {
     snapshot = step.next
     facts.push(...step.facts)
     assert.deepStrictEqual(plain(restore(contextOf(facts))), plain(snapshot))
+    assert.deepStrictEqual(plain(load(snapshot)), plain(snapshot))
+    if (cold[at] === true) snapshot = load(snapshot)
   }
   return { facts, snapshot }
 }
@@ -31,9 +47,15 @@ describe("an identity", () => {
     assert.deepStrictEqual(walk(["enable", "disable", "disable"]).facts, [{ type: "identity_disabled", by, at: 1 }])
   })
 
-  it("says by turns that it was disabled and enabled, whatever it is told, and folds back", () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom("disable" as const, "enable" as const), { maxLength: 30 }), (commands) => {
-      const { facts } = walk(commands)
+  it("is enabled in a row that no fact has written to, and in one with an empty carry", () => {
+    assert.deepStrictEqual(plain(load(start())), plain(start()))
+    assert.deepStrictEqual(plain(identityKind.load(rowOf("{}"))), plain(start()))
+  })
+
+  it("says by turns that it was disabled and enabled, whatever it is told, and comes to the same with cold loads between", () => {
+    fc.assert(fc.property(fc.array(fc.constantFrom("disable" as const, "enable" as const), { maxLength: 30 }), fc.array(fc.boolean(), { maxLength: 30 }), (commands, cold) => {
+      const { facts, snapshot } = walk(commands, cold)
+      assert.deepStrictEqual({ facts, snapshot: plain(snapshot) }, { facts: walk(commands).facts, snapshot: plain(walk(commands).snapshot) })
       for (const [i, { type }] of facts.entries()) assert.strictEqual(type, i % 2 === 0 ? "identity_disabled" : "identity_enabled")
     }))
   })

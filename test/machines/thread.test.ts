@@ -1,4 +1,4 @@
-/** The rules of a thread (design, section 3): who runs, who waits, what ends a turn. */
+/** The rules of a thread: who runs, who waits, what ends a turn. */
 import { assert, describe, it } from "@effect/vitest"
 import { nextDue, runnableAt } from "../../actors/thread/rows.ts"
 import type { Refusal } from "../../machines/thread/refuse.ts"

@@ -10,7 +10,7 @@ import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
 import type { HookDecided, Rewrite } from "../../machines/thread/commands.ts"
 import { runs } from "../../machines/thread/calls.ts"
 import { deadlineOf, knownInput, openWaits } from "../../machines/thread/context.ts"
-import { ann, call, clientCall, inputOf, plan, refusedCall, turnOf, Walk } from "./Walk.ts"
+import { ann, call, clientCall, inputOf, plan, refusedCall, turnOf, usage, Walk } from "./Walk.ts"
 
 /** Random ways; more by environment for a long night. */
 const many = Number(process.env["TROUPE_WALKS"] ?? 400)
@@ -21,13 +21,15 @@ interface Move {
   readonly a: number
   readonly b: number
   readonly late: number
+  /** It is loaded cold before the next move. */
+  readonly cold: boolean
 }
 
 const pick = <T>(list: ReadonlyArray<T>, n: number): T | undefined => list[n % list.length]
 const modes = ["queue", "steer", "interrupt"] as const
 
 const failures: ReadonlyArray<Partial<ModelFailed>> = [
-  { transient: true }, { unavailable: true }, { empty: true }, { code: "content_refused" },
+  { transient: true }, { unavailable: true }, { empty: true }, { code: "content_refused" }, { empty: true, usage, finishReason: "length" }, { transient: true, usage }, { usage },
   { transient: true, retryAfterMs: 3_000 }, { transient: true, unavailable: true }
 ]
 
@@ -83,7 +85,9 @@ const moves = {
   reply: (walk: Walk, a: number, b: number): Command => {
     const calls = callsOf(a)
     const hooks = b % 4 === 0 ? after(a) : undefined
-    return walk.response(calls.length > 0 && b % 2 === 0 ? "" : `text ${b}`, calls, hooks === undefined ? {} : { hooks })
+    return walk.response(calls.length > 0 && b % 2 === 0 ? "" : `text ${b}`, calls, {
+      ...(hooks === undefined ? {} : { hooks }), ...(b % 5 === 0 ? { finishReason: "length" } : {})
+    })
   },
   staleReply: (walk: Walk, a: number, b: number): Command =>
     walk.response("stale", callsOf(a), pick([{ turnId: someTurn(walk, b), step: 1, attempt: 1 }, { step: b % 5 }, { attempt: b % 4 }], b) ?? {}),
@@ -141,7 +145,8 @@ const move: fc.Arbitrary<Move> = fc.record({
   a: number,
   b: number,
   // Mostly no time passes; sometimes a pause or a wait ends, seldom a whole turn's.
-  late: fc.oneof({ weight: 8, arbitrary: fc.nat({ max: 50 }) }, { weight: 3, arbitrary: fc.nat({ max: 2_000 }) }, { weight: 1, arbitrary: fc.nat({ max: 90_000 }) })
+  late: fc.oneof({ weight: 8, arbitrary: fc.nat({ max: 50 }) }, { weight: 3, arbitrary: fc.nat({ max: 2_000 }) }, { weight: 1, arbitrary: fc.nat({ max: 90_000 }) }),
+  cold: fc.boolean()
 })
 const plans = fc.record({
   maxSteps: fc.integer({ min: 1, max: 5 }),
@@ -152,11 +157,11 @@ const plans = fc.record({
 describe("any sequence of commands, valid, stale and nonsensical,", () => {
   const seen = new Set<string>()
 
-  it("keeps the invariants, and a cold fold finds the live thread after each", () => {
+  it("keeps the invariants, with and without a cold load between, and a cold fold finds the live thread after each", () => {
     fc.assert(
       fc.property(plans, fc.array(move, { minLength: 1, maxLength: 60, size: "max" }), (limits, way) => {
         const walk = new Walk({ ...plan, ...limits })
-        for (const { a, b, late, what } of way) {
+        for (const { a, b, cold, late, what } of way) {
           walk.at += late
           const before = walk.snapshot
           const command = moves[what](walk, a, b)
@@ -165,6 +170,7 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
           // At rest it comes with the plans of what waits, like any other command.
           else if (taken && before.context.turn !== null) assert.strictEqual(walk.snapshot, before)
           seen.add(JSON.stringify(walk.snapshot.value))
+          if (cold) walk.reload()
         }
         for (const { type } of walk.log) seen.add(type)
       }),

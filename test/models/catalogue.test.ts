@@ -116,19 +116,19 @@ describe("a selector", () => {
 
 describe("the operator's file", () => {
   it.effect.each<[string, Readonly<Record<string, unknown>>, string]>([
-    ["a model without an id", { models: [{}] }, `["models"][0]["id"]`],
-    ["an id without a provider", { models: [{ id: "gpt" }] }, `["models"][0]["id"]`],
-    ["a built-in id", { models: [{ id: "troupe/scripted" }] }, `["models"][0]["id"]`],
-    ["an unknown field", { models: [{ id: "openai/gpt-5", price: 1 }] }, `["models"][0]["price"]`],
-    ["a negative price", { models: [{ id: "openai/gpt-5" }, { id: "openai/x", pricing: { input: -1 } }] }, `["models"][1]["pricing"]["input"]`],
-    ["a broken window", { models: [{ id: "openai/gpt-5", contextWindow: 0 }] }, `["models"][0]["contextWindow"]`],
-    ["a base URL that is none", { models: [{ id: "openai/gpt-5", baseUrl: "ftp://x" }] }, `["models"][0]["baseUrl"]`],
-    ["a provider without an address", { models: [{ id: "mine/x" }] }, `["models"][0]["provider"]`],
-    ["a compatible model without an address", { models: [{ id: "mine/x", provider: "openai-compatible" }] }, `["models"][0]["baseUrl"]`],
-    ["the same id twice", { models: [{ id: "openai/gpt-5" }, { id: "openai/gpt-5" }] }, `["models"]`],
+    ["a model without an id", { models: [{}] }, `models[0].id: `],
+    ["an id without a provider", { models: [{ id: "gpt" }] }, `models[0].id: `],
+    ["a built-in id", { models: [{ id: "troupe/scripted" }] }, `models[0].id: `],
+    ["an unknown field", { models: [{ id: "openai/gpt-5", price: 1 }] }, `models[0].price: unknown field`],
+    ["a negative price", { models: [{ id: "openai/gpt-5" }, { id: "openai/x", pricing: { input: -1 } }] }, `models[1].pricing.input: `],
+    ["a broken window", { models: [{ id: "openai/gpt-5", contextWindow: 0 }] }, `models[0].contextWindow: `],
+    ["a base URL that is none", { models: [{ id: "openai/gpt-5", baseUrl: "ftp://x" }] }, `models[0].baseUrl: `],
+    ["a provider without an address", { models: [{ id: "mine/x" }] }, `models[0].provider: `],
+    ["a compatible model without an address", { models: [{ id: "mine/x", provider: "openai-compatible" }] }, `models[0].baseUrl: `],
+    ["the same id twice", { models: [{ id: "openai/gpt-5" }, { id: "openai/gpt-5" }] }, `models: expected ids that are unique in the file`],
     ["an alias without an at sign", { aliases: { fast: ["openai/*"] } }, "fast"],
-    ["an alias of nothing", { aliases: { "@fast": [] } }, `["aliases"]["@fast"]`],
-    ["an alias of a model that nobody knows", { aliases: { "@fast": ["openai/gpt-5", "openai/gtp-5"] } }, `["aliases"]["@fast"][1]`]
+    ["an alias of nothing", { aliases: { "@fast": [] } }, `aliases.@fast: `],
+    ["an alias of a model that nobody knows", { aliases: { "@fast": ["openai/gpt-5", "openai/gtp-5"] } }, `aliases.@fast[1]: `]
   ])("is refused with the place for %s", ([, modelsFile, place]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(modelsOf({ env: {}, modelsFile }))

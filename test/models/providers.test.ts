@@ -97,6 +97,57 @@ describe.each(ways)("a model of $title", (way) => {
         expect(reply.durationMs).toBeGreaterThanOrEqual(reply.firstTextMs ?? Infinity)
       })))
 
+  it.live.each<[string, Behaviour, string | undefined]>([
+    ["is whole", { kind: "answer", answer: { text: ["One", " two"] } }, undefined],
+    ["reached a limit of tokens", { kind: "answer", answer: { text: ["One", " two"], end: "length" } }, "length"],
+    ["was stopped by a filter", { kind: "answer", answer: { text: ["One", " two"], end: "refused" } }, "content_filter"]
+  ])("says whether an answer %s", ([, behaviour, finishReason]) =>
+    withProvider(way, [behaviour], () =>
+      Effect.gen(function*() {
+        const reply = yield* sampled(id, hi)
+        expect([reply.text, reply.finishReason]).toEqual(["One two", finishReason])
+      })))
+
+  it.live.each<[string, Behaviour, string | undefined]>([
+    ["nothing at all", { kind: "answer", answer: { usage: { input: 20, output: 3 } } }, undefined],
+    ["blanks", { kind: "answer", answer: { text: [" \n"], usage: { input: 20, output: 3 } } }, undefined],
+    ["nothing before its limit", { kind: "answer", answer: { end: "length", usage: { input: 20, output: 3 } } }, "length"]
+  ])("hands on an answer of %s, with its usage", ([, behaviour, finishReason]) =>
+    withProvider(way, [behaviour], () =>
+      Effect.gen(function*() {
+        const reply = yield* sampled(id, hi)
+        expect(reply.text.trim()).toBe("")
+        expect(reply).toMatchObject({ calls: [], usage: { inputTokens: 20, outputTokens: 3 } })
+        expect(reply.finishReason).toBe(finishReason)
+      })))
+
+  it.live.each<[string, Behaviour, string, object]>([
+    ["the connection is lost", { kind: "cut", text: ["Hel", "lo"] }, "the connection was lost", { code: "model_error" }],
+    ["the stream just ends", { kind: "unfinished", text: ["Hel", "lo"] }, "the stream ended without completion", { code: "model_error" }],
+    ["the stream ends in the middle of a word", { kind: "torn", text: ["Hel", "lo"] }, "the stream ended without completion", { code: "model_error" }],
+    ["the provider falls silent", { kind: "silent", text: ["Hel", "lo"] }, "the provider sent nothing for 150 ms", { code: "model_overloaded" }],
+    ["the provider reports an error", { kind: "error", text: ["Hel", "lo"] }, "overloaded", { code: "model_overloaded" }]
+  ])("says after how much its answer broke off, where %s", ([, behaviour, why, expected]) =>
+    withProvider(way, [behaviour], () =>
+      Effect.gen(function*() {
+        const failure = yield* failed(id, hi)
+        expect(failure).toMatchObject({ ...expected, transient: true, unavailable: false })
+        expect(failure.text.toLowerCase()).toMatch(new RegExp(`^the answer broke off after 5 characters: .*${why}`))
+      })))
+
+  it.live("reports what a broken answer has used, as far as the provider has told", () =>
+    withProvider(way, [{ kind: "cut", text: ["Hel"], usage: { input: 20, output: 3 } }, { kind: "answer", answer: { end: "refused", usage: { input: 20, output: 3 } } }], () =>
+      Effect.gen(function*() {
+        const broken = yield* failed(id, hi)
+        // OpenAI's Responses tell at the end, and there was none.
+        if (way.title === "openai") expect(broken.usage).toBeUndefined()
+        else {
+          expect(broken.usage).toMatchObject({ inputTokens: 20 })
+          expect(broken.usage?.estimatedCost).toBeGreaterThan(0)
+        }
+        expect((yield* failed(id, hi)).usage).toMatchObject({ inputTokens: 20, outputTokens: 3, totalTokens: 23 })
+      })))
+
   it.live("asks for parallel calls, and gets its history back as the provider wants it", () =>
     withProvider(way, [twoCalls(way), { kind: "answer", answer: { text: ["done"] } }, { kind: "answer", answer: { text: ["again"] } }], (server) =>
       Effect.gen(function*() {

@@ -42,6 +42,12 @@ describe("the script of a scripted model", () => {
     ])
   })
 
+  it("reads how an answer ends that is not whole", () => {
+    expect(parseScript("/finish length").rounds[0]?.finishReason).toBe("length")
+    expect(parseScript("/finish content_filter").rounds[0]?.finishReason).toBe("content_filter")
+    expect(parseScript("/break 0").rounds[0]?.breakAfter).toBe(0)
+  })
+
   it("reads usage, and the final text over several lines", () => {
     const script = parseScript("/usage 10 20\n/say one\n/say two\r\n/say")
     expect(script.rounds[0]?.usage).toEqual({ inputTokens: 10, outputTokens: 20 })
@@ -50,7 +56,7 @@ describe("the script of a scripted model", () => {
 
   it.each([
     "/call", "/wait", "/wait soon", "/wait 2d", "/wait 90000s", "/chunks", "/chunks 0 10ms", "/chunks 2 x", "/chunks 2 1ms 3",
-    "/fail", "/fail nonsense text", "/fail@ model_error", "/fail@m", "/usage 1", "/usage a b", "/usage 1 2 3", "/usage -1 2", "/unknown", "/"
+    "/finish", "/finish stop", "/break", "/break off", "/break -1", "/fail", "/fail nonsense text", "/fail@ model_error", "/fail@m", "/usage 1", "/usage a b", "/usage 1 2 3", "/usage -1 2", "/unknown", "/"
   ])("fails the round of a step that cannot be read: %s", (line) => {
     const script = parseScript(`/call first\n/then\n${line}`)
     expect(rounds(script)).toBe(2)

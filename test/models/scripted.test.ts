@@ -74,6 +74,31 @@ describe("the scripted models", () => {
         expect(failure.details).toEqual({ targetId: model, formats: ["gif", "webp"] })
       }))
 
+    it.effect("says why its answer is cut, where it is told to", () =>
+      Effect.gen(function*() {
+        expect((yield* sampled(model, promptOf([user("/finish length\n/say once upon")])))).toMatchObject({ text: "once upon", finishReason: "length" })
+        expect((yield* sampled(model, promptOf([user("/say once upon")])))).not.toHaveProperty("finishReason")
+      }))
+
+    it.effect.each<[string, string, string]>([
+      ["/break 4\n/say a😀bcd", "a😀bc", "after 4 characters"], ["/break 1\n/chunks 2\n/say ab", "a", "after 1 character"],
+      ["/break 0\n/say ab", "", "before its first character"]
+    ])("breaks off where it is told to: %j", ([script, said, after]) =>
+      Effect.gen(function*() {
+        const models = yield* Models
+        let text = ""
+        const failure = yield* Effect.flip(models.sample({ modelId: model, prompt: promptOf([user(script)]), onText: (piece) => text += piece }))
+        expect(text).toBe(said)
+        expect(failure).toMatchObject({ code: "model_error", transient: true, unavailable: false, text: `the answer broke off ${after}: the script says so` })
+        expect(failure.usage?.inputTokens).toBeGreaterThan(0)
+      }))
+
+    it.effect("has used for a failure what the script says, and nothing otherwise", () =>
+      Effect.gen(function*() {
+        expect((yield* failed("troupe/scripted-paid", promptOf([user("/usage 1000000 0\n/fail model_error")]))).usage).toEqual({ inputTokens: 1_000_000, outputTokens: 0, totalTokens: 1_000_000, estimatedCost: 1 })
+        expect((yield* failed(model, promptOf([user("/fail model_error")]))).usage).toBeUndefined()
+      }))
+
     it.effect("fails on the named model only, and in the named round only", () =>
       Effect.gen(function*() {
         const script = user("/call a\n/then\n/fail@troupe/scripted model_overloaded busy")

@@ -5,8 +5,11 @@ import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
+import { farewell } from "../../src/cli/farewell.ts"
 import { Child } from "./Child.ts"
 import { devKeyOf } from "./devKey.ts"
+import { processesOf, untilNoneOf } from "./processesOf.ts"
+import { hasScript, onTerminal } from "./script.ts"
 
 const run = promisify(execFile)
 const project = resolve(import.meta.dirname, "..", "..")
@@ -44,6 +47,7 @@ describe("the development server", () => {
   })
   afterAll(async () => {
     await server.end()
+    for (const { pid } of await processesOf(folder)) process.kill(pid, "SIGKILL")
     await rm(folder, { recursive: true, force: true })
   })
 
@@ -56,11 +60,16 @@ describe("the development server", () => {
     assert.strictEqual((await stat(folder)).mode & 0o777, process.getuid?.() === 0 ? 0o710 : 0o700)
   })
 
-  it.skipIf(!hasCurl)("prints a curl line that works as pasted (needs curl)", async () => {
-    const [line] = await server.until(/^curl .*$/m)
-    const { stdout } = await run("sh", ["-c", line])
-    const { thread } = JSON.parse(stdout)
+  it.skipIf(!hasCurl)("prints two lines that work as pasted, and end with the agent's words (needs curl)", async () => {
+    const [lines] = await server.until(/^answer=.*\ncurl .*$/m)
+    const { stdout } = await run("sh", ["-c", lines])
+    const [first = "", ...words] = stdout.trim().split("\n")
+    const { thread } = JSON.parse(first)
+    assert.deepStrictEqual(words, [`"text":"You said: Hello, Troupe"`])
     assert.match(thread.id, /^thr_/)
+    // Refused, they say so too.
+    const refused = await run("sh", ["-c", lines.replaceAll("Bearer ", "Bearer x")])
+    assert.match(refused.stdout, /^\{"error":"unauthenticated",.*\}\nno answer: the line above may say why\n$/)
     const log = await troupe("tail", thread.id, "--once", "-o", "json")
     const types = log.trim().split("\n").map((event) => JSON.parse(event).type)
     assert.deepStrictEqual(types, ["user_message", "assistant_message", "turn_completed"])
@@ -103,6 +112,53 @@ describe("the development server", () => {
     assert.strictEqual(key, before)
     const { threads } = JSON.parse(await troupe("threads", "list", "-o", "json"))
     assert.isAtLeast(threads.length, 1)
+  })
+
+  it("takes all signals of two seconds for one, and a later one for an order to leave at once, with its PostgreSQL", async () => {
+    await troupe("send", "/wait 60s")
+    const first = performance.now()
+    const again = setInterval(() => server.process.kill("SIGINT"), 20)
+    server.process.kill("SIGINT")
+    const code = await server.ended().finally(() => clearInterval(again))
+    const ms = performance.now() - first
+    assert.strictEqual(code, 130, server.output)
+    assert.isAtLeast(ms, 2_000)
+    assert.isBelow(ms, 4_000)
+    await untilNoneOf(folder, 5_000)
+  })
+
+  /** As a person starts it, with output for a person. */
+  const npmStart = async (more: Readonly<Record<string, string>> = {}) => {
+    const terminal = onTerminal("npm start", { cwd: project, env: { ...environment(), TROUPE_LOG_FORMAT: "", ...more } })
+    base = (await terminal.until(/API\s+(http:\S+)/))[1] ?? ""
+    await terminal.until(/^curl /m)
+    assert.isNotEmpty(await processesOf(folder))
+    return terminal
+  }
+
+  it.skipIf(!hasScript)("started by npm in a terminal, leaves nothing behind five seconds after a Ctrl-C, and says what is left to do (needs script of util-linux)", async () => {
+    // Whether the turn that was left at once has been taken up again by now is chance.
+    const terminal = await npmStart({ TROUPE_DRAIN_SECONDS: "3" })
+    terminal.process.stdin?.write("\u0003")
+    await untilNoneOf(folder, 5_000)
+    await terminal.ended()
+    assert.match(terminal.output, /\^C/)
+    assert.match(terminal.output, /^stopped; 1 turn goes on at the next start\r$/m)
+  })
+
+  it.skipIf(!hasScript)("started by npm in a terminal that is closed, drains, and takes its PostgreSQL along (needs script of util-linux)", async () => {
+    const terminal = await npmStart({ TROUPE_DRAIN_SECONDS: "4" })
+    await troupe("send", "/wait 60s")
+    // With script ends the terminal that it made.
+    terminal.process.kill("SIGKILL")
+    // Beyond the moment when a person would be told what is waited for.
+    assert.isAtLeast(await untilNoneOf(folder, 8_000), 2_000)
+    // Given back in order: the last thing of all.
+    assert.isFalse(await stat(join(folder, "server.pid")).then(() => true, () => false))
+  })
+
+  it("counts in its last words", () => {
+    assert.deepStrictEqual([0, 1, 2].map(farewell), ["stopped", "stopped; 1 turn goes on at the next start", "stopped; 2 turns go on at the next start"])
   })
 })
 

@@ -83,7 +83,7 @@ describe("the embedded PostgreSQL", () => {
     await access(join(home, "data", "server.pid")).then(() => assert.fail("the lock was left behind"), () => {})
   })
 
-  it("is taken over by the next server when its own was killed, and there is only one", async () => {
+  it("is taken over by the next server when its own was killed, is the only one, and ends with one that leaves at once", async () => {
     const first = await start()
     await query(first.url, "create table kept (n int); insert into kept values (1)")
     await first.child.end("SIGKILL")
@@ -91,8 +91,8 @@ describe("the embedded PostgreSQL", () => {
     const second = await start()
     assert.strictEqual(second.pid, first.pid)
     assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 1 }])
-    await second.child.end()
-    assert.isFalse(await isAlive(first.pid))
+    await second.child.end("SIGUSR2")
+    await gone(first.pid)
   })
 
   it("recovers what was committed when it was killed along with its server", async () => {

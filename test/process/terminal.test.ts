@@ -1,22 +1,14 @@
 /** The commands that talk to a server: what they send to whom, and what a hostile one gets a terminal to show. */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { execFileSync, spawn } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { generateKey } from "../../src/crypto/apiKey.ts"
 import { Child } from "./Child.ts"
+import { hasScript, onTerminal } from "./script.ts"
 
 const cli = resolve(import.meta.dirname, "../../src/cli.ts")
-/** From util-linux: runs a command on a terminal of its own. */
-const hasScript = (() => {
-  try {
-    return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux")
-  } catch {
-    return false
-  }
-})()
 
 const hostile = "a\u009b31mb\u202ec\u2066d\u001b]0;e\u0007f\u2069"
 const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
@@ -154,22 +146,15 @@ describe("a command", () => {
     })
 
     /** On a terminal of its own: what it shows, once the question was answered. */
-    const onTerminal = async (typed: string) => {
-      const child = spawn("script", ["-qec", `'${process.execPath}' '${cli}' approve thr_1 wait_1`, "/dev/null"], { env: { ...process.env, ...environment() }, stdio: ["pipe", "pipe", "pipe"] })
-      let output = ""
-      let typing = false
-      child.stdout.on("data", (bytes: Buffer) => {
-        output += bytes.toString()
-        if (typing || !output.includes("[y/N]")) return
-        typing = true
-        child.stdin.write(typed)
-      })
-      const code = await new Promise<number | null>((ended) => child.once("close", ended))
-      return { code, output }
+    const answered = async (typed: string) => {
+      const child = onTerminal(`'${process.execPath}' '${cli}' approve thr_1 wait_1`, { env: environment() })
+      await child.until(/\[y\/N\]/)
+      child.process.stdin?.write(typed)
+      return { code: await child.ended(), output: child.output }
     }
 
     it.skipIf(!hasScript)("shows the whole input on a terminal, asks, and sends a yes (needs script of util-linux)", async () => {
-      const { code, output } = await onTerminal("y\r")
+      const { code, output } = await answered("y\r")
       assert.strictEqual(code, 0, output)
       assert.include(output.replaceAll(/\s/g, ""), `${"x".repeat(3_000)}a\\u009b31mb\\u202ec`)
       assert.include(output, `"last": "character"`)
@@ -178,7 +163,7 @@ describe("a command", () => {
     })
 
     it.skipIf(!hasScript).each(["n\r", "\r", "\u0004", "maybe\r"])("takes nothing else for a yes: %j (needs script of util-linux)", async (typed) => {
-      const { code, output } = await onTerminal(typed)
+      const { code, output } = await answered(typed)
       assert.strictEqual(code, 1, output)
       assert.match(output, /Nothing was decided/)
       assert.deepStrictEqual(asked.map(({ method }) => method), ["GET"])

@@ -52,11 +52,11 @@ const missing = (output: string, expected: ReadonlyArray<string>) => {
 
 const mark = (block: number) => `=== end of block ${block} ===`
 
-/** What the server printed, with the line that it says to paste: pasted before the tour stops it. */
-const pasted = `sh -c "$(grep -m 1 '^curl ' "$TROUPE_DATA/server.log")"`
+/** The two lines that the server says to paste: pasted before the tour stops it. */
+const pasted = `sh -c "$(grep -m 1 -A 1 '^answer=' "$TROUPE_DATA/server.log")"`
 
 const tours = [
-  { document: "README.md", what: "the README's tour works as it stands, and so does the line that the server prints", least: 10 },
+  { document: "README.md", what: "the README's tour works as it stands, and so do the lines that the server prints", least: 10 },
   { document: "docs/approvals.md", what: "the tour of approvals works as it stands", least: 8 }
 ]
 
@@ -91,7 +91,7 @@ it.skipIf(!has("bash") || !has("curl")).each(tours)("$what (needs bash and curl)
       const output = parts.get(i) ?? assert.fail(`block ${i} did not end:\n${block}\n${shell.output.slice(from)}`)
       assert.isUndefined(missing(output, expectedIn(block)), `not in the output of\n${block}\nwhich was\n${output}`)
     }
-    assert.match(parts.get(-1) ?? "", /^\s*\{.*"thread":\{"id":"thr_.*"state":"admitted"/s)
+    assert.match(parts.get(-1) ?? "", /^\s*\{.*"thread":\{"id":"thr_.*"state":"admitted".*\n"text":"You said: Hello, Troupe"\n/s)
     assert.strictEqual(code, 0)
     console.log(`the tour of ${document} took ${Math.round((performance.now() - began) / 100) / 10} s`)
   } finally {

@@ -29,6 +29,8 @@ describe("the file of quotas", () => {
     for (const json of [{ defaults: { agents: -1 } }, { defaults: { agents: 1.5 } }, { defaults: { agents: "1" } }, { workspaces: { default: { agents: 1 } } }, { default: {} }, []]) {
       assert.match(yield* refusal(json), /^the quotas file q\.json cannot be used: /)
     }
+    assert.strictEqual(yield* refusal({ default: {}, defaults: { agents: "1" } }), "the quotas file q.json cannot be used: default: unknown field; defaults.agents: expected a number")
+    assert.strictEqual(yield* refusal([]), "the quotas file q.json cannot be used: the file: expected an object")
   }))
 
   it.effect("so is a file that is not there, or no JSON", () => Effect.gen(function*() {

@@ -103,6 +103,8 @@ export interface ServerOptions {
   readonly name?: string
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs?: number
+  /** What TROUPE_PUBLIC_URL would hold. */
+  readonly publicUrl?: string
   readonly leaseTtlMs?: number
   /** Of one workspace; no limit unless told. */
   readonly slots?: SlotLimits
@@ -136,7 +138,7 @@ const services = (url: string, options: ServerOptions) => {
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
   const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, options.schemas ?? Schemas.layer, ThreadReads.layer.pipe(Layer.provide(database)))
-  const hooks = Hooks.layer.pipe(
+  const hooks = Hooks.layer({ publicUrl: options.publicUrl }).pipe(
     Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
     Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { ThreadEvent } from "../../src/domain/event.ts"
+import { ThreadEvent } from "../../src/domain/threadEvent.ts"
 import { sibling, toUuid } from "../../src/domain/ids.ts"
 import { admissionOf, endOf } from "../../src/domain/once.ts"
 import { limits } from "../../src/domain/limits.ts"
@@ -85,7 +85,7 @@ describe("what the API reads of threads", () => {
     assert.deepStrictEqual(events?.map((event) => [event.seq, event.type, event.turnId]), [
       [1, "user_message", t1], [2, "user_message", t1], [3, "turn_completed", t1], [4, "user_message", t2], [5, "user_message", t2], [6, "turn_completed", t2]
     ])
-    assert.deepStrictEqual(events?.[0]?.content, [{ type: "text", text: "a\u0000\ud800ü" }])
+    assert.deepInclude(events?.[0], { content: [{ type: "text", text: "a\u0000\ud800ü" }] })
     assert.strictEqual(new Set(events?.map((event) => event.eventId)).size, 6)
     assert.deepStrictEqual([page?.position, page?.lastSeq, page?.seq], [undefined, 6, 6])
   })))

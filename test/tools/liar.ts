@@ -10,13 +10,14 @@ export interface Asked {
   readonly method: string
   /** Of the message, if it is a request. */
   readonly id: unknown
+  readonly params: unknown
   readonly request: IncomingMessage
 }
 
-/** What it does at its point: with all of the answer in its hands. */
-export type Lie = (response: ServerResponse, asked: Asked) => unknown
+/** What it does at its point: with all of the answer in its hands. `honest` answers as it would otherwise. */
+export type Lie = (response: ServerResponse, asked: Asked, honest: () => unknown) => unknown
 
-const parse = (text: string): { readonly id?: unknown; readonly method?: unknown } => {
+const parse = (text: string): { readonly id?: unknown; readonly method?: unknown; readonly params?: unknown } => {
   const value: unknown = text === "" ? {} : JSON.parse(text)
   return typeof value === "object" && value !== null ? value : {}
 }
@@ -83,11 +84,11 @@ export const startLiar = async (point: string, lie: Lie) => {
   const listener = createServer(async (request, response) => {
     response.on("error", () => {})
     try {
-      const { id, method } = parse(await bodyOf(request))
+      const { id, method, params } = parse(await bodyOf(request))
       const name = request.method === "GET" ? "listen" : typeof method === "string" ? method : "close"
       asked.push(name)
-      const found = { id, method: name, request }
-      if (name === point || point === "*") await lie(response, found)
+      const found = { id, method: name, params, request }
+      if (name === point || point === "*") await lie(response, found, () => honest(response, found))
       else honest(response, found)
     } catch (error) {
       if (!response.destroyed) throw error

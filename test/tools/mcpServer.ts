@@ -26,8 +26,18 @@ export interface TestTool {
   readonly outputSchema?: Fields
   readonly annotations?: { readonly readOnlyHint?: boolean; readonly idempotentHint?: boolean; readonly destructiveHint?: boolean; readonly title?: string }
   /** A text is answered as one text block; an object with `content` as it is; anything else as structuredContent. */
-  readonly run: (input: Fields, call: { readonly signal: AbortSignal }) => unknown
+  readonly run: (input: Fields, call: RunningCall) => unknown
 }
+
+export interface RunningCall {
+  readonly signal: AbortSignal
+  readonly ask: Ask
+  /** Reports progress, where the client has asked for it. */
+  readonly report: (progress: number, more?: { readonly total?: number; readonly message?: string }) => Promise<void>
+}
+
+/** Sends a request to the client, and brings its answer or throws its refusal. */
+export type Ask = (request: { readonly method: "sampling/createMessage" | "elicitation/create"; readonly params: Fields }) => Promise<unknown>
 
 /** One executed call. */
 export interface Executed {
@@ -89,8 +99,14 @@ export interface McpServerOptions {
   readonly era?: Era
   /** Whoever does not bring this token gets 401. */
   readonly token?: string
+  /** The header that the token is brought in, as it is; without it, Authorization as a Bearer. */
+  readonly tokenHeader?: string
   /** Tools a page of tools/list; all on one without it. */
   readonly pageSize?: number
+  /** Status of the answer to a session that it does not know; 404 without it. */
+  readonly unknownSession?: number
+  /** Of one that was here before; any that is free without it. */
+  readonly port?: number
 }
 
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value)
@@ -101,11 +117,12 @@ const resultOf = (value: unknown): CallToolResult => {
   return { content: [{ type: "text", text: JSON.stringify(value) }], ...(isFields(value) && { structuredContent: value }) }
 }
 
-export const startMcpServer = async ({ era = "sessions", pageSize, token, tools: first = usualTools }: McpServerOptions = {}) => {
+export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, token, tokenHeader, tools: first = usualTools, unknownSession = 404 }: McpServerOptions = {}) => {
   const calls: Array<Executed> = []
   let tools = first
   let expected = token
   const requests: Array<string> = []
+  let opened = 0
 
   const protocol = () => {
     const server = new Server({ name: "ledger", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } })
@@ -133,7 +150,11 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
       const onAbort = () => { call.cancelled = true }
       mcpReq.signal.addEventListener("abort", onAbort)
       try {
-        return resultOf(await tool.run(call.input, { signal: mcpReq.signal }))
+        const progressToken = mcpReq._meta?.progressToken
+        const report: RunningCall["report"] = async (progress, more) => {
+          if (progressToken !== undefined) await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, ...more } })
+        }
+        return resultOf(await tool.run(call.input, { signal: mcpReq.signal, report, ask: (request) => mcpReq.send(request) }))
       } finally {
         call.over = true
         mcpReq.signal.removeEventListener("abort", onAbort)
@@ -155,11 +176,18 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
     const id = request.headers["mcp-session-id"]
     const held = typeof id === "string" ? sessions.get(id) : undefined
     if (held !== undefined) return await held.transport.handleRequest(request, response)
-    if (id !== undefined) return void response.writeHead(404).end("no such session")
+    if (id !== undefined) {
+      // The words of the SDK's own examples.
+      const error = { jsonrpc: "2.0", id: null, error: { code: -32000, message: "Bad Request: No valid session ID provided" } }
+      return void response.writeHead(unknownSession, { "content-type": "application/json" }).end(JSON.stringify(error))
+    }
     const server = protocol()
     const transport: NodeStreamableHTTPServerTransport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => { sessions.set(id, { server, transport }) },
+      onsessioninitialized: (id) => {
+        opened++
+        sessions.set(id, { server, transport })
+      },
       onsessionclosed: (id) => { sessions.delete(id) }
     })
     await server.connect(transport)
@@ -168,12 +196,12 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
 
   const listener = createServer((request, response) => {
     requests.push(request.method ?? "")
-    if (expected !== undefined && request.headers.authorization !== `Bearer ${expected}`) {
+    if (expected !== undefined && (tokenHeader === undefined ? request.headers.authorization !== `Bearer ${expected}` : request.headers[tokenHeader] !== expected)) {
       return void response.writeHead(401, { "www-authenticate": `Bearer error="invalid_token"` }).end()
     }
     void (era === "modern" ? serveModern(request, response) : serveSessions(request, response))
   })
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => listener.listen(port, "127.0.0.1", resolve))
   const address = listener.address()
   if (address === null || typeof address === "string") throw new Error("the listener has a port")
 
@@ -184,6 +212,9 @@ export const startMcpServer = async ({ era = "sessions", pageSize, token, tools:
     requests,
     /** Sessions that are open. */
     sessions: () => sessions.size,
+    /** Sessions that were ever opened. */
+    opened: () => opened,
+    port: address.port,
     /** Forgets every session, as a server that has been started again. */
     forgetSessions: async () => {
       const all = [...sessions.values()]

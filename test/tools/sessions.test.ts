@@ -16,7 +16,7 @@ it("belongs to its workspace: another's many toolsets do not end it", async () =
     const opened = await server.runtime.runPromise(Effect.gen(function*() {
       const sessions = yield* Sessions
       const heard: Array<string> = []
-      sessions.onChange((workspace, _, what) => { if (what === "opened") heard.push(workspace) })
+      sessions.onChange((workspace, _toolset, _server, what) => { if (what === "opened") heard.push(workspace) })
       const [theirs, ...many] = servers.map(({ url }) => url)
       const toolsetId = freshId("toolset")
       const use = (workspace: string, id: string, url: string | undefined) => Effect.orDie(sessions.use(workspace, id, { url: url ?? "" }, (session) => session.list))

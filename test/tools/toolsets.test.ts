@@ -64,6 +64,28 @@ describe.each(["sessions", "modern"] as const)("a call of a tool (%s)", (era) =>
     assert.deepStrictEqual(await call("blocks"), { output: [{ type: "text", text: "one" }, { type: "text", text: "two" }] })
   }))
 
+  it("keeps what its tool says beside the output: other blocks, their annotations, _meta; of an image without room, that it was there", within(era, async ({ call }) => {
+    const picture = { type: "image", mimeType: "image/png", data: "AAAA", annotations: { audience: ["user"], priority: 0.5 } }
+    const seen = [{ type: "text", text: "As a picture:" }, picture]
+    assert.deepStrictEqual(await call("shown"), { output: { sum: 5 }, beside: { content: seen, meta: { "example.com/cost": 3 } } })
+    const noted = { type: "text", text: "five", annotations: { priority: 1 } }
+    assert.deepStrictEqual(await call("noted"), { output: "five", beside: { content: [noted] } })
+    assert.deepStrictEqual(await call("large"), {
+      output: [{ type: "text", text: "large" }, { type: "image", mimeType: "image/png", truncated: true, bytes: 300_000 }]
+    })
+  }, {
+    tools: [
+      {
+        name: "shown", outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] }, run: () => ({
+          structuredContent: { sum: 5 }, _meta: { "example.com/cost": 3 },
+          content: [{ type: "text", text: "As a picture:" }, { type: "image", mimeType: "image/png", data: "AAAA", annotations: { audience: ["user"], priority: 0.5 } }]
+        })
+      },
+      { name: "noted", run: () => ({ content: [{ type: "text", text: "five", annotations: { priority: 1 } }] }) },
+      { name: "large", run: () => ({ content: [{ type: "text", text: "large" }, { type: "image", mimeType: "image/png", data: Buffer.alloc(300_000).toString("base64") }] }) }
+    ]
+  }))
+
   it("brings its id as idempotency key, in the message and in the header, and its input as it is", within(era, async ({ call, mcp }) => {
     const input = { text: "é\u0000\ud83d\ude00" }
     assert.deepStrictEqual(await call("echo", input, "call_7"), { output: input.text })
@@ -108,6 +130,15 @@ describe.each(["sessions", "modern"] as const)("a call of a tool (%s)", (era) =>
     }))
     await eventually(() => mcp.calls[0]?.cancelled === true, "the call is cancelled")
   }))
+
+  it("keeps a structure whose image is too large without its bytes, which it says in words", within(era, async ({ call }) => {
+    const { beside, output } = await call("photo")
+    assert.deepStrictEqual(output, { content: [{ type: "image", mimeType: "image/png", data: "[image, image/png, 240000 bytes]" }] })
+    assert.deepStrictEqual(beside, { content: [{ type: "image", mimeType: "image/png", truncated: true, bytes: 240_000 }] })
+  }, { tools: [{ name: "photo", run: () => {
+    const content = [{ type: "image", mimeType: "image/png", data: Buffer.alloc(240_000).toString("base64") }]
+    return { content, structuredContent: { content } }
+  } }] }))
 
   it("is one of many at once, each with its own answer, over one session", within(era, async ({ call, mcp }) => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => call("add", { a: i, b: i })))
@@ -180,21 +211,40 @@ describe("a session with a server", () => {
     await close()
   })
 
-  it("says nowhere again what token it was asked with, whatever the server does with it", async () => {
+  it("brings the secret in the header that its connection names, as it is, and nothing in Authorization", async () => {
+    const [first, second] = ["first-key-0001", "second-key-0002"]
+    const connection = await server.alpha.post("/v1/connections", {
+      provider: "p", name: "C", secret: { apiKey: first }, allowedHosts: ["127.0.0.1"], header: "X-API-Key"
+    })
+    const connectionId = connection.body.connection.id
+    const { call, close, mcp, read } = await world("sessions", { token: first, tokenHeader: "x-api-key" }, { connectionId })
+    assert.strictEqual((await read()).status, "ready")
+    assert.deepStrictEqual(await call("read"), { output: "read" })
+    assert.strictEqual(mcp.calls[0]?.authorization, null)
+    mcp.expect(second)
+    assert.strictEqual((await server.alpha.patch(`/v1/connections/${connectionId}`, { secret: { apiKey: second } })).status, 200)
+    assert.deepStrictEqual(await call("read"), { output: "read" })
+    await close()
+  })
+
+  it.each([{}, { header: "X-API-Key" }])("says nowhere again what secret it was asked with, whatever the server does with it (%j)", async (named) => {
     const token = "third-token-0003"
-    const connection = await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, allowedHosts: ["127.0.0.1"] })
+    const connection = await server.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, allowedHosts: ["127.0.0.1"], ...named })
     const repeats = `I was asked with Bearer ${token}.`
     const tools: ReadonlyArray<TestTool> = [
       { name: "tell", description: repeats, run: () => repeats },
-      { name: "deep", run: () => ({ content: [{ type: "text", text: "see" }], structuredContent: { headers: [{ [token]: { authorization: `Bearer ${token}` } }] } }) },
+      { name: "deep", run: () => ({ content: [{ type: "text", text: repeats }], _meta: { asked: repeats }, structuredContent: { headers: [{ [token]: { authorization: `Bearer ${token}` } }] } }) },
       { name: "fails", run: () => ({ isError: true, content: [{ type: "text", text: repeats }] }) },
       { name: "throws", run: () => { throw new Error(repeats) } }
     ]
-    const { call, close, find } = await world("sessions", { token, tools }, { connectionId: connection.body.connection.id })
+    const { call, close, find } = await world("sessions", { token, tools, ..."header" in named && { tokenHeader: "x-api-key" } }, { connectionId: connection.body.connection.id })
     const hidden = "I was asked with Bearer [secret]."
     assert.strictEqual((await find("tell")).description, hidden)
     assert.deepStrictEqual(await call("tell"), { output: hidden })
-    assert.deepStrictEqual(await call("deep"), { output: { headers: [{ "[secret]": { authorization: "Bearer [secret]" } }] } })
+    assert.deepStrictEqual(await call("deep"), {
+      output: { headers: [{ "[secret]": { authorization: "Bearer [secret]" } }] },
+      beside: { content: [{ type: "text", text: hidden }], meta: { asked: hidden } }
+    })
     assert.deepStrictEqual(await call("fails"), { failure: { code: "tool_error", text: hidden } })
     const thrown = await call("throws")
     assert.ok("failure" in thrown && thrown.failure?.text.includes("[secret]") === true && !JSON.stringify(thrown).includes(token), JSON.stringify(thrown))

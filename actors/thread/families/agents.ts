@@ -43,7 +43,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
         ...(by.identity === undefined ? {} : { identity: by.identity })
       }
     }).pipe(Effect.match({
-      onSuccess: ({ text, usage }): ToolOutcome => ({ output: { threadId, text }, usage }),
+      onSuccess: ({ finishReason, text, usage }): ToolOutcome => ({ output: { threadId, text, ...(finishReason === undefined ? {} : { finishReason }) }, usage }),
       onFailure: ({ usage, why }): ToolOutcome => ({ ...toolError(`The agent's turn in ${threadId} ${why}`), ...(usage === undefined ? {} : { usage }) })
     }))
   })
@@ -93,7 +93,8 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
       builtIn({
         name: "agents.ask",
         description: "Asks another agent one question, or gives it one task, and waits for its answer. It knows nothing of this conversation: "
-          + "say all that it needs. It works in a thread of its own, with its own tools. Answers its final text and the id of that thread.",
+          + "say all that it needs. It works in a thread of its own, with its own tools. Answers its final text and the id of that thread; "
+          + "with finishReason length or content_filter, the text was cut.",
         input: Schema.Struct({
           agentId,
           message: Schema.String.check(nonBlank, maxBytes(limits.userTextBytes)).annotate({ description: "The question or task, complete in itself." })

@@ -6,6 +6,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { ToolReveal } from "../../../src/domain/event.ts"
+import { wordsOf } from "../../../src/domain/problems.ts"
 import type { DatabaseUnavailable } from "../../../src/store/Database.ts"
 import { cutOutput } from "../../../src/tools/output.ts"
 import type { Unreachable } from "../../Actor.ts"
@@ -63,7 +64,7 @@ export const builtIn = <Input>({ asksAgent = false, description, idempotent, inp
       decode(given).pipe(
         Effect.matchEffect({
           // What JSON Schema has no word for.
-          onFailure: ({ message }) => Effect.succeed<ToolOutcome>({ failure: { code: "tool_input_invalid", text: message } }),
+          onFailure: ({ issue }) => Effect.succeed<ToolOutcome>({ failure: { code: "tool_input_invalid", text: wordsOf(issue, "the input") } }),
           onSuccess: (input) => run(by, input, toolCallId)
         }),
         Effect.catch(() => Effect.succeed(notNow)),

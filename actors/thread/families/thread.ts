@@ -5,7 +5,7 @@
  *     put others in the place of, nor what a client answered before it was judged, nor what a hook said to people.
  */
 import { Effect, Schema } from "effect"
-import { ThreadEvent } from "../../../src/domain/event.ts"
+import { AnyEvent } from "../../../src/domain/event.ts"
 import { limits } from "../../../src/domain/limits.ts"
 import { Principal } from "../../../src/domain/principal.ts"
 import { ThreadPatch } from "../../../src/domain/threadInput.ts"
@@ -32,7 +32,7 @@ const usualEvents = 20
 const eventBytes = 8 * 1024
 const pageBytes = 64 * 1024
 
-const readEvent = Schema.decodeUnknownSync(ThreadEvent)
+const readEvent = Schema.decodeUnknownSync(AnyEvent)
 
 const readResult = Schema.decodeUnknownSync(Schema.Struct({ outcome: Schema.String, by: Schema.optionalKey(Principal) }))
 

@@ -1,9 +1,13 @@
 /** Why an MCP server brought no result: one type, for what the SDK, the guarded client and the protocol throw. */
 import { OAuthClientFlowError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client"
-import { Data } from "effect"
+import { Data, Effect } from "effect"
 import { asOutboundFailure, type OutboundReason } from "../../outbound/OutboundFailure.ts"
+import { rpcErrorOf, saysGone } from "./refusal.ts"
+import { unsupported, unsupportedVersion, wantsInput } from "./unsupported.ts"
 
 export type McpReason =
+  /** This node could not ask: nothing is known of the server. Nothing was carried out. */
+  | "unasked"
   /** There is no server, or none that serves now. Nothing was carried out. */
   | "unreachable"
   /** The credential is missing, wrong or not enough. Nothing was carried out. */
@@ -21,10 +25,22 @@ export type McpReason =
 
 export class McpFailure extends Data.TaggedError("McpFailure")<{
   readonly reason: McpReason
-  /** For people. Of a server's own words only what `refused` says. */
+  /** For people. Of a server's own words only what an error of the protocol says. */
   readonly message: string
   readonly rpcCode?: number
+  /** Of the HTTP answer, if it was one that failed. */
+  readonly status?: number
+  /** There was no session to ask in: whatever the reason, nothing was carried out. */
+  readonly opening?: true
 }> {}
+
+/** The same failure, but for what is said here. */
+export const changed = (
+  { message, opening, reason, rpcCode, status }: McpFailure, change: { readonly reason?: McpReason; readonly message?: string; readonly opening?: true }
+) =>
+  new McpFailure({
+    reason, message, ...(rpcCode !== undefined && { rpcCode }), ...(status !== undefined && { status }), ...(opening && { opening }), ...change
+  })
 
 /** Stands in for an answer that never comes, in the one place where the SDK would wait on for it. */
 export const lost = Symbol("lost")
@@ -39,16 +55,26 @@ const outbound: { readonly [R in OutboundReason]: McpReason } = {
   protocol: "lost"
 }
 
-const ofStatus = (status: number): McpFailure => {
-  const answered = (reason: McpReason) => new McpFailure({ reason, message: `the server answered with HTTP ${status}` })
-  if (status === 401 || status === 403) return answered("unauthorized")
-  if (status === 404) return answered("session")
+const said = (text: string) => text.length <= 2000 ? text : `${text.slice(0, 2000)}…`
+
+const reasonOf = (error: SdkHttpError): McpReason => {
+  const { status } = error
+  if (status === 401 || status === 403) return "unauthorized"
   // Those two say that it was not begun. Of another 5xx nobody knows how far it came.
-  if (status === 429 || status === 503) return answered("unreachable")
-  return answered(status >= 500 ? "lost" : "refused")
+  if (status === 429 || status === 503) return "unreachable"
+  if (status >= 500) return "lost"
+  return saysGone(error) ? "session" : "refused"
 }
 
-const said = (text: string) => text.length <= 2000 ? text : `${text.slice(0, 2000)}…`
+const ofHttp = (error: SdkHttpError) => {
+  const { status } = error
+  const rpc = rpcErrorOf(error.data["text"])?.error
+  const words = rpc && (unsupported(rpc.data) ?? rpc.message)
+  return new McpFailure({
+    reason: reasonOf(error), status, ...(rpc !== undefined && { rpcCode: rpc.code }),
+    message: `the server answered with HTTP ${status}${words ? `: ${said(words)}` : ""}`
+  })
+}
 
 const ofSdk = (error: SdkError): McpFailure => {
   switch (error.code) {
@@ -59,7 +85,7 @@ const ofSdk = (error: SdkError): McpFailure => {
     case SdkErrorCode.NotConnected:
       return new McpFailure({ reason: "session", message: "the session has ended" })
     case SdkErrorCode.UnsupportedResultType:
-      return new McpFailure({ reason: "refused", message: "the tool asks for input that this server cannot give" })
+      return new McpFailure({ reason: "refused", message: wantsInput })
     default:
       return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
   }
@@ -79,14 +105,19 @@ export const mcpFailure = (error: unknown): McpFailure => {
   if (thrown !== undefined) return thrown
   const network = asOutboundFailure(error)
   if (network !== undefined) return new McpFailure({ reason: outbound[network.reason], message: network.message })
-  if (error instanceof UnauthorizedError || error instanceof OAuthClientFlowError) return ofStatus(401)
-  if (error instanceof SdkHttpError) return ofStatus(error.status)
+  if (error instanceof UnauthorizedError || error instanceof OAuthClientFlowError) return new McpFailure({ reason: "unauthorized", message: "the server answered with HTTP 401", status: 401 })
+  if (error instanceof SdkHttpError) return ofHttp(error)
   if (error instanceof ProtocolError) {
     return error.data === lost
       ? new McpFailure({ reason: "lost", message: "the connection ended without an answer" })
-      : new McpFailure({ reason: "refused", message: said(error.message), rpcCode: error.code })
+      : new McpFailure({ reason: "refused", message: unsupported(error.data) ?? said(error.message), rpcCode: error.code })
   }
+  const version = unsupportedVersion(error)
+  if (version !== undefined) return new McpFailure({ reason: "unreachable", message: version })
   if (error instanceof SdkError) return ofSdk(error)
   if (error instanceof Error && error.message === "Not connected") return new McpFailure({ reason: "session", message: "the session has ended" })
   return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
 }
+
+/** Work of the SDK, whose signal interruption aborts. */
+export const attempt = <A>(work: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: work, catch: mcpFailure })

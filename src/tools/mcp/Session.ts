@@ -4,22 +4,35 @@
  * N1. Whatever the server does, opening, listing and closing end within their time.
  * N2. The SDK compiles no schema and repeats no word of the server: both are ours to do.
  * N3. A change that the server announces is told once it has happened; nothing is asked again for it here.
+ * N4. A request of the server for what Troupe does not give is refused in words, which a call that fails for it repeats.
  */
 import { type CallToolResult, Client, type ListToolsResult } from "@modelcontextprotocol/client"
 import { Effect, Schedule } from "effect"
 import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { ownName } from "../catalogue.ts"
-import type { Tool } from "../Tool.ts"
+import type { Progress, Tool } from "../Tool.ts"
 import type { Offers } from "./listing.ts"
-import { McpFailure, mcpFailure } from "./McpFailure.ts"
-import { McpTransport, type TransportOptions } from "./transport.ts"
+import { attempt, McpFailure } from "./McpFailure.ts"
+import { isOldTransport, speaksOldTransport } from "./oldTransport.ts"
+import { mostMs } from "./patience.ts"
+import { runAsTask } from "./tasks.ts"
+import { answerWithin, McpTransport, type TransportOptions } from "./transport.ts"
+import { makeWanted } from "./wanted.ts"
 
 export interface Session {
   /** What the server offers now. */
   readonly list: Effect.Effect<Offers, McpFailure>
-  /** One call. Interruption cancels it, at the server too. */
-  readonly call: (tool: Tool, input: unknown, toolCallId: string) => Effect.Effect<CallToolResult, McpFailure>
+  /** One call. Interruption cancels it, at the server too. `progressed` hears of each report of its server. */
+  readonly call: (tool: Tool, input: unknown, toolCallId: string, progressed: (progress: Progress) => void) => Effect.Effect<CallToolResult, McpFailure>
+}
+
+/** Who hears what becomes of a session. */
+export interface SessionListener {
+  /** The server has announced another list of tools. */
+  readonly onToolsChanged: () => void
+  /** A call has failed after the server had asked for what Troupe does not give: in words. */
+  readonly onWanted: (words: string) => void
 }
 
 const identity = { name: "troupe", version: "1" }
@@ -30,8 +43,6 @@ const listenAgain = Schedule.spaced("30 seconds")
 
 /** The SDK has no schema to compile: it is given none (N2). */
 const noValidator = { getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: "not judged here" }) }
-
-const attempt = <A>(work: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: work, catch: mcpFailure })
 
 const within = <A>(ms: number, what: string) => (work: Effect.Effect<A, McpFailure>) =>
   Effect.timeoutOrElse(work, { duration: ms, orElse: () => Effect.fail(new McpFailure({ reason: "timeout", message: `${what} within ${ms} ms` })) })
@@ -51,23 +62,39 @@ const keepListening = (client: Client) =>
     await subscription.closed
   }).pipe(Effect.ignore, Effect.repeat(listenAgain))
 
-export const openSession = Effect.fnUntraced(function*(options: TransportOptions, onToolsChanged?: () => void) {
+/** Whether the server, which does not take what it is sent, takes it by the transport of before. */
+const toldOld = (options: TransportOptions, failure: McpFailure) => {
+  const { reason, status } = failure
+  const doubtful = status !== undefined && status < 500 && (reason === "session" || reason === "refused")
+  return Effect.flatMap(doubtful ? isOldTransport(options) : Effect.succeed(false), (old) =>
+    Effect.fail(old ? new McpFailure({ reason: "unreachable", message: speaksOldTransport }) : failure))
+}
+
+export const openSession = Effect.fnUntraced(function*(options: TransportOptions, listener?: SessionListener) {
   const client = new Client(identity, {
     versionNegotiation: { mode: "auto" },
     inputRequired: { autoFulfill: false },
     jsonSchemaValidator: noValidator
   })
-  if (onToolsChanged !== undefined) client.setNotificationHandler("notifications/tools/list_changed", onToolsChanged)
+  if (listener !== undefined) client.setNotificationHandler("notifications/tools/list_changed", listener.onToolsChanged)
+  const wanted = makeWanted((words) => listener?.onWanted(words))
+  client.fallbackRequestHandler = wanted.refuse
 
   yield* Effect.acquireRelease(
     Effect.sync(() => new McpTransport(options)),
     (transport) => close(client, transport)
   ).pipe(Effect.flatMap((transport) =>
-    attempt((signal) => client.connect(transport, { timeout: limits.mcpProbeMs, signal })).pipe(within(limits.mcpProbeMs, "no session"))
+    attempt((signal) => client.connect(transport, { timeout: limits.mcpProbeMs, signal })).pipe(
+      within(limits.mcpProbeMs, "no session"),
+      Effect.catch((failure) => toldOld(options, failure))
+    )
   ))
-  if (onToolsChanged !== undefined && client.getProtocolEra() === "modern" && client.getServerCapabilities()?.tools?.listChanged === true) {
+  if (listener !== undefined && client.getProtocolEra() === "modern" && client.getServerCapabilities()?.tools?.listChanged === true) {
     yield* Effect.forkScoped(keepListening(client))
   }
+
+  const tasks = client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+  const scope = yield* Effect.scope
 
   const pages = async (signal: AbortSignal): Promise<Offers> => {
     const offers: ListToolsResult["tools"] = []
@@ -77,30 +104,35 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
         { method: "tools/list", ...(cursor !== undefined && { params: { cursor } }) }, { signal, timeout: limits.mcpProbeMs }
       )
       offers.push(...tools)
-      if (nextCursor === undefined) return { offers, complete: true }
+      if (nextCursor === undefined) return { offers, complete: true, tasks }
       cursor = nextCursor
     }
-    return { offers, complete: false }
+    return { offers, complete: false, tasks }
   }
+
+  const plainCall = (tool: Tool, input: unknown, toolCallId: string, progressed: (progress: Progress) => void) =>
+    attempt((signal) => client.callTool({
+      name: ownName(tool),
+      ...(isJsonObject(input) && { arguments: input }),
+      _meta: { "troupe/toolCallId": toolCallId }
+    }, {
+      signal,
+      // Whoever calls gives up sooner: no result, no progress.
+      timeout: mostMs(tool.timeoutMs) + 1_000,
+      onprogress: ({ message, progress, total }) => progressed({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
+      headers: { "idempotency-key": toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
+      // Of its input schema the SDK reads which arguments travel as headers too.
+      toolDefinition: { name: ownName(tool), inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" } }
+    }))
 
   const session: Session = {
     list: Effect.suspend(() =>
       client.getServerCapabilities()?.tools === undefined
-        ? Effect.succeed({ offers: [], complete: true, note: "the server offers no tools" })
+        ? Effect.succeed({ offers: [], complete: true, tasks, note: "the server offers no tools" })
         : attempt(pages).pipe(within(limits.mcpProbeMs, "no list of tools"))),
 
-    call: (tool, input, toolCallId) =>
-      attempt((signal) => client.callTool({
-        name: ownName(tool),
-        ...(isJsonObject(input) && { arguments: input }),
-        _meta: { "troupe/toolCallId": toolCallId }
-      }, {
-        signal,
-        timeout: tool.timeoutMs,
-        headers: { "idempotency-key": toolCallId },
-        // Of its input schema the SDK reads which arguments travel as headers too.
-        toolDefinition: { name: ownName(tool), inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" } }
-      }))
+    call: (tool, input, toolCallId, progressed) =>
+      wanted.during(tool.execution === undefined ? plainCall(tool, input, toolCallId, progressed) : runAsTask(client, scope, tool, input, toolCallId))
   }
   return session
 })

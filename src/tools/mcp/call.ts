@@ -4,13 +4,15 @@
  * Q1. Tried a second time, in a new session, only where the first was not carried out, or where the tool says of itself
  *     that a second time does no harm.
  * Q2. Where nobody can know whether it was carried out, that is what is said: tool_outcome_unknown.
- * Q3. A result that came in time is not late for having to wait until it is checked.
+ * Q3. All attempts together have the tool's time, which progress begins anew (`patience.ts`). A result that came in time is not late for having to wait until it is checked.
  */
 import { Effect } from "effect"
-import { mayRunAgain, type Tool, type ToolOutcome } from "../Tool.ts"
+import { mayRunAgain, type Progress, type Tool, type ToolOutcome } from "../Tool.ts"
 import { ownName } from "../catalogue.ts"
 import type { McpFailure } from "./McpFailure.ts"
 import { failed, outcomeOf } from "./outcome.ts"
+import { patiently } from "./patience.ts"
+import { tellingOf } from "./progress.ts"
 import type { Schemas } from "../Schemas.ts"
 import type { Server, Sessions } from "./Sessions.ts"
 
@@ -20,14 +22,22 @@ export interface Call {
   readonly server: Server
   readonly input: unknown
   readonly toolCallId: string
+  /** Hears how its last try ended: by a failure, or by an answer. */
+  readonly onTried?: (failure: McpFailure | undefined) => void
+  /** Told of what its server reports, now and then. */
+  readonly progressed?: ((progress: Progress) => void) | undefined
 }
 
 /** Of the protocol: "method not found" and "invalid params", which servers answer for a tool that they do not have. */
 const unknownTool = new Set([-32601, -32602])
 
-const isAgain = ({ reason }: McpFailure, tool: Tool) => reason === "session" || reason === "lost" && mayRunAgain(tool)
+const isAgain = ({ opening, reason }: McpFailure, tool: Tool) => reason === "session" || reason === "lost" && (opening === true || mayRunAgain(tool))
 
-const outcomeOfFailure = ({ message, reason }: McpFailure, tool: Tool): ToolOutcome => {
+/** A server answers so where there is nothing, or nothing any more; with another 4xx, in a new session too, it does not like the call. */
+const isAway = (status: number | undefined) => status === undefined || status === 404 || status === 410
+
+const outcomeOfFailure = ({ message, opening, reason, status }: McpFailure, tool: Tool): ToolOutcome => {
+  if (opening === true && reason !== "unauthorized") return failed("toolset_unreachable", message)
   switch (reason) {
     case "unauthorized":
       return failed("toolset_unauthorized", message)
@@ -37,9 +47,11 @@ const outcomeOfFailure = ({ message, reason }: McpFailure, tool: Tool): ToolOutc
       return mayRunAgain(tool)
         ? failed("toolset_unreachable", message)
         : failed("tool_outcome_unknown", `${message}: the tool may or may not have done its work`)
+    case "unasked":
     case "unreachable":
-    case "session":
       return failed("toolset_unreachable", message)
+    case "session":
+      return failed(isAway(status) ? "toolset_unreachable" : "tool_error", message)
     case "refused":
     case "broken":
       return failed("tool_error", message)
@@ -47,8 +59,9 @@ const outcomeOfFailure = ({ message, reason }: McpFailure, tool: Tool): ToolOutc
 }
 
 export const callTool = (sessions: Sessions["Service"], schemas: Schemas["Service"], call: Call): Effect.Effect<ToolOutcome> => {
-  const { input, server, tool, toolCallId, workspace } = call
-  const once = sessions.use(workspace, tool.toolsetId, server, (session) => session.call(tool, input, toolCallId))
+  const { input, onTried = () => {}, progressed = () => {}, server, tool, toolCallId, workspace } = call
+  const once = (report: (progress: Progress) => void) =>
+    sessions.use(workspace, tool.toolsetId, server, (session) => session.call(tool, input, toolCallId, report))
 
   /** A server that says no may simply not have the tool any more: its list tells. */
   const isGone = sessions.use(workspace, tool.toolsetId, server, (session) => session.list).pipe(
@@ -56,14 +69,24 @@ export const callTool = (sessions: Sessions["Service"], schemas: Schemas["Servic
     Effect.catch(() => Effect.succeed(false))
   )
 
-  return once.pipe(
-    Effect.catchIf((failure) => isAgain(failure, tool), () => once),
+  /** Yields the check of the answer, to be made when the call's time counts no longer (Q3). */
+  const attempts = (report: (progress: Progress) => void) => once(report).pipe(
+    Effect.catchIf((failure) => isAgain(failure, tool), () => once(report)),
+    Effect.tapError((failure) => Effect.sync(() => onTried(failure))),
+    Effect.tap(() => Effect.sync(() => onTried(undefined))),
     Effect.map((result) => outcomeOf(schemas, workspace, result, tool)),
     Effect.catch((failure) =>
       failure.rpcCode !== undefined && unknownTool.has(failure.rpcCode)
         ? Effect.map(isGone, (gone) => Effect.succeed(gone ? failed("tool_not_found", "the toolset's server does not have this tool any more") : outcomeOfFailure(failure, tool)))
-        : Effect.succeed(Effect.succeed(outcomeOfFailure(failure, tool)))),
-    Effect.timeoutOrElse({ duration: tool.timeoutMs, orElse: () => Effect.succeed(Effect.succeed(failed("tool_timeout", `no result within ${tool.timeoutMs} ms`))) }),
-    Effect.flatten
+        : Effect.succeed(Effect.succeed(outcomeOfFailure(failure, tool))))
   )
+
+  return Effect.suspend(() => {
+    const telling = tellingOf(progressed)
+    const inTime = patiently(tool.timeoutMs, (renew) => attempts((progress) => {
+      renew()
+      telling.report(progress)
+    }), (why) => Effect.succeed(Effect.succeed(failed("tool_timeout", why))))
+    return Effect.flatten(Effect.ensuring(inTime, Effect.sync(telling.end)))
+  })
 }

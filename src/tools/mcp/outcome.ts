@@ -2,12 +2,15 @@
  * How a call ended, from the answer of its tool.
  *
  * The output is `structuredContent`, or else the text of a single text block, or else the array of content blocks. A
- * tool with an output schema must answer with `structuredContent` that fits it.
+ * tool with an output schema must answer with `structuredContent` that fits it. What the output does not say, other
+ * blocks, their annotations, `_meta`, is kept beside it, as far as there is room.
  */
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { nestsDeeper } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
+import { besideOf } from "./beside.ts"
+import { encodedBytes, fitBlocks, isBlocks, nameBytes } from "../blocks.ts"
 import { cutOutput } from "../output.ts"
 import type { Schemas } from "../Schemas.ts"
 import type { Tool, ToolFailureCode, ToolOutcome } from "../Tool.ts"
@@ -28,6 +31,13 @@ const outputOf = ({ content, structuredContent }: CallToolResult): unknown => {
   return only?.type === "text" && more.length === 0 ? only.text : content
 }
 
+/** An image gives way before a text does, and in a structure that repeats it to its name: half of its bytes say nothing. */
+const lighter = (output: unknown, { content }: CallToolResult) => {
+  if (isBlocks(output)) return fitBlocks(output, limits.toolOutputBytes) ?? output
+  if (content.every(({ type }) => type === "text") || encodedBytes(output) <= limits.toolOutputBytes) return output
+  return nameBytes(output, content.map((block) => ({ ...block }))).value
+}
+
 export const outcomeOf = Effect.fnUntraced(function*(
   schemas: Schemas["Service"], workspace: string, result: CallToolResult, { outputSchema }: Pick<Tool, "outputSchema">
 ): Effect.fn.Return<ToolOutcome> {
@@ -42,5 +52,7 @@ export const outcomeOf = Effect.fnUntraced(function*(
     )
     if (problem !== undefined) return failed("tool_error", problem)
   }
-  return { output: cutOutput(output) }
+  const kept = cutOutput(lighter(output, result))
+  const beside = besideOf(result, output, () => limits.toolOutputBytes - encodedBytes(kept))
+  return { output: kept, ...(beside !== undefined && { beside }) }
 })

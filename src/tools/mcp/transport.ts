@@ -8,24 +8,28 @@
  * P5. Time and bytes of each exchange are capped: of a call as a call needs it, of listening as a long wait does.
  */
 import {
-  isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse, type JSONRPCMessage, ProtocolErrorCode, StreamableHTTPClientTransport
+  isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse, type JSONRPCMessage, ProtocolErrorCode, SdkHttpError, StreamableHTTPClientTransport
 } from "@modelcontextprotocol/client"
 import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
 import type { Reach } from "../../outbound/urls.ts"
 import { hide } from "./hide.ts"
 import { lost } from "./McpFailure.ts"
+import { refusalOf } from "./refusal.ts"
 
 /** A server that has answered ends its stream by itself, and the connection can be used again: given that much time. */
 const endMs = 1_000
 const reopenMs = 2_000
 
-const ofCall: FetchLimits = { headerTimeoutMs: limits.mcpCallMs + 5_000, bodyTimeoutMs: limits.mcpCallMs + 5_000, maxBytes: 4 * 1024 * 1024 }
+/** Of an exchange that ends by itself within that time. */
+const ofCall = (ms: number): FetchLimits => ({ headerTimeoutMs: ms + 5_000, bodyTimeoutMs: ms + 5_000, maxBytes: 4 * 1024 * 1024 })
 const ofListening: FetchLimits = { headerTimeoutMs: 10_000, bodyTimeoutMs: 600_000, maxBytes: 1024 * 1024 }
 
 /** What a request is sent with. Asked for each time: a secret that was replaced is not used again. */
 export interface Credential {
   readonly token?: string
+  /** Takes the token as it is; without it, it is the Authorization header's, as a Bearer. */
+  readonly header?: string
   readonly reach?: Reach
 }
 
@@ -40,6 +44,8 @@ const listens = (method: string | undefined, headers: Headers) => method === "GE
 
 /** On its way to `fetch` only: tells it which request it is sending. */
 const mark = "x-troupe-request"
+/** The same: for how many milliseconds its answer is waited for, where that is not the usual time. */
+export const answerWithin = "x-troupe-within"
 
 type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1]
 
@@ -57,15 +63,17 @@ export class McpTransport extends StreamableHTTPClientTransport {
     const secrets = new Set<string>()
     super(new URL(url), {
       fetch: async (url, init) => {
-        const { reach, token } = await credential()
+        const { header, reach, token } = await credential()
         const headers = new Headers(init?.headers)
         const marked = headers.get(mark)
-        headers.delete(mark)
+        const ms = Number(headers.get(answerWithin) ?? limits.mcpCallMs.usual)
+        for (const name of [mark, answerWithin]) headers.delete(name)
         if (token !== undefined) {
-          headers.set("authorization", `Bearer ${token}`)
+          if (header === undefined) headers.set("authorization", `Bearer ${token}`)
+          else headers.set(header, token)
           secrets.add(token)
         }
-        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall), reach })(url, { ...init, headers })
+        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall(ms)), reach })(url, { ...init, headers })
         if (marked !== null && response.ok && response.headers.get("content-type")?.startsWith("text/event-stream")) streaming.add(marked)
         return response
       },
@@ -97,6 +105,15 @@ export class McpTransport extends StreamableHTTPClientTransport {
   }
 
   override async send(message: JSONRPCMessage, options: SendOptions = {}) {
+    const inSession = this.sessionId !== undefined
+    try {
+      return await this.#send(message, options)
+    } catch (error) {
+      throw error instanceof SdkHttpError ? refusalOf(error, { id: isJSONRPCRequest(message) ? message.id : undefined, inSession, secrets: this.#secrets }) : error
+    }
+  }
+
+  async #send(message: JSONRPCMessage, options: NonNullable<SendOptions>) {
     if (!isJSONRPCRequest(message)) {
       try {
         return await super.send(message, options)

@@ -17,6 +17,7 @@ import type { Workspace } from "../Cluster.ts"
 import type { Fault, Scene } from "../experiment.ts"
 import { guardProcess } from "../guarded.ts"
 import type { AttackerOptions, AttackerReport } from "../hostile/attacker.ts"
+import type { BurnerOptions } from "../hostile/burner.ts"
 import { dearPattern, hookTest, type Tally, type Target } from "../hostile/attacks.ts"
 import { quantile } from "../measures.ts"
 import { Neighbours } from "../Neighbours.ts"
@@ -153,6 +154,8 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   const { ms: revoked, status } = await revokedPoll(some(other), node, [...history.threads.keys()][0] ?? "")
   const over = performance.now()
   const loopP99 = await inspected.loopP99()
+  // The collection that is ours would be felt by what was asked before it.
+  await sleep(1_000)
   // With all that it has left open still open.
   const held = await inspected.held()
   attacker.process.stdin?.end()
@@ -166,13 +169,12 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   inspected.close()
 
   await sleep(quietMs)
-  const burner = program("burner", String(report.cpu / report.wall))
+  const burning: BurnerOptions = { shares: report.shares, seconds: Math.min(seconds, usualSeconds) }
+  const burner = program("burner", JSON.stringify(burning))
   await burner.until(/burning/)
   const burned = performance.now()
-  await sleep(Math.min(seconds, usualSeconds) * 1_000)
-  const burnt = performance.now()
-  burner.process.stdin?.end()
   await burner.ended()
+  const burnt = performance.now()
 
   await node.leave()
   await node.start()
@@ -181,7 +183,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
     const attempts = Object.values(report.tallies).flatMap((tally) => Object.values(tally)).reduce((sum, n) => sum + n, 0)
     return {
       gaps: [],
-      observed: attempts > 0 && asked > 0 ? `submit p99 ${attack?.toFixed(0)} ms, and ${control?.toFixed(0)} ms beside a process that burns as much; ${attempts} attempts in ${Math.round(report.wall / 1_000)} s with ${Math.round(report.cpu / report.wall * 100)} % of a core (${shortOf(report.tallies)})` : undefined,
+      observed: attempts > 0 && asked > 0 ? `submit p99 ${attack?.toFixed(0)} ms, and ${control?.toFixed(0)} ms beside a process that burns as much; ${attempts} attempts in ${Math.round(report.wall / 1_000)} s with ${report.shares.map((share) => Math.round(share * 100)).join(", ")} % of a core (${shortOf(report.tallies)})` : undefined,
       figures: [
         { name: "times the neighbours' submit p99", value: attack === undefined || control === undefined ? undefined : Math.round(attack / control * 100) / 100, bar: 3, unit: "" as const },
         { name: "event loop p99", value: loopP99, bar: 100, unit: "ms" as const },

@@ -1,16 +1,24 @@
-/** Uses the share of one core that its argument says, and asks nobody anything, until its standard input ends. */
+/**
+ * Uses as much of one core as another process has, stage by stage, and asks nobody anything. Each stage has an equal part of
+ * the seconds.
+ */
 import { setTimeout as sleep } from "node:timers/promises"
 
-const share = Math.min(1, Number(process.argv[2]))
+export interface BurnerOptions {
+  readonly shares: ReadonlyArray<number>
+  readonly seconds: number
+}
+
+const { seconds, shares }: BurnerOptions = JSON.parse(process.argv[2] ?? "")
 const tickMs = 20
-let on = true
-process.stdin.once("end", () => { on = false }).resume()
 console.log("burning")
 
-while (on) {
-  const tick = performance.now()
-  while (performance.now() - tick < share * tickMs);
-  // Also where it burns all the time, it hears that it is to end.
-  await sleep(Math.max(0, tickMs - (performance.now() - tick)))
+for (const share of shares) {
+  for (const until = performance.now() + seconds * 1_000 / shares.length; performance.now() < until;) {
+    const tick = performance.now()
+    while (performance.now() - tick < Math.min(1, share) * tickMs);
+    // Also where it burns all the time, it can be ended.
+    await sleep(Math.max(0, tickMs - (performance.now() - tick)))
+  }
 }
 process.exit()

@@ -31,7 +31,7 @@ const direct = <Data extends object>(data: Data | Schemas["OperationHandle"]): D
 }
 
 const text = (words: string): Schemas["MessageContent"] => [{ type: "text", text: words }]
-const wordsOf = (content: Schemas["ThreadEvent"]["content"]) => (content ?? []).map((block) => block.type === "text" ? block.text : block.imageId).join(" ")
+const wordsOf = (content: Schemas["QueuedMessage"]["content"]) => content.map((block) => block.type === "text" ? block.text : block.imageId).join(" ")
 
 // Who am I, and which models are there?
 const context = got(await client.GET("/v1/auth"))
@@ -146,7 +146,9 @@ assert.equal(cancelled.status, "cancelled")
 got(await client.POST("/v1/threads/{threadId}/cancel", { params: thread }))
 await submit("/fail model_error no luck")
 const failed = (await until(6)).at(-1)
-assert.deepEqual([failed?.type, failed?.failureCode, failed?.failureDetails], ["turn_failed", "model_error", undefined])
+assert.ok(failed?.type === "turn_failed")
+// An event has the fields of its type.
+assert.deepEqual([failed.failureCode, failed.failureDetails], ["model_error", undefined])
 const again = got(await client.POST("/v1/threads/{threadId}/retry", { params: thread }))
 assert.equal(wordsOf(again.content), "/fail model_error no luck")
 assert.deepEqual((await until(7)).filter(({ turnId }) => turnId === again.turnId).map(({ type }) => type), ["user_message", "turn_failed"])

@@ -32,8 +32,9 @@ const history = (body: unknown): ReadonlyArray<Said> => {
 const chunk = (id: string, delta: unknown, finishReason: string | null = null, usage?: unknown) =>
   sse({ id: `chatcmpl-${id}`, object: "chat.completion.chunk", created: 1_700_000_000, model: "test", choices: [{ index: 0, delta, finish_reason: finishReason }], ...(usage === undefined ? {} : { usage }) })
 
-const content = ({ id, callIds, token, reasoning, text, calls }: Issued): ReadonlyArray<string> => [
-  chunk(id, { role: "assistant", content: "" }),
+const content = ({ id, callIds, token, reasoning, text, calls, usage }: Issued): ReadonlyArray<string> => [
+  // Some gateways say with each chunk what has been used.
+  chunk(id, { role: "assistant", content: "" }, null, usage && { prompt_tokens: usage.input, completion_tokens: 0, total_tokens: usage.input }),
   // Its reasoning carries no signature: the words themselves must come back.
   ...(reasoning === undefined ? [] : [chunk(id, { reasoning_content: token })]),
   ...(text ?? []).map((delta) => chunk(id, { content: delta })),

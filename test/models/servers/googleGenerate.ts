@@ -25,11 +25,12 @@ const refuses = (body: unknown): string | undefined => {
   return undefined
 }
 
-const chunk = (id: string, parts: ReadonlyArray<unknown>) => sse({ responseId: id, candidates: [{ index: 0, content: { role: "model", parts } }] })
+const chunk = (id: string, parts: ReadonlyArray<unknown>, usageMetadata?: unknown) =>
+  sse({ responseId: id, candidates: [{ index: 0, content: { role: "model", parts } }], ...(usageMetadata === undefined ? {} : { usageMetadata }) })
 
-const content = ({ id, callIds, token, reasoning, text, calls }: Issued): ReadonlyArray<string> => [
+const content = ({ id, callIds, token, reasoning, text, calls, usage }: Issued): ReadonlyArray<string> => [
   ...(reasoning === undefined ? [] : [chunk(id, [{ text: reasoning, thought: true }])]),
-  ...(text ?? []).map((delta) => chunk(id, [{ text: delta }])),
+  ...(text ?? []).map((delta) => chunk(id, [{ text: delta }], usage && { promptTokenCount: usage.input, totalTokenCount: usage.input })),
   // The signature stands on the first call of the response only.
   ...(calls === undefined ? [] : [chunk(id, calls.map((call, index) => ({
     functionCall: { id: callIds[index], name: call.name, args: "raw" in call ? {} : call.input },

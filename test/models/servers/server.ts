@@ -19,8 +19,11 @@ export type Behaviour =
   | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly code?: string; readonly headers?: Readonly<Record<string, string>> }
   /** Nothing is ever sent. */
   | { readonly kind: "hang" }
-  /** The text is sent, then: nothing, a broken connection, a proper end without completion, or the protocol's error frame. */
-  | { readonly kind: "silent" | "cut" | "unfinished" | "error"; readonly text: ReadonlyArray<string> }
+  /**
+   * The text is sent, then: nothing, a broken connection, a proper end without completion, the same in the middle of a word
+   * of one more frame, or the protocol's error frame.
+   */
+  | { readonly kind: "silent" | "cut" | "unfinished" | "torn" | "error"; readonly text: ReadonlyArray<string>; readonly usage?: Answer["usage"] }
 
 /** An answer with the ids that the server gave it. */
 export interface Issued extends Answer {
@@ -68,6 +71,12 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
   for await (const chunk of request) text += String(chunk)
   const body: unknown = JSON.parse(text)
   return body
+}
+
+/** The last frame that holds a word, up to the middle of it. */
+const tornOf = (frames: ReadonlyArray<string>) => {
+  const frame = frames.findLast((text) => text.includes("data: {")) ?? ""
+  return frame.slice(0, Math.floor(frame.length / 2))
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -121,8 +130,11 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
       response.end()
       return
     }
-    for (const frame of protocol.content(issue({ text: behaviour.text }))) response.write(frame)
+    const { text, usage } = behaviour
+    const said = protocol.content(issue({ text, ...(usage === undefined ? {} : { usage }) }))
+    for (const frame of said) response.write(frame)
     if (behaviour.kind === "unfinished") response.end()
+    if (behaviour.kind === "torn") response.end(tornOf(said))
     if (behaviour.kind === "error") response.end(protocol.errorFrame)
     // What was written must arrive before the connection breaks.
     if (behaviour.kind === "cut") setTimeout(() => response.destroy(), 20)

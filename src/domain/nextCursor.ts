@@ -1,0 +1,5 @@
+/** `nextCursor` of every page (specification, Pagination). */
+import { Schema } from "effect"
+import { described } from "./described.ts"
+
+export const NextCursor = described(Schema.optionalKey(Schema.String), "Present while more rows remain: passed back as `cursor`, it gives the next page.")
