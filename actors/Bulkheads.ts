@@ -9,8 +9,11 @@
  *     gives it back, since a commit may have more jobs.
  * K4. Time in line is the time in which jobs of an actor wait for a slot and none of its jobs runs. What a node knew of it is
  *     lost with the node: then the time from the actor's last commit to its takeover counts as time in line.
+ * K5. The line for turn slots has an end: above it a client that would begin one more turn is refused. What was taken already
+ *     waits however long the line is: turns that are taken over, messages behind a turn, whatever an agent asks.
  */
 import { Effect } from "effect"
+import { limits } from "../src/domain/limits.ts"
 import type { WaitingFor } from "../src/domain/thread.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { type Guest, Line } from "./Line.ts"
@@ -19,6 +22,8 @@ import { type Guest, Line } from "./Line.ts"
 export interface SlotLimits {
   readonly turns: number
   readonly calls: number
+  /** Turns that may wait in line (K5); 1,000 unless told. */
+  readonly line?: number
 }
 
 interface Compartment {
@@ -42,6 +47,11 @@ export class Bulkheads {
 
   constructor(limits: SlotLimits) {
     this.limits = limits
+  }
+
+  /** K5. */
+  isLineFull(workspace: string) {
+    return (this.compartments.get(workspace)?.turns.waiting ?? 0) >= (this.limits.line ?? limits.turnsInLine)
   }
 
   seat(workspace: string, lease: Clock): Seat {

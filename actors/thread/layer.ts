@@ -96,7 +96,8 @@ export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(
     goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
 
   const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
-  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, selects, spendOf, tails, tools })
+  const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
+  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, selects, spendOf, isLineFull, tails, tools })
   const registry = yield* makeRegistry(kind, options)
 
   const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })

@@ -13,6 +13,7 @@ import type { Attributes, Journal } from "../../src/journal/Journal.ts"
 import { goOn } from "../../src/now.ts"
 import type { Spend } from "../../src/store/threadDetail.ts"
 import { rewriteProblem } from "../../src/hooks/answer.ts"
+import { record, turnsRefused } from "../../src/telemetry/metrics.ts"
 import { cutOutput } from "../../src/tools/output.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Admission, Command, RepliedCall, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
@@ -23,7 +24,7 @@ import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
 import type { AdmissionOf, Selects, Wanting } from "./admission.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
-import { explain, notInProfile, refusedAdmission } from "./refusals.ts"
+import { explain, lineFull, notInProfile, refusedAdmission } from "./refusals.ts"
 import type { Request } from "./requests.ts"
 import { factOf } from "./rows.ts"
 import { callBy, settingsOf } from "./settings.ts"
@@ -45,6 +46,8 @@ export interface Prepared {
 export interface Preparing {
   readonly admissionOf: AdmissionOf
   readonly selects: Selects
+  /** Whether too many turns of the workspace wait for a slot here. */
+  readonly isLineFull: (workspace: string) => boolean
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
@@ -103,7 +106,7 @@ const misfit = Effect.fnUntraced(function*(rewrite: Rewrite, data: HookData, kit
   return problem === undefined ? undefined : invalid(problem)
 })
 
-export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: Preparing) => {
+export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf, tools }: Preparing) => {
   const spend = (being: Being<Snapshot>) => spendOf(being.ref.workspace, being.parent ?? "")
   const kitOf = (being: Being<Snapshot>, turn: Turn) => tools.kit(being.ref.workspace, turn.plan)
 
@@ -169,10 +172,14 @@ export const makePrepare = ({ admissionOf, journal, selects, spendOf, tools }: P
 
   const taking = (being: Being<Snapshot>, request: Of<"submit">, at: number) =>
     goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
-      const admission = admissions[request.input.inputId]
+      const { inputId, principal } = request.input
+      const admission = admissions[inputId]
+      const isNew = request.acknowledged !== true && knownInput(being.snapshot.context, inputId) === undefined
       // Refused to its sender at once, rather than as a turn that fails.
-      if (admission !== undefined && "refused" in admission && request.acknowledged !== true && knownInput(being.snapshot.context, request.input.inputId) === undefined) {
-        return Effect.fail(refusedAdmission(admission.refused))
+      if (isNew && admission !== undefined && "refused" in admission) return Effect.fail(refusedAdmission(admission.refused))
+      if (isNew && being.snapshot.context.turn === null && principal.type !== "agent" && isLineFull(being.ref.workspace)) {
+        record(turnsRefused)
+        return Effect.fail(lineFull())
       }
       const { creating, fresh: _, profileModels: __, ...submit } = request
       const command = { ...submit, at, admissions }

@@ -1,5 +1,6 @@
 /** A thread's refusals in words for people, with the contract's error words. */
 import type { Failure } from "../../src/domain/failure.ts"
+import { limits } from "../../src/domain/limits.ts"
 import type { Refusal } from "../../machines/thread/refuse.ts"
 import { Refused } from "../Actor.ts"
 
@@ -15,6 +16,13 @@ export const notInProfile = (): Refused =>
   new Refused({
     reason: "permission_denied", code: "model_not_in_profile",
     message: "model: the profile does not select it. A key with the scope write may name any model."
+  })
+
+/** Its turn would stand at the end of a line that is long already. */
+export const lineFull = (): Refused =>
+  new Refused({
+    reason: "rate_limited", code: "turns_waiting", retryAfterSeconds: 5,
+    message: `${limits.turnsInLine} turns of this workspace wait for a slot on this node already. Try again when some have run, or cancel some.`
   })
 
 export const explain = (refusal: Refusal): Refused => {

@@ -57,6 +57,8 @@ export const limits = {
   idempotencyKeyChars: 255,
   idempotencyHours: 24,
   hooksPerProfile: 16,
+  /** [ext] Turns of a workspace that stand in line for a slot on one node. */
+  turnsInLine: 1_000,
   rolesPerProfile: 8,
   toolsetsPerProfile: 64,
   rolesPerWorkspace: 64,

@@ -246,6 +246,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
       perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
       selects: () => Effect.succeed(true),
+      isLineFull: (workspace) => options.bulkheads.isLineFull(workspace),
       admissionOf: (_, input) =>
         Effect.sync(() =>
           input.principal.identity !== undefined && world.disabled.has(input.principal.identity)

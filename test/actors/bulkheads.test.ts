@@ -1,4 +1,4 @@
-/** What one workspace may have under way on a node (K1 to K4 of actors/Bulkheads.ts), and what a mailbox and a node's memory hold (H7, G4). */
+/** What one workspace may have under way on a node (K1 to K5 of actors/Bulkheads.ts), and what a mailbox and a node's memory hold (H7, G4). */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Metric, Result } from "effect"
 import fc from "fast-check"
@@ -300,6 +300,33 @@ describe("time in line", () => {
 })
 
 describe("turns in line", () => {
+  it.effect("are so many at most: a client that would begin one more is refused, and nothing that was taken, or that an agent asks", () =>
+    Effect.gen(function*() {
+      const { node, world } = yield* setting({ slots: { turns: 1, calls: 0, line: 2 } })
+      const resting = yield* begin(node, "R")
+      yield* pass(1_000)
+      const refs = yield* Effect.forEach(["A", "B", "C"], (name) => begin(node, `${name}\n/wait 4s`))
+      yield* settle
+      const full = { reason: "rate_limited", code: "turns_waiting", retryAfterSeconds: 5 } as const
+      const unborn = threadOf(freshId("thread"))
+      assert.deepInclude(yield* Effect.flip(begin(node, "D\n/wait 4s", unborn)), full)
+      assert.isUndefined(world.store.actors.get(placeOf(unborn)))
+      assert.deepInclude(yield* Effect.flip(node.deliver(resting, { request: submit("D") })), full)
+
+      const [running = assert.fail(), ...others] = refs
+      yield* node.deliver(running, { request: submit("E\n/wait 4s") })
+      const asked = threadOf(freshId("thread"))
+      yield* node.registry.create(asked, { parent: agentId, attributes: JSON.stringify(born) }, {
+        request: { type: "submit", creating: true, input: { ...message("F\n/wait 4s"), principal: { type: "agent", id: agentId } } }
+      })
+      yield* node.deliver(resting, { request: { type: "submit", input: message("P\n/wait 4s"), acknowledged: true } })
+      for (const ref of [...others, asked, resting, running]) yield* toRest(world, node, ref)
+      assert.match(logOf(world, running), /turn_completed\(E\)$/)
+      assert.match(logOf(world, resting), /turn_completed\(P\)$/)
+      yield* begin(node, "G")
+      assert.deepStrictEqual(world.complaints, [])
+    }))
+
   it.effect("whose node dies go on elsewhere within the heir's slots, and what they waited is not held against them", () =>
     Effect.gen(function*() {
       const { node, world } = yield* setting({ slots: { turns: 2, calls: 0 }, plan: { ...plan, maxTurnMs: 20_000 } })

@@ -31,7 +31,7 @@ const revokedMs = 5_500
 const mib = 2 ** 20
 
 /** What the cluster sets and `serve` does not. */
-const defaults = { TROUPE_RATE_LIMIT: "", TROUPE_LEASE_TTL_MS: "", TROUPE_LOG_LEVEL: "", NODE_OPTIONS: "--inspect=127.0.0.1:0" }
+const defaults = { TROUPE_RATE_LIMIT: "", TROUPE_WORKSPACE_RATE_LIMIT: "", TROUPE_MAX_TURNS: "", TROUPE_MAX_CALLS: "", TROUPE_LEASE_TTL_MS: "", TROUPE_LOG_LEVEL: "", NODE_OPTIONS: "--inspect=127.0.0.1:0" }
 
 const program = (name: string, argument: string) => {
   const child = new Child(process.execPath, [`${import.meta.dirname}/../hostile/${name}.ts`, argument], { input: true })
