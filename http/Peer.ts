@@ -10,7 +10,9 @@
  * P4. The event loop turns between two requests of one packet: others are served meanwhile.
  * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that answer, which says
  *     so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as somebody's work.
- * P6. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
+ * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left: the connection ends with
+ *     the answer, and whoever sends has `partingMs` to read it. A client that keeps to no rate would have us read a hundred MB a second.
+ * P7. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
  */
 import type { NonSharedBuffer } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -21,6 +23,12 @@ const heldBytes = 256 * 1024
 
 /** A client that pipelines asks again, by another connection, what was not answered (RFC 9112, section 9.3.2). */
 const mostInRow = 100
+
+const unreadBytes = 128 * 1024
+const partingMs = 1_000
+
+/** Why a connection is ended by its peer. */
+export type Cut = "pipelined" | "body_refused"
 
 /** Pieces passed on before the event loop turns. */
 const piecesAtOnce = 32
@@ -50,7 +58,7 @@ export class Peer {
   /** The answer is an event stream, which has its own rule for readers that stall. */
   streaming = false
   private readonly parse: (piece: NonSharedBuffer) => void
-  private readonly onCut: () => void
+  private readonly onCut: (why: Cut) => void
   private held: NonSharedBuffer | undefined
   private turning = false
   /** Requests of which each came before the answer to the one before it. */
@@ -62,8 +70,8 @@ export class Peer {
   /** The last bytes of a piece that may hold the beginning of `endOfHead`. */
   private tail = ""
 
-  /** Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3 or P5 ends it. */
-  constructor(socket: Socket, onCut: () => void) {
+  /** Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3, P5 or P6 ends it. */
+  constructor(socket: Socket, onCut: (why: Cut) => void) {
     const [parse] = socket.listeners("data")
     if (parse === undefined) throw new Error("Node's HTTP server no longer listens to its sockets' data")
     this.socket = socket
@@ -90,7 +98,7 @@ export class Peer {
     this.inRow++
     if (this.inRow < mostInRow) return
     this.ending = true
-    this.onCut()
+    this.onCut("pipelined")
     response.shouldKeepAlive = false
   }
 
@@ -116,9 +124,20 @@ export class Peer {
   }
 
   private readonly answered = () => {
+    const isTooMany = this.response?.statusCode === 429
     this.response = undefined
+    if (isTooMany && this.receiving && (this.bodyLeft ?? 0) > unreadBytes) return this.part()
     if (this.request?.complete === true) this.request = undefined
     if (this.held !== undefined) this.turn()
+  }
+
+  /** P6. Closed at once, the connection would be reset before the answer is read. */
+  private part() {
+    this.onCut("body_refused")
+    this.socket.removeAllListeners("data")
+    this.socket.pause()
+    this.socket.end()
+    setTimeout(() => this.socket.destroy(), partingMs).unref()
   }
 
   private take(bytes: NonSharedBuffer) {
@@ -151,7 +170,7 @@ export class Peer {
     this.held = bytes
     this.socket.pause()
     if (bytes.length > heldBytes) {
-      this.onCut()
+      this.onCut("pipelined")
       this.socket.destroy()
     }
   }

@@ -105,7 +105,7 @@ export class Peers {
       socket.destroy()
       return
     }
-    const peer = new Peer(socket, () => record(connectionsCut.with({ reason: "pipelined" })))
+    const peer = new Peer(socket, (reason) => record(connectionsCut.with({ reason })))
     this.open.add(peer)
     record(connectionsOpen, this.open.size)
     socket.once("close", () => {

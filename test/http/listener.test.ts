@@ -22,6 +22,8 @@ const patient = during(() => serve(world, RateLimit.off, { observe: watch }))
 const pace = { answerMs: 400, idleMs: 400, silenceMs: 400, windowMs: 400, windowBytes: 256, sweepMs: 50 }
 const strict = during(() => serve(world, RateLimit.off, { observe: watch, pace }))
 
+const limited = during(() => serve(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watch }))
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const isSpan = (body: unknown): body is { readonly from: number; readonly to: number } =>
   typeof body === "object" && body !== null && "from" in body && "to" in body
@@ -226,6 +228,21 @@ describe("a body", () => {
   it("may come at 1 KiB a second, with pauses, and has 10 s of silence", () => {
     assert.isAtMost(paceDefaults.windowBytes / paceDefaults.windowMs * 1_000, 0.5 * 1024)
     assert.deepInclude(paceDefaults, { silenceMs: 10_000, answerMs: 120_000, idleMs: 30_000 })
+  })
+
+  it("of a request too many is not read, and whoever sends it reads the answer; small ones leave the connection open", async () => {
+    const stranger = world.issue(["run"]).key
+    const headers = ["Content-Type: application/json", `Content-Length: ${1024 * 1024}`]
+    const { end, line } = await acceptedBy(limited())
+    const small = note("x".repeat(1_000))
+    const post = request("POST", `/v1/threads/${thread}/notes`, stranger, { headers: ["Content-Type: application/json", `Content-Length: ${small.length}`] }) + small
+    for (let n = 1; n <= 3; n++) await line.send(post).until(({ statuses }) => statuses.length === n)
+    line.send(request("POST", `/v1/threads/${thread}/notes`, stranger, { headers }))
+    for (let i = 0; i < 16; i++) line.send("x".repeat(64 * 1024 - 100))
+    await line.untilClosed()
+    assert.deepStrictEqual(line.statuses, [200, 429, 429, 429])
+    assert.include(line.text, `"error":"rate_limited"`)
+    assert.isBelow(end.bytesRead, 256 * 1024)
   })
 
   it("of a refused request that goes on and on ends with its connection", async () => {
