@@ -37,6 +37,7 @@ describe("a fresh id", () => {
       assert.match(toUuid(body), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}[08]000$/)
     }
     assert.closeTo(bornAt(before), Date.now(), 1_000)
+    assert.strictEqual(bornAt(before), Number.parseInt(toUuid(before).replace("-", "").slice(0, 12), 16))
   })
 
   it("is of the shard that is asked for, and random beside it", () => {
