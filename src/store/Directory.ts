@@ -2,7 +2,8 @@
  * What every submit asks of the configuration, from memory: an agent with its resolved profile, and
  * whether an identity is disabled.
  *
- * Y1. A hit is a look-up in a Map. A miss is one prepared read; concurrent misses of an agent share it.
+ * Y1. A hit is a look-up in a Map. A miss is one prepared read; concurrent misses of an agent share it,
+ *     and none of them can take it from the others by leaving.
  * Y2. A write of this node is seen at once (`forget`, `mark`), one of another node after at most a
  *     second, or a beat of the lease where the auth revision was raised.
  * Y3. A read that began before a `forget` never fills the cache.
@@ -138,7 +139,8 @@ const make = Effect.gen(function*() {
     const answer = Deferred.makeUnsafe<AgentView | undefined, DatabaseUnavailable>()
     asking.set(key, answer)
     const began = performance.now()
-    return yield* database.read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] }).pipe(
+    // Of nobody who asks: whoever is first may leave, and the others wait for the same answer.
+    yield* database.read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] }).pipe(
       Effect.map(([row]) => row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))),
       Effect.onExit((exit) => Effect.sync(() => {
         if (asking.get(key) === answer) { // else forgotten meanwhile (Y3)
@@ -146,8 +148,10 @@ const make = Effect.gen(function*() {
           if (Exit.isSuccess(exit) && exit.value) put(agents, key, { view: exit.value, until: began + freshMs }, heldAgents)
         }
         Deferred.doneUnsafe(answer, exit)
-      }))
+      })),
+      Effect.forkDetach
     )
+    return yield* Deferred.await(answer)
   })
 
   const forget = (workspace: string, agentId: string) => {

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { sql } from "kysely"
 import { allTools } from "../../src/domain/role.ts"
 import { raiseAuthRevision } from "../../src/store/apiKeys.ts"
 import { Directory } from "../../src/store/Directory.ts"
@@ -50,6 +51,19 @@ describe("the directory", () => {
     const views = await server.runtime.runPromise(Effect.all(Array.from({ length: 20 }, () => directory.agent(workspace, id)), { concurrency: "unbounded" }))
     assert.strictEqual(server.database.counts.api - before, 1)
     assert.strictEqual(new Set(views).size, 1)
+  })
+
+  it("still answers the others when the first of many who ask at once leaves", async () => {
+    const id = await agent(await profile())
+    let others: ReturnType<typeof ask> | undefined
+    // Whoever reads waits for the lock.
+    await server.runtime.runPromise(server.database.atomically("test.lock", async (tx) => {
+      await sql`lock table agents in access exclusive mode`.execute(tx)
+      const first = server.runtime.runFork(directory.agent(workspace, id))
+      others = ask(id)
+      await Effect.runPromise(Fiber.interrupt(first))
+    }))
+    assert.strictEqual((await others)?.agentId, id)
   })
 
   it("does not find the agents of another workspace", async () => {
