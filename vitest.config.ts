@@ -9,7 +9,12 @@ const shared = {
 } as const
 
 /** They start programs, and do not mind what else runs. */
-const programs = ["test/browser/**/*.test.ts", ...["asking", "clone", "dev", "embedded", "secrets", "streams", "terminal", "tour", "waits"].map((name) => `test/process/${name}.test.ts`)]
+const programs = [
+  "test/browser/**/*.test.ts",
+  ...["asking", "clone", "dev", "embedded", "secrets", "streams", "terminal", "tour", "waits"].map(
+    (name) => `test/process/${name}.test.ts`
+  )
+]
 
 // Three groups, one after the other: files that share the machine's cores, those that start whole programs,
 // then those that kill and time real server processes and want the machine for themselves.

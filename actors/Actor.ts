@@ -13,9 +13,26 @@ export interface Answer {
 
 /** Why an actor may not accept: the contract's error words. */
 export const reasons = [
-  "turn_conflict", "queue_full", "input_not_pending", "model_not_allowed_with_steer", "nothing_to_retry", "wait_not_open", "wait_type_mismatch",
-  "permission_denied", "invalid_request", "identity_disabled", "agent_archived", "agent_not_found", "profile_not_found", "model_unavailable",
-  "image_not_found", "origin_not_allowed", "own_identity", "not_found", "quota_exceeded", "rate_limited"
+  "turn_conflict",
+  "queue_full",
+  "input_not_pending",
+  "model_not_allowed_with_steer",
+  "nothing_to_retry",
+  "wait_not_open",
+  "wait_type_mismatch",
+  "permission_denied",
+  "invalid_request",
+  "identity_disabled",
+  "agent_archived",
+  "agent_not_found",
+  "profile_not_found",
+  "model_unavailable",
+  "image_not_found",
+  "origin_not_allowed",
+  "own_identity",
+  "not_found",
+  "quota_exceeded",
+  "rate_limited"
 ] as const
 
 /** The actor understood and does not accept. Nothing has changed. */

@@ -2,15 +2,16 @@
  * Bulkheads: how many turns of one workspace run on this node at once, and how many of their calls of models, tools and
  * hooks. What comes above stands in line, and other workspaces do not notice. Nothing of it is in the journal.
  *
- * K1. A job first takes its actor's turn slot, which the jobs of one actor share, and then a call slot. Whoever has a call
- *     slot needs nothing more to come to its end, so everybody's turn comes.
+ * K1. A job first takes its actor's turn slot, which the jobs of one actor share, and then a call slot. Whoever has a
+ *     call slot needs nothing more to come to its end, so everybody's turn comes.
  * K2. A job that only waits for another turn takes no slot. The turn that it waits for goes first.
- * K3. A turn slot is kept as long as a job of its actor has a call slot or wants one, and beyond that until the actor's host
- *     gives it back, since a commit may have more jobs.
- * K4. Time in line is the time in which jobs of an actor wait for a slot and none of its jobs runs. What a node knew of it is
- *     lost with the node: then the time from the actor's last commit to its takeover counts as time in line.
- * K5. The line for turn slots has an end: above it a client that would begin one more turn is refused. What was taken already
- *     waits however long the line is: turns that are taken over, messages behind a turn, whatever an agent asks.
+ * K3. A turn slot is kept as long as a job of its actor has a call slot or wants one, and beyond that until the actor's
+ *     host gives it back, since a commit may have more jobs.
+ * K4. Time in line is the time in which jobs of an actor wait for a slot and none of its jobs runs. What a node knew of
+ *     it is lost with the node: then the time from the actor's last commit to its takeover counts as time in line.
+ * K5. The line for turn slots has an end: above it a client that would begin one more turn is refused. What was taken
+ *     already waits however long the line is: turns that are taken over, messages behind a turn, whatever an agent
+ *     asks.
  */
 import { Effect } from "effect"
 import { limits } from "../src/domain/limits.ts"
@@ -38,7 +39,7 @@ interface Filling {
   waiting: number
 }
 
-const capOf = (limit: number) => limit === 0 ? Infinity : limit
+const capOf = (limit: number) => (limit === 0 ? Infinity : limit)
 
 export class Bulkheads {
   /** Of the workspaces that have something under way, or had a moment ago. */
@@ -60,13 +61,20 @@ export class Bulkheads {
 
   enter(workspace: string): Compartment {
     const known = this.compartments.get(workspace)
-    const compartment = known ?? { turns: new Line(capOf(this.limits.turns)), calls: new Line(capOf(this.limits.calls)), seats: 0 }
+    const compartment = known ?? {
+      turns: new Line(capOf(this.limits.turns)),
+      calls: new Line(capOf(this.limits.calls)),
+      seats: 0
+    }
     if (known === undefined) this.compartments.set(workspace, compartment)
     compartment.seats++
     return compartment
   }
 
-  /** Slots that are taken, and those who wait for one: of all workspaces together. Forgets those that have nothing under way. */
+  /**
+   * Slots that are taken, and those who wait for one: of all workspaces together. Forgets those that have nothing under
+   * way.
+   */
   filling() {
     const turn: Filling = { used: 0, waiting: 0 }
     const call: Filling = { used: 0, waiting: 0 }
@@ -95,7 +103,9 @@ export class Seat implements Guest {
   private waits = 0
   /** Those that wait for the turn slot. */
   private readonly joining: Array<Place> = []
-  /** K4: milliseconds in line, from the moment at which the first of them began; and since when it stands in line now. */
+  /**
+   * K4: milliseconds in line, from the moment at which the first of them began; and since when it stands in line now.
+   */
   private queued = 0
   private from = 0
   private inLineSince: number | undefined
@@ -161,7 +171,8 @@ export class Seat implements Guest {
   /** The turn slot is there. */
   admit() {
     this.state = "held"
-    for (const place of this.joining.splice(0)) if (this.compartment?.calls.come(place, place.isFirst) === true) place.admit()
+    for (const place of this.joining.splice(0))
+      if (this.compartment?.calls.come(place, place.isFirst) === true) place.admit()
   }
 
   /** One of its jobs waits no longer. */
@@ -212,10 +223,13 @@ export class Seat implements Guest {
   }
 }
 
-/** How often a job that is let in while its node is fenced looks whether it may go on: if the fence stays closed, it is aborted. */
+/**
+ * How often a job that is let in while its node is fenced looks whether it may go on: if the fence stays closed, it is
+ * aborted.
+ */
 const fencedMs = 50
 
-const steady = Effect.fnUntraced(function*(clock: Clock) {
+const steady = Effect.fnUntraced(function* (clock: Clock) {
   while (clock.fenced()) yield* Effect.sleep(fencedMs)
 })
 

@@ -9,11 +9,17 @@ import type { WaitingFor } from "../src/domain/thread.ts"
 import type { Place, Seat } from "./Bulkheads.ts"
 
 /**
- * `running`, and perhaps not begun, since it stands in line, or something that it needs cannot be read yet; `done`, its outcome
- * in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the midst: it may have taken effect.
+ * `running`, and perhaps not begun, since it stands in line, or something that it needs cannot be read yet; `done`, its
+ * outcome in hand; `told`, the outcome in the actor's mailbox or in its append; or `cut` off in the midst: it may have
+ * taken effect.
  */
 export type Task<Request> =
-  | { readonly state: "running"; readonly fiber: Fiber.Fiber<void>; readonly place: Place; readonly repeatable: boolean }
+  | {
+      readonly state: "running"
+      readonly fiber: Fiber.Fiber<void>
+      readonly place: Place
+      readonly repeatable: boolean
+    }
   | { readonly state: "done" | "told"; readonly outcome: Request }
   | { readonly state: "cut" }
 
@@ -45,7 +51,10 @@ export class Desk<Request> {
     return this.seat?.waitingFor
   }
 
-  /** How many of the milliseconds since the running time of a turn began it stood in line, with none of its jobs running. */
+  /**
+   * How many of the milliseconds since the running time of a turn began it stood in line, with none of its jobs
+   * running.
+   */
   queuedMs(since: number) {
     return this.seat?.queuedMs(since) ?? 0
   }
@@ -64,7 +73,8 @@ export class Desk<Request> {
 
   /** Ends what stands in line and can as well be done elsewhere. */
   withhold() {
-    for (const [name, task] of this.tasks) if (task.state === "running" && task.repeatable && task.place.isWaiting) this.end(name)
+    for (const [name, task] of this.tasks)
+      if (task.state === "running" && task.repeatable && task.place.isWaiting) this.end(name)
   }
 
   /** Aborts what runs, and forgets what has not begun; outcomes in hand stay. */

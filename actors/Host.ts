@@ -12,10 +12,10 @@
  * H4. A command that may have been taken before is not taken a second time: it gets the first's answer.
  * H5. What waits in the inbox for an actor comes before an input that is asked of it directly.
  * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
- * H7. A mailbox has a capacity. Above it commands of clients are refused; outcomes of jobs, the time, rows of the inbox and what
- *     may have been taken before never are.
- * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to nothing
- *     goes to whoever has the actor by then, or hears that nobody has it.
+ * H7. A mailbox has a capacity. Above it commands of clients are refused; outcomes of jobs, the time, rows of the inbox
+ *     and what may have been taken before never are.
+ * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to
+ *     nothing goes to whoever has the actor by then, or hears that nobody has it.
  */
 import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
 import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
@@ -35,8 +35,8 @@ import { together } from "./together.ts"
 class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
 /**
- * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in its
- * own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
+ * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in
+ * its own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
  */
 export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
 
@@ -89,10 +89,15 @@ const retryAfterSeconds = 2
 /** Commands of one append. */
 const mostTogether = 64
 
-/** Commands that wait in a mailbox (H7): four appends' worth, and a second's worth of several clients at their rates. */
+/**
+ * Commands that wait in a mailbox (H7): four appends' worth, and a second's worth of several clients at their rates.
+ */
 const mailboxCapacity = 256
 
-/** How often a command follows its actor that is lost before it was taken: an actor that breaks again and again ends that. */
+/**
+ * How often a command follows its actor that is lost before it was taken: an actor that breaks again and again ends
+ * that.
+ */
 const mostRedeliveries = 3
 
 /** Looks into the journal for what may have been taken before. */
@@ -104,12 +109,16 @@ const steadyMs = 250
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
 
-const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) => sent !== undefined && (sent.again || heard?.has(sent.id) === true)
+const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) =>
+  sent !== undefined && (sent.again || heard?.has(sent.id) === true)
 
-const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => fact.public ? n + 1 : n, 0)
+const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => (fact.public ? n + 1 : n), 0)
 
-export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(options: HostOptions<Snapshot, Request, Command, Job, W>) => {
-  const { bulkheads, deliver, employer, fork, journal, kind, lease, leaving, onAppended, onKept, onLost, onMoved } = options
+export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
+  options: HostOptions<Snapshot, Request, Command, Job, W>
+) => {
+  const { bulkheads, deliver, employer, fork, journal, kind, lease, leaving, onAppended, onKept, onLost, onMoved } =
+    options
   type Actor = Live<Snapshot, Request>
   const decided = commands.with({ kind: kind.name })
 
@@ -119,12 +128,14 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
   const suspects = new Set<string>()
 
   /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
-  const readable = (row: InboxRow) => broken.has(row.id) ? undefined : readPosted(kind, row)
+  const readable = (row: InboxRow) => (broken.has(row.id) ? undefined : readPosted(kind, row))
 
   /** Its actor was lost before it was taken: it goes where the actor is now. */
   const redeliver = (live: Actor, envelope: Envelope<Request>) => {
     const { redelivered = 0 } = envelope
-    return redelivered < mostRedeliveries ? deliver(live, { ...envelope, redelivered: redelivered + 1 }) : Effect.fail(new Unreachable({ retryAfterSeconds }))
+    return redelivered < mostRedeliveries
+      ? deliver(live, { ...envelope, redelivered: redelivered + 1 })
+      : Effect.fail(new Unreachable({ retryAfterSeconds }))
   }
 
   const lose = (live: Actor, why: Loss) => {
@@ -142,20 +153,30 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     }
   }
 
-  const stored = Effect.fnUntraced(function*(live: Actor, key: KeyOf) {
-    const row = yield* Effect.mapError(journal.key(live.ref.workspace, key.scope), () => new Unreachable({ retryAfterSeconds }))
+  const stored = Effect.fnUntraced(function* (live: Actor, key: KeyOf) {
+    const row = yield* Effect.mapError(
+      journal.key(live.ref.workspace, key.scope),
+      () => new Unreachable({ retryAfterSeconds })
+    )
     if (row === undefined) return undefined
     if (row.fingerprint !== key.fingerprint) return yield* new KeyReused()
-    const answer: Answer = { status: row.status === 201 ? 201 : row.status === 204 ? 204 : 200, body: row.body, replayed: true }
+    const answer: Answer = {
+      status: row.status === 201 ? 201 : row.status === 204 ? 204 : 200,
+      body: row.body,
+      replayed: true
+    }
     return answer
   })
 
   /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
-  const keep = Effect.fnUntraced(function*(live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
+  const keep = Effect.fnUntraced(function* (live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
     if (Exit.isFailure(exit)) return exit
     const { body, status } = exit.value
     const row = { ...key, status, body }
-    const isKept = yield* Effect.mapError(journal.keep(live.ref.workspace, row), () => new Unreachable({ retryAfterSeconds }))
+    const isKept = yield* Effect.mapError(
+      journal.keep(live.ref.workspace, row),
+      () => new Unreachable({ retryAfterSeconds })
+    )
     if (isKept) {
       onKept(live.ref.workspace, row)
       return exit
@@ -173,33 +194,56 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     readonly jobs: ReadonlyArray<Job>
   }
 
-  const decide = (live: Actor, before: Snapshot, item: Item<Request>, at: number): Effect.Effect<Step, Refused | Unreachable> => {
-    const being: Being<Snapshot> = before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
+  const decide = (
+    live: Actor,
+    before: Snapshot,
+    item: Item<Request>,
+    at: number
+  ): Effect.Effect<Step, Refused | Unreachable> => {
+    const being: Being<Snapshot> =
+      before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
     return goOn(kind.prepare(being, item.request, at), (command) => {
       const decision = kind.decide(being, command)
       record(decided)
       if (decision instanceof Refused) return Effect.fail(decision)
       const { answer, jobs, next, written } = decision
-      return Effect.succeed<Step>({ item, exit: Exit.succeed(answer), before, next, jobs, ...(written === undefined ? {} : { written }) })
+      return Effect.succeed<Step>({
+        item,
+        exit: Exit.succeed(answer),
+        before,
+        next,
+        jobs,
+        ...(written === undefined ? {} : { written })
+      })
     })
   }
 
   /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
-  const gather = Effect.fnUntraced(function*(live: Actor, first: Step, at: number) {
+  const gather = Effect.fnUntraced(function* (live: Actor, first: Step, at: number) {
     const steps = [first]
-    for (let item = live.mailbox[0]; item !== undefined && steps.length < mostTogether && isPlain(item) && !mayBeKnown(live, item); item = live.mailbox[0]) {
+    for (
+      let item = live.mailbox[0];
+      item !== undefined && steps.length < mostTogether && isPlain(item) && !mayBeKnown(live, item);
+      item = live.mailbox[0]
+    ) {
       const snapshot: Snapshot = steps.at(-1)!.next
       const exit: Exit.Exit<Step, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       if (Exit.isFailure(exit) && failure === undefined) break
       live.mailbox.shift()
-      steps.push(Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before: snapshot, next: snapshot, jobs: [] })
+      steps.push(
+        Exit.isSuccess(exit)
+          ? exit.value
+          : { item, exit: Exit.failCause(exit.cause), before: snapshot, next: snapshot, jobs: [] }
+      )
     }
     return steps
   })
 
-  /** One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell. */
-  const handle = Effect.fnUntraced(function*(live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
+  /**
+   * One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell.
+   */
+  const handle = Effect.fnUntraced(function* (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
     if (item.posted !== undefined) return yield* handlePosted(live, taken)
     if (item.key !== undefined) {
       const answer = yield* stored(live, item.key)
@@ -215,32 +259,40 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       live.heard = (live.heard ?? new Set()).add(sent.id)
     }
     const first = yield* decide(live, live.snapshot, item, at)
-    if (first.written === undefined && !live.unborn) return item.reply(item.key === undefined ? first.exit : yield* keep(live, item.key, first.exit))
+    if (first.written === undefined && !live.unborn)
+      return item.reply(item.key === undefined ? first.exit : yield* keep(live, item.key, first.exit))
     const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
     for (const { item } of steps.slice(1)) taken.push(item)
     yield* commit(live, steps, item, at)
   })
 
   /**
-   * Rows of the inbox that lie one behind the other. Those that were taken before get their answer, the others are decided on
-   * top of one another, and one append takes all of them out of the inbox: also what is refused, since its sender was told
-   * "queued" and is gone.
+   * Rows of the inbox that lie one behind the other. Those that were taken before get their answer, the others are
+   * decided on top of one another, and one append takes all of them out of the inbox: also what is refused, since its
+   * sender was told "queued" and is gone.
    */
-  const handlePosted = Effect.fnUntraced(function*(live: Actor, taken: Array<Item<Request>>) {
+  const handlePosted = Effect.fnUntraced(function* (live: Actor, taken: Array<Item<Request>>) {
     const isAlone = taken.some(({ posted = "" }) => suspects.has(posted))
-    for (let item = live.mailbox[0]; item?.posted !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.posted); item = live.mailbox[0]) {
+    for (
+      let item = live.mailbox[0];
+      item?.posted !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.posted);
+      item = live.mailbox[0]
+    ) {
       live.mailbox.shift()
       taken.push(item)
     }
     const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    const answers = yield* Effect.forEach(taken, ({ request }) => kind.recall(live, request), { concurrency: readsAtOnce })
+    const answers = yield* Effect.forEach(taken, ({ request }) => kind.recall(live, request), {
+      concurrency: readsAtOnce
+    })
     const steps: Array<Step> = []
     for (const [i, item] of taken.entries()) {
       const before: Snapshot = steps.at(-1)?.next ?? live.snapshot
       const answer = answers[i]
-      const exit: Exit.Exit<Step, ActorError> = answer === undefined
-        ? yield* Effect.exit(decide(live, before, item, at))
-        : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
+      const exit: Exit.Exit<Step, ActorError> =
+        answer === undefined
+          ? yield* Effect.exit(decide(live, before, item, at))
+          : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       if (Exit.isFailure(exit) && failure?._tag !== "Refused") {
         // It fails or breaks alone, those behind it wait.
@@ -248,14 +300,21 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         live.mailbox.unshift(...taken.splice(i))
         break
       }
-      steps.push(Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] })
+      steps.push(
+        Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] }
+      )
     }
     const [first] = steps
     if (first !== undefined) yield* commit(live, steps, first.item, at)
   })
 
   /** Appends what was decided, then applies, answers, publishes and performs it. */
-  const commit = Effect.fnUntraced(function*(live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
+  const commit = Effect.fnUntraced(function* (
+    live: Actor,
+    steps: ReadonlyArray<Step>,
+    item: Item<Request>,
+    at: number
+  ) {
     let { seq } = live.head
     const earlier = yield* write(live, steps, item, at)
     if (earlier !== undefined) return item.reply(Exit.succeed(earlier))
@@ -266,20 +325,26 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       seq += publicOf(step.written.facts)
     }
     const [only] = steps
-    jobs.perform(live, steps.length === 1 && only !== undefined ? only.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
+    jobs.perform(
+      live,
+      steps.length === 1 && only !== undefined ? only.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs))
+    )
   })
 
   /** Without what starts only to be stopped. */
   const stillWanted = (jobs: ReadonlyArray<Job>) =>
     jobs.filter((job, i) => {
       const run = kind.run(job)
-      return "stop" in run || !jobs.slice(i + 1).some((later) => {
-        const other = kind.run(later)
-        return "stop" in other && run.start.startsWith(other.stop)
-      })
+      return (
+        "stop" in run ||
+        !jobs.slice(i + 1).some((later) => {
+          const other = kind.run(later)
+          return "stop" in other && run.start.startsWith(other.stop)
+        })
+      )
     })
 
-  const write = Effect.fnUntraced(function*(live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
+  const write = Effect.fnUntraced(function* (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
     const written = together(steps.flatMap(({ written }) => written ?? []))
     const kept = steps[0]?.exit
     const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
@@ -291,29 +356,48 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       pos: head.pos + facts.length,
       seq: head.seq + publicOf(facts),
       rev: head.rev + 1,
-      status, runnableAt, since, carry,
+      status,
+      runnableAt,
+      since,
+      carry,
       updatedAt: at
     }
     const append: Append = {
-      actor: live.ref, epoch: live.epoch, rev: head.rev, head: after, facts,
+      actor: live.ref,
+      epoch: live.epoch,
+      rev: head.rev,
+      head: after,
+      facts,
       birth: live.unborn ? { parent: live.parent, attributes: live.attributes } : undefined,
       inputs: written?.inputs,
       waits: written?.waits,
       spent: written?.spent,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
-      keys: item.key === undefined || answer === undefined ? undefined : [{ ...item.key, status: answer.status, body: answer.body }],
+      keys:
+        item.key === undefined || answer === undefined
+          ? undefined
+          : [{ ...item.key, status: answer.status, body: answer.body }],
       accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
       behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
     }
-    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of it.
+    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
+    // it.
     if (live.unborn && live.lost !== undefined) return yield* new Unreachable({ retryAfterSeconds })
     // A birth is refused when its idempotency key exists: the first request with it has won.
     const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
-      live.unborn ? Effect.succeed("refused" as const)
+      live.unborn
+        ? Effect.succeed("refused" as const)
         : append.behindInbox === true
-        ? Effect.flatMap(journal.posted(live.ref), (rows) => Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded))
-        : Effect.fail(superseded))
-    if (refused !== undefined) return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* new Unreachable({ retryAfterSeconds }))
+          ? Effect.flatMap(journal.posted(live.ref), (rows) =>
+              Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded)
+            )
+          : Effect.fail(superseded)
+    )
+    if (refused !== undefined)
+      return (
+        (item.key === undefined ? undefined : yield* stored(live, item.key)) ??
+        (yield* new Unreachable({ retryAfterSeconds }))
+      )
     live.snapshot = next
     live.head = after
     live.unborn = false
@@ -322,12 +406,16 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
     return undefined
   })
 
-  /** A process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way: it is waited for. */
-  const steady = Effect.gen(function*() {
-    for (let waited = 0; lease.fenced() && waited < steadyMs; waited += steadyMs / 10) yield* Effect.sleep(steadyMs / 10)
+  /**
+   * A process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way: it
+   * is waited for.
+   */
+  const steady = Effect.gen(function* () {
+    for (let waited = 0; lease.fenced() && waited < steadyMs; waited += steadyMs / 10)
+      yield* Effect.sleep(steadyMs / 10)
   })
 
-  const drain = Effect.fnUntraced(function*(live: Actor) {
+  const drain = Effect.fnUntraced(function* (live: Actor) {
     for (let item = live.mailbox.shift(); item !== undefined; item = live.mailbox.shift()) {
       // A birth has nobody else to go to.
       if (!live.unborn && lease.fenced()) yield* steady
@@ -351,7 +439,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
       let why: Loss = "broken"
       if (failure === undefined) {
         yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actorId: live.ref.id }))
-        if (item.posted !== undefined) for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
+        if (item.posted !== undefined)
+          for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
         for (const { reply } of taken) reply(Exit.die(Cause.squash(exit.cause)))
       } else if (failure._tag === "Superseded") {
         // H2: none of these was taken; they go where the actor is now, ahead of what waits.
@@ -370,14 +459,22 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
         }
         // None of them can be read here: they hold nobody up.
         const passes = posted.length === 0
-        live.mailbox.unshift(...posted, ...taken.map((each) => passes ? { ...each, passes } : { ...each, waited: true }))
+        live.mailbox.unshift(
+          ...posted,
+          ...taken.map((each) => (passes ? { ...each, passes } : { ...each, waited: true }))
+        )
         continue
       } else if (failure._tag === "JournalUnavailable") {
         why = "unavailable"
         for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
       } else {
         // Those behind a row of the inbox that fails do not pass it.
-        for (let next = live.mailbox[0]; item.posted !== undefined && next?.posted !== undefined; next = live.mailbox[0]) taken.push(live.mailbox.shift() ?? next)
+        for (
+          let next = live.mailbox[0];
+          item.posted !== undefined && next?.posted !== undefined;
+          next = live.mailbox[0]
+        )
+          taken.push(live.mailbox.shift() ?? next)
         for (const { reply } of taken) reply(Exit.fail(failure))
         if (!live.unborn) {
           jobs.settle(live.desk)
@@ -408,24 +505,40 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(opt
 
   /** Puts commands into the mailbox, one behind the other; ends when each has its answer, whatever that is. */
   const tellAll = (live: Actor, envelopes: ReadonlyArray<Envelope<Request>>): Effect.Effect<void> =>
-    live.lost !== undefined ? Effect.void : Effect.callback((resume) => {
-      let open = envelopes.length
-      push(live, ...envelopes.map((envelope): Item<Request> => ({
-        ...envelope,
-        reply: () => {
-          if (--open === 0) resume(Effect.void)
-        }
-      })))
-    })
+    live.lost !== undefined
+      ? Effect.void
+      : Effect.callback((resume) => {
+          let open = envelopes.length
+          push(
+            live,
+            ...envelopes.map(
+              (envelope): Item<Request> => ({
+                ...envelope,
+                reply: () => {
+                  if (--open === 0) resume(Effect.void)
+                }
+              })
+            )
+          )
+        })
 
   const jobs = makeJobs<Actor, Snapshot, Request, Command, Job, W>({
-    kind, lease, bulkheads, fork, leaving, employer, lose,
+    kind,
+    lease,
+    bulkheads,
+    fork,
+    leaving,
+    employer,
+    lose,
     push: (live, items) => push(live, ...items)
   })
 
   /** H7. What may have been taken before would be told that nothing has happened. */
   const isTooMany = ({ mailbox }: Actor, { posted, request, sent }: Envelope<Request>) =>
-    mailbox.length >= mailboxCapacity && posted === undefined && sent?.again !== true && kind.travels(request) !== undefined
+    mailbox.length >= mailboxCapacity &&
+    posted === undefined &&
+    sent?.again !== true &&
+    kind.travels(request) !== undefined
 
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>

@@ -1,18 +1,18 @@
 /**
  * Performs the jobs of the actors on this node, and brings their outcomes to the actors.
  *
- * D1. A job never fails into the void: its outcome stays on the actor's desk until a commit has taken it, until the turn's
- *     end has stopped the job, or until another node has the actor.
- * D2. An actor that is taken up again is told the outcomes in hand first. What still runs for it is left to run; what its
- *     chart no longer asks for is stopped.
+ * D1. A job never fails into the void: its outcome stays on the actor's desk until a commit has taken it, until the
+ *     turn's end has stopped the job, or until another node has the actor.
+ * D2. An actor that is taken up again is told the outcomes in hand first. What still runs for it is left to run; what
+ *     its chart no longer asks for is stopped.
  * D3. A job that must not be repeated is performed only when nobody has started it. This node knows what it has started
  *     for as long as it owns the actor; one that may have run and has no outcome is told as lost.
- * D4. A node that leaves withholds what can be repeated: whoever takes the actor over performs it. What cannot be repeated
- *     is started, and has the rest of the time that the node takes to leave. What can be repeated and stands in line is
- *     withheld too.
+ * D4. A node that leaves withholds what can be repeated: whoever takes the actor over performs it. What cannot be
+ *     repeated is started, and has the rest of the time that the node takes to leave. What can be repeated and stands
+ *     in line is withheld too.
  * D5. Two jobs of one name would have one outcome: the second is not started beside the first.
- * D6. The turn slot of an actor is given back when none of its jobs has a call slot or wants one, and no outcome is on its way
- *     to it: what an outcome asks for goes on in the same slot, and a turn's end leaves it to whoever is next.
+ * D6. The turn slot of an actor is given back when none of its jobs has a call slot or wants one, and no outcome is on
+ *     its way to it: what an outcome asks for goes on in the same slot, and a turn's end leaves it to whoever is next.
  */
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { Head } from "../src/journal/Journal.ts"
@@ -49,33 +49,51 @@ const othersMs = 2
 /** Pauses before an outcome that was not taken is told again, as long as its actor is in memory. */
 const againMs = { first: 100, most: 5_000 }
 
-export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Request, Command, Job, W extends Written>(
-  { bulkheads, employer, fork, kind, lease, leaving, lose, push }: JobsOptions<Live, Snapshot, Request, Command, Job, W>
-) => {
+export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Request, Command, Job, W extends Written>({
+  bulkheads,
+  employer,
+  fork,
+  kind,
+  lease,
+  leaving,
+  lose,
+  push
+}: JobsOptions<Live, Snapshot, Request, Command, Job, W>) => {
   const itemOf = (desk: Desk<Request>, name: string, request: Request, pauseMs: number): Item<Request> => ({
-    request, task: name,
+    request,
+    task: name,
     reply: (exit: Exit.Exit<Answer, ActorError>) => {
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       if (Exit.isSuccess(exit) || failure?._tag === "Refused" || failure?._tag === "KeyReused") return desk.taken(name)
-      // Neither taken nor refused: what the actor needs could not be read, the journal did not answer, or the actor broke over it.
+      // Neither taken nor refused: what the actor needs could not be read, the journal did not answer, or the actor
+      // broke over it.
       takeBack(desk, name, pauseMs)
     }
   })
 
   /**
-   * An outcome that was told was not taken: it is in hand again. Told again after a pause to the actor that is in memory by
-   * then: that may be here already, and have found the outcome told.
+   * An outcome that was told was not taken: it is in hand again. Told again after a pause to the actor that is in
+   * memory by then: that may be here already, and have found the outcome told.
    */
   const takeBack = (desk: Desk<Request>, name: string, pauseMs: number = againMs.first) => {
     desk.takeBack(name)
-    fork(Effect.delay(Effect.sync(() => tellAll(desk, Math.min(pauseMs * 2, againMs.most))), pauseMs))
+    fork(
+      Effect.delay(
+        Effect.sync(() => tellAll(desk, Math.min(pauseMs * 2, againMs.most))),
+        pauseMs
+      )
+    )
   }
 
   const tellAll = (desk: Desk<Request>, pauseMs: number = againMs.first) => {
     desk.gathering = false
     const live = employer(desk)
     const told = live === undefined ? [] : desk.handOver()
-    if (live !== undefined && told.length > 0) push(live, told.map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs)))
+    if (live !== undefined && told.length > 0)
+      push(
+        live,
+        told.map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs))
+      )
   }
 
   /** Nothing goes on without the others' outcomes: they are one commit if they come at once. */
@@ -83,10 +101,15 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     if (desk.running === 0) return tellAll(desk)
     if (desk.gathering) return
     desk.gathering = true
-    fork(Effect.delay(Effect.sync(() => tellAll(desk)), othersMs))
+    fork(
+      Effect.delay(
+        Effect.sync(() => tellAll(desk)),
+        othersMs
+      )
+    )
   }
 
-  const seatOf = ({ desk, ref: { workspace } }: Live) => desk.seat ??= bulkheads.seat(workspace, lease)
+  const seatOf = ({ desk, ref: { workspace } }: Live) => (desk.seat ??= bulkheads.seat(workspace, lease))
 
   /** D6. */
   const settle = (desk: Desk<Request>) => {
@@ -98,16 +121,20 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     const { desk } = live
     const place = new Place(seatOf(live))
     let end: { readonly outcome: Request | undefined } | undefined
-    const fiber = fork(kind.perform(live, job, place).pipe(
-      Effect.map((outcome) => { end = { outcome } }),
-      Effect.catchCause((cause) => {
-        if (Cause.hasInterruptsOnly(cause)) return Effect.void
-        // Its outcome will never come: the actor leaves, and is taken up again.
-        const now = employer(desk)
-        if (now !== undefined) lose(now, "broken")
-        return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
-      })
-    ))
+    const fiber = fork(
+      kind.perform(live, job, place).pipe(
+        Effect.map((outcome) => {
+          end = { outcome }
+        }),
+        Effect.catchCause((cause) => {
+          if (Cause.hasInterruptsOnly(cause)) return Effect.void
+          // Its outcome will never come: the actor leaves, and is taken up again.
+          const now = employer(desk)
+          if (now !== undefined) lose(now, "broken")
+          return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
+        })
+      )
+    )
     const task: Task<Request> = { state: "running", fiber, place, repeatable }
     desk.tasks.set(name, task)
     fiber.addObserver(() => {

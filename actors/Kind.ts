@@ -27,8 +27,9 @@ export interface Start {
   /** Called before a job that must not be repeated may take effect. */
   readonly begun: () => void
   /**
-   * Takes the slots that whatever runs itself needs, once: nothing where they are free, else what has to be waited for. They are
-   * free again when the job has ended. `since`: when the turn's running time began. `isFirst`: others wait for it.
+   * Takes the slots that whatever runs itself needs, once: nothing where they are free, else what has to be waited for.
+   * They are free again when the job has ended. `since`: when the turn's running time began. `isFirst`: others wait for
+   * it.
    */
   readonly enter: (since: number, isFirst: boolean) => Effect.Effect<void> | undefined
 }
@@ -74,14 +75,24 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly name: ActorKind
   /** The snapshot of an actor before its first fact. */
   readonly blank: Snapshot
-  /** What is stored of every snapshot, `blank` among them: with the facts from `since` on and the pending inputs, `load` makes the same snapshot of it. */
+  /**
+   * What is stored of every snapshot, `blank` among them: with the facts from `since` on and the pending inputs, `load`
+   * makes the same snapshot of it.
+   */
   readonly standing: (snapshot: Snapshot) => Standing
   readonly load: (loaded: Loaded) => Snapshot
   /** Completes a request with ids, time and whatever the chart needs and does not hold. Fast: mostly caches. */
-  readonly prepare: (being: Being<Snapshot>, request: Request, at: number) => Effect.Effect<Command, Refused | Unreachable>
+  readonly prepare: (
+    being: Being<Snapshot>,
+    request: Request,
+    at: number
+  ) => Effect.Effect<Command, Refused | Unreachable>
   /** Pure. */
   readonly decide: (being: Being<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
-  /** After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this command. */
+  /**
+   * After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this
+   * command.
+   */
   readonly committed: (being: Being<Snapshot>, before: Snapshot, written: W, seq: number) => void
   /** The jobs that a state implies: those that are under way, or should be. */
   readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
@@ -90,13 +101,19 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
   readonly lost: (job: Job) => Request
   /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
   readonly perform: (being: Being<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
-  /** When the live actor wants `due`, in milliseconds; null: never. Where the moment has moved on by then, it is asked again. */
+  /**
+   * When the live actor wants `due`, in milliseconds; null: never. Where the moment has moved on by then, it is asked
+   * again.
+   */
   readonly nextDue: (being: Being<Snapshot>) => number | null
   /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
   readonly travels: (request: Request) => Travel | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */
   readonly revive: (sent: unknown) => Request | undefined
-  /** What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody can tell. */
+  /**
+   * What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody
+   * can tell.
+   */
   readonly recall: (being: Being<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
   /** The time: absent where no actor of the kind has moments. */
   readonly due?: Request

@@ -1,8 +1,9 @@
 /**
- * A room that many share, and the line before it: what they hold together stays below a cap, and who finds no room waits.
+ * A room that many share, and the line before it: what they hold together stays below a cap, and who finds no room
+ * waits.
  *
- * C1. Who waits is let in by order of coming, however small those behind are; one that is larger than the cap goes in alone.
- *     Those that go first have a line of their own, which is let in before the other.
+ * C1. Who waits is let in by order of coming, however small those behind are; one that is larger than the cap goes in
+ *     alone. Those that go first have a line of their own, which is let in before the other.
  * C2. Whoever leaves, waiting or inside, leaves no trace.
  */
 
@@ -60,7 +61,8 @@ export class Line<G extends Guest> {
   }
 
   private advance() {
-    // Whom a guest lets in by leaving at once is let in here, not within its own admission: the stack would grow with the line.
+    // Whom a guest lets in by leaving at once is let in here, not within its own admission: the stack would grow with
+    // the line.
     if (this.isAdvancing || this.waiting === 0) return
     this.isAdvancing = true
     for (;;) {

@@ -31,7 +31,7 @@ const mixed = (n: number) => {
 
 /** The node of each of so many shards; none when there are no nodes. */
 export const place = (incarnations: ReadonlyArray<string>, count = shardCount): ReadonlyArray<string> => {
-  const most = Math.ceil(count * 1.1 / incarnations.length)
+  const most = Math.ceil((count * 1.1) / incarnations.length)
   const nodes = incarnations.toSorted().map((incarnation) => ({ incarnation, seed: hashOf(incarnation), left: most }))
   const [first] = nodes
   if (first === undefined) return []
@@ -49,8 +49,10 @@ export const place = (incarnations: ReadonlyArray<string>, count = shardCount): 
 }
 
 /** The node of each shard among these nodes (P4, P5). */
-export const placeAmong = (nodes: ReadonlyArray<Pick<LiveNode, "incarnation" | "shards"> & { readonly draining?: boolean }>): ReadonlyArray<string> => {
-  const staying = nodes.flatMap(({ draining, incarnation }) => draining === true ? [] : [incarnation])
+export const placeAmong = (
+  nodes: ReadonlyArray<Pick<LiveNode, "incarnation" | "shards"> & { readonly draining?: boolean }>
+): ReadonlyArray<string> => {
+  const staying = nodes.flatMap(({ draining, incarnation }) => (draining === true ? [] : [incarnation]))
   if (nodes.every(({ shards }) => shards === shardCount)) return place(staying)
   const coarse = place(staying, coarseCount)
   return coarse.length === 0 ? [] : Array.from({ length: shardCount }, (_, shard) => coarse[coarseOf(shard)]!)
@@ -63,23 +65,29 @@ const leeway = { births: 128, share: 1.25 }
 const countedMs = 300_000
 const marksEvery = 60_000
 
-export class Placement extends Context.Service<Placement, {
-  /** The node that is to have the shard; undefined while all nodes are leaving. */
-  readonly of: (shard: number) => string | undefined
-  /** This node's shards. */
-  readonly mine: () => Shards
-  /** This node's shards, and those of the node that stands so many places after it: with the same number, every shard is some other node's too. */
-  readonly withNeighbour: (places: number) => Shards
-  /** Changes with the list of nodes. */
-  readonly version: () => string
-  /**
-   * An id for an actor that is to be born here: of a shard of this node, so that it may stay and whoever
-   * bore it finds it here; of any shard once this node has lately borne more than its share.
-   */
-  readonly freshId: (noun: Noun) => string
-  /** Births here so far. */
-  readonly births: () => number
-}>()("troupe/Placement") {
+export class Placement extends Context.Service<
+  Placement,
+  {
+    /** The node that is to have the shard; undefined while all nodes are leaving. */
+    readonly of: (shard: number) => string | undefined
+    /** This node's shards. */
+    readonly mine: () => Shards
+    /**
+     * This node's shards, and those of the node that stands so many places after it: with the same number, every shard
+     * is some other node's too.
+     */
+    readonly withNeighbour: (places: number) => Shards
+    /** Changes with the list of nodes. */
+    readonly version: () => string
+    /**
+     * An id for an actor that is to be born here: of a shard of this node, so that it may stay and whoever
+     * bore it finds it here; of any shard once this node has lately borne more than its share.
+     */
+    readonly freshId: (noun: Noun) => string
+    /** Births here so far. */
+    readonly births: () => number
+  }
+>()("troupe/Placement") {
   static readonly layer = Layer.effect(Placement, Effect.map(Lease, makePlacement))
 }
 
@@ -109,14 +117,14 @@ function makePlacement(lease: Lease["Service"]) {
     seen = nodes
     me = lease.incarnation()
     // This node may not have said yet what it says.
-    const known = nodes.map((node) => node.incarnation === me ? { ...node, shards: shardCount } : node)
+    const known = nodes.map((node) => (node.incarnation === me ? { ...node, shards: shardCount } : node))
     const now = JSON.stringify([me, known.map(({ draining, incarnation, shards }) => [incarnation, draining, shards])])
     if (now === version) return
     version = now
-    ring = known.flatMap(({ draining, incarnation }) => draining ? [] : [incarnation]).toSorted()
+    ring = known.flatMap(({ draining, incarnation }) => (draining ? [] : [incarnation])).toSorted()
     placed = placeAmong(known)
     mine = shardsOf((shard) => placed[shard] === me)
-    own = placed.flatMap((node, shard) => node === me ? [shard] : [])
+    own = placed.flatMap((node, shard) => (node === me ? [shard] : []))
   }
 
   const mark = () => {
@@ -131,7 +139,8 @@ function makePlacement(lease: Lease["Service"]) {
     if (others.length === 0) return false
     mark()
     const [since] = marks
-    const theirs = others.reduce((sum, node) => sum + node.births - (since?.theirs.get(node.incarnation) ?? 0), 0) / others.length
+    const theirs =
+      others.reduce((sum, node) => sum + node.births - (since?.theirs.get(node.incarnation) ?? 0), 0) / others.length
     return births - (since?.mine ?? 0) > leeway.births + leeway.share * theirs
   }
 
@@ -147,8 +156,10 @@ function makePlacement(lease: Lease["Service"]) {
     withNeighbour: (places) => {
       look()
       const at = ring.indexOf(me)
-      const neighbour = ring[(at + 1 + places % Math.max(1, ring.length - 1)) % ring.length]
-      return at < 0 || neighbour === me ? mine : shardsOf((shard) => placed[shard] === me || placed[shard] === neighbour)
+      const neighbour = ring[(at + 1 + (places % Math.max(1, ring.length - 1))) % ring.length]
+      return at < 0 || neighbour === me
+        ? mine
+        : shardsOf((shard) => placed[shard] === me || placed[shard] === neighbour)
     },
     version: () => {
       look()

@@ -1,11 +1,12 @@
 /**
- * The actors of one kind on this node: how commands reach them, and what becomes of those that are lost. `activation.ts`
- * brings them into memory, `leaving.ts` out of it, `residents.ts` holds them, `obligations.ts` what is owed to the others.
+ * The actors of one kind on this node: how commands reach them, and what becomes of those that are lost.
+ * `activation.ts` brings them into memory, `leaving.ts` out of it, `residents.ts` holds them, `obligations.ts` what is
+ * owed to the others.
  *
- * R1. An actor that was lost while it had something to do is owed: this node takes it up again, whatever else the sweep can
- *     or cannot read.
- * R2. A command for an actor that is not here goes to the node that has it, or is to have it. What only this node may ask
- *     (a job's outcome, the time) never leaves it.
+ * R1. An actor that was lost while it had something to do is owed: this node takes it up again, whatever else the sweep
+ *     can or cannot read.
+ * R2. A command for an actor that is not here goes to the node that has it, or is to have it. What only this node may
+ *     ask (a job's outcome, the time) never leaves it.
  */
 import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
@@ -68,7 +69,10 @@ export interface Wakeable {
   readonly dropAll: () => void
   /** Takes nothing new from now on; what is here goes on. */
   readonly close: () => void
-  /** Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended; all of them after so many milliseconds. */
+  /**
+   * Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended; all of them after so
+   * many milliseconds.
+   */
   readonly drain: (ms: number) => Effect.Effect<void>
   readonly size: () => number
   readonly jobs: () => number
@@ -78,10 +82,13 @@ export interface Wakeable {
   readonly owed: () => number
 }
 
-/** A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but one. */
+/**
+ * A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but
+ * one.
+ */
 const ticksToAbort = 3
 
-export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Request, Command, Job, W extends Written>(
+export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Request, Command, Job, W extends Written>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
   options: RegistryOptions
 ) {
@@ -105,7 +112,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   const onLost = (actor: Actor, why: Loss) => {
     const { desk } = actor
     residents.leave(actor)
-    // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go on.
+    // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go
+    // on.
     if (why === "unavailable") return obligations.lost(actor, "unanswered")
     if (why === "drained") return desk.endAll()
     // Another owner may perform them, or nobody may; what only broke goes on.
@@ -124,13 +132,18 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
-    kind, journal, lease, bulkheads: options.bulkheads, fork, onLost,
+    kind,
+    journal,
+    lease,
+    bulkheads: options.bulkheads,
+    fork,
+    onLost,
     leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
       if (actor.lost !== undefined) {
-        // Lost while its append was on its way, which has arrived: what that began nobody knew of, and is owed as well. One that
-        // has been read again since knows it.
+        // Lost while its append was on its way, which has arrived: what that began nobody knew of, and is owed as well.
+        // One that has been read again since knows it.
         if (obligations.get(actor.ref) === undefined && !residents.has(actor.ref.id)) owe(actor, actor.lost)
         return
       }
@@ -143,15 +156,36 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   })
   const { resume, push } = host
   const { enlive, find, isLoading, loading, serve, unasked, wake } = makeActivation<Snapshot, Request>({
-    kind, journal, lease, residents, obligations, fork, resume, push, fruitlessLimit: options.fruitlessLimit,
+    kind,
+    journal,
+    lease,
+    residents,
+    obligations,
+    fork,
+    resume,
+    push,
+    fruitlessLimit: options.fruitlessLimit,
     closed: () => closed
   })
   const { idleMs, mostActors } = options
-  const { drain, evict, passivate } = makeLeaving({ bus, journal, lease, placement, residents, obligations, loading, lose: host.lose, idleMs, mostActors, name: kind.name })
+  const { drain, evict, passivate } = makeLeaving({
+    bus,
+    journal,
+    lease,
+    placement,
+    residents,
+    obligations,
+    loading,
+    lose: host.lose,
+    idleMs,
+    mostActors,
+    name: kind.name
+  })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
-  const tell = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) => Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
+  const tell = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) =>
+    Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
 
   const elsewhere = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
   const local = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
@@ -168,7 +202,16 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     })
 
   /** What another node asks. */
-  const answer = ({ again = false, at, command, id, key, owned = false, request: sent, workspace }: Question): Effect.Effect<Reply> =>
+  const answer = ({
+    again = false,
+    at,
+    command,
+    id,
+    key,
+    owned = false,
+    request: sent,
+    workspace
+  }: Question): Effect.Effect<Reply> =>
     Effect.suspend(() => {
       const told = queueing.answer(id, workspace, sent)
       if (told !== undefined) return Effect.succeed(told)
@@ -178,19 +221,33 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       if (!residents.has(id) && !owned) {
         if (closed) return Effect.succeed<Reply>({ v: 1, unwilling: "draining" })
         const node = placement.of(shardOf(id))
-        if (node !== undefined && node !== lease.incarnation()) return Effect.succeed<Reply>({ v: 1, elsewhere: node, owned: false })
+        if (node !== undefined && node !== lease.incarnation())
+          return Effect.succeed<Reply>({ v: 1, elsewhere: node, owned: false })
       }
-      return tell(ref, { request, sent: { id: command, at, again }, ...(key === undefined ? {} : { key }) }, owned).pipe(
+      return tell(
+        ref,
+        { request, sent: { id: command, at, again }, ...(key === undefined ? {} : { key }) },
+        owned
+      ).pipe(
         Effect.map(answered),
-        Effect.catch((error) => Effect.succeed<Reply>(error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error))),
-        Effect.catchDefect((defect) => Effect.as(Effect.logError("an actor broke over another node's question", defect), { v: 1, broken: true } as const))
+        Effect.catch((error) =>
+          Effect.succeed<Reply>(
+            error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error)
+          )
+        ),
+        Effect.catchDefect((defect) =>
+          Effect.as(Effect.logError("an actor broke over another node's question", defect), {
+            v: 1,
+            broken: true
+          } as const)
+        )
       )
     })
   router.answer(kind.name, answer)
 
   /**
-   * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well, or is on
-   * its way, the command is that one's (V1 of activation.ts).
+   * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
+   * or is on its way, the command is that one's (V1 of activation.ts).
    */
   const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
@@ -205,27 +262,39 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
         host.push(actor, {
           ...envelope,
           reply: (exit) => {
-            // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this one.
+            // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this
+            // one.
             if (actor.unborn) residents.leave(actor)
             resume(exit)
           }
-        }))
+        })
+      )
     })
 
   /** The same for one that may have been born before: where it is here already, or on its way, nothing is delivered. */
   const ensure = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<void, ActorError> =>
-    Effect.suspend(() => residents.has(ref.id) || isLoading(ref) ? Effect.void : Effect.asVoid(create(ref, birth, envelope)))
+    Effect.suspend(() =>
+      residents.has(ref.id) || isLoading(ref) ? Effect.void : Effect.asVoid(create(ref, birth, envelope))
+    )
 
   let evicting = false
   const makeRoom = () => {
     if (evicting || residents.size <= mostActors) return
     evicting = true
-    fork(Effect.ensuring(evict, Effect.sync(() => { evicting = false })))
+    fork(
+      Effect.ensuring(
+        evict,
+        Effect.sync(() => {
+          evicting = false
+        })
+      )
+    )
   }
 
   const tick = Effect.sync(() => {
     const now = lease.now()
-    // What runs without a lease is aborted, once no beat has come to its rescue. Those actors are owed, and taken up again if the lease comes back.
+    // What runs without a lease is aborted, once no beat has come to its rescue. Those actors are owed, and taken up
+    // again if the lease comes back.
     fencedTicks = lease.fenced() ? fencedTicks + 1 : 0
     if (fencedTicks >= ticksToAbort) {
       for (const actor of residents.all()) if (actor.desk.running > 0) host.lose(actor, "fenced")
@@ -242,7 +311,12 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
     reads: (row) => host.readable(row) !== undefined,
     accept: (ref, rows) => {
       const envelopes = rows.flatMap((row) => host.readable(row) ?? [])
-      return envelopes.length === 0 ? Effect.void : unasked(ref, Effect.flatMap(find(ref), (actor) => host.tellAll(actor, envelopes)))
+      return envelopes.length === 0
+        ? Effect.void
+        : unasked(
+            ref,
+            Effect.flatMap(find(ref), (actor) => host.tellAll(actor, envelopes))
+          )
     },
     isLive: (ref) => residents.has(ref.id),
     serve,
@@ -254,14 +328,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
       obligations.released()
       obligations.cutOff()
     },
-    close: () => { closed = true },
-    drain: (ms) => Effect.suspend(() => {
+    close: () => {
       closed = true
-      leaving = true
-      for (const actor of residents.all()) actor.desk.withhold()
-      obligations.withhold()
-      return drain(ms)
-    }),
+    },
+    drain: (ms) =>
+      Effect.suspend(() => {
+        closed = true
+        leaving = true
+        for (const actor of residents.all()) actor.desk.withhold()
+        obligations.withhold()
+        return drain(ms)
+      }),
     size: () => residents.size,
     jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),
     slots: () => options.bulkheads.filling(),
@@ -269,5 +346,15 @@ export const makeRegistry = Effect.fn("Registry.make")(function*<Snapshot, Reque
   }
 
   const { waitingFor } = queueing
-  return { deliver, create, ensure, freshId: placement.freshId, wakeable, current, settled, waitingFor, peek: (id: string) => residents.get(id)?.snapshot }
+  return {
+    deliver,
+    create,
+    ensure,
+    freshId: placement.freshId,
+    wakeable,
+    current,
+    settled,
+    waitingFor,
+    peek: (id: string) => residents.get(id)?.snapshot
+  }
 })

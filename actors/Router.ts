@@ -26,57 +26,83 @@ const wayBackMs = 100
 /** A command that was sent longer ago than this may have come a second way meanwhile. */
 const oldMs = 500
 
-export class Router extends Context.Service<Router, {
-  /** Asks a node about one of its actors, and waits so long. A reply that cannot be read counts as none. */
-  readonly ask: (question: Omit<Question, "v" | "until">, waitMs: number) => Effect.Effect<Reply | undefined, NoAnswer>
-  /** Answers for the actors of a kind that live here. */
-  readonly answer: (kind: ActorKind, answer: (question: Question) => Effect.Effect<Reply>) => void
-}>()("troupe/Router") {
-  static readonly layer = Layer.effect(Router, Effect.gen(function*() {
-    const bus = yield* Bus
-    const lease = yield* Lease
-    const answers = new Map<ActorKind, (question: Question) => Effect.Effect<Reply>>()
-    let warned = false
+export class Router extends Context.Service<
+  Router,
+  {
+    /** Asks a node about one of its actors, and waits so long. A reply that cannot be read counts as none. */
+    readonly ask: (
+      question: Omit<Question, "v" | "until">,
+      waitMs: number
+    ) => Effect.Effect<Reply | undefined, NoAnswer>
+    /** Answers for the actors of a kind that live here. */
+    readonly answer: (kind: ActorKind, answer: (question: Question) => Effect.Effect<Reply>) => void
+  }
+>()("troupe/Router") {
+  static readonly layer = Layer.effect(
+    Router,
+    Effect.gen(function* () {
+      const bus = yield* Bus
+      const lease = yield* Lease
+      const answers = new Map<ActorKind, (question: Question) => Effect.Effect<Reply>>()
+      let warned = false
 
-    const unwilling = (why: Unwilling) => {
-      record(questionsRefused.with({ why }))
-      const reply: Reply = { v: 1, unwilling: why }
-      return Effect.succeed(reply)
-    }
-
-    const take = (message: string): Effect.Effect<Reply> => {
-      const read = readQuestion(message)
-      if (Option.isNone(read)) {
-        const first = !warned
-        warned = true
-        return Effect.andThen(
-          first ? Effect.logWarning("a question of another node was not understood; more of the kind are only counted") : Effect.void,
-          unwilling("malformed")
-        )
+      const unwilling = (why: Unwilling) => {
+        record(questionsRefused.with({ why }))
+        const reply: Reply = { v: 1, unwilling: why }
+        return Effect.succeed(reply)
       }
-      const question = read.value
-      if (question.to !== lease.incarnation()) return unwilling("stranger")
-      if (lease.fenced()) return unwilling("fenced")
-      const now = lease.now()
-      if (now > question.until - wayBackMs) return unwilling("late")
-      const answer = answers.get(question.kind)
-      return answer === undefined ? unwilling("stranger") : answer(now - question.at > oldMs ? { ...question, again: true } : question)
-    }
 
-    let life: Scope.Closeable | undefined
-    const live = Effect.fnUntraced(function*(incarnation: string) {
-      if (life !== undefined) yield* Scope.close(life, Exit.void)
-      life = yield* Scope.make()
-      yield* Scope.provide(bus.serve(incarnation, (message) => Effect.map(Effect.suspend(() => take(message)), (reply) => JSON.stringify(reply))), life)
-    })
-    yield* Effect.addFinalizer((exit) => life === undefined ? Effect.void : Scope.close(life, exit))
-    yield* live(lease.incarnation())
-    yield* lease.rejoined.pipe(Stream.runForEach(live), Effect.forkScoped({ startImmediately: true }))
+      const take = (message: string): Effect.Effect<Reply> => {
+        const read = readQuestion(message)
+        if (Option.isNone(read)) {
+          const first = !warned
+          warned = true
+          return Effect.andThen(
+            first
+              ? Effect.logWarning("a question of another node was not understood; more of the kind are only counted")
+              : Effect.void,
+            unwilling("malformed")
+          )
+        }
+        const question = read.value
+        if (question.to !== lease.incarnation()) return unwilling("stranger")
+        if (lease.fenced()) return unwilling("fenced")
+        const now = lease.now()
+        if (now > question.until - wayBackMs) return unwilling("late")
+        const answer = answers.get(question.kind)
+        return answer === undefined
+          ? unwilling("stranger")
+          : answer(now - question.at > oldMs ? { ...question, again: true } : question)
+      }
 
-    return Router.of({
-      ask: (question, waitMs) =>
-        Effect.map(bus.request(question.to, JSON.stringify({ v: 1, until: lease.now() + waitMs, ...question }), waitMs), readReply),
-      answer: (kind, answer) => { answers.set(kind, answer) }
+      let life: Scope.Closeable | undefined
+      const live = Effect.fnUntraced(function* (incarnation: string) {
+        if (life !== undefined) yield* Scope.close(life, Exit.void)
+        life = yield* Scope.make()
+        yield* Scope.provide(
+          bus.serve(incarnation, (message) =>
+            Effect.map(
+              Effect.suspend(() => take(message)),
+              (reply) => JSON.stringify(reply)
+            )
+          ),
+          life
+        )
+      })
+      yield* Effect.addFinalizer((exit) => (life === undefined ? Effect.void : Scope.close(life, exit)))
+      yield* live(lease.incarnation())
+      yield* lease.rejoined.pipe(Stream.runForEach(live), Effect.forkScoped({ startImmediately: true }))
+
+      return Router.of({
+        ask: (question, waitMs) =>
+          Effect.map(
+            bus.request(question.to, JSON.stringify({ v: 1, until: lease.now() + waitMs, ...question }), waitMs),
+            readReply
+          ),
+        answer: (kind, answer) => {
+          answers.set(kind, answer)
+        }
+      })
     })
-  }))
+  )
 }

@@ -1,7 +1,7 @@
 /**
- * The sweep: what makes the system whole again without anyone asking. Every second it claims actors
- * of this node's shards that are due and have no live owner, and delivers the inbox; several times a second it
- * has what this node owes met, and live actors told the time. Each of these has a fiber of its own: none waits for another.
+ * The sweep: what makes the system whole again without anyone asking. Every second it claims actors of this node's
+ * shards that are due and have no live owner, and delivers the inbox; several times a second it has what this node owes
+ * met, and live actors told the time. Each of these has a fiber of its own: none waits for another.
  *
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once: a dead node's work does not arrive as one herd.
@@ -29,122 +29,150 @@ const atOnce = 50
 
 const noShards = shardsOf(() => false)
 
-export class Sweep extends Context.Service<Sweep, {
-  /** Milliseconds since the sweep last went well, takeovers and inbox, by the monotonic clock. */
-  readonly lagMs: () => number
-  /** Hands over what lives here: the first step of leaving. Takes at most so many milliseconds. */
-  readonly drain: (ms: number) => Effect.Effect<void>
-  readonly live: () => number
-  readonly jobs: () => number
-  readonly slots: Wakeable["slots"]
-}>()("troupe/Sweep") {
-  static readonly layer = Layer.effect(Sweep, Effect.gen(function*() {
-    const bus = yield* Bus
-    const journal = yield* Journal
-    const lease = yield* Lease
-    const placement = yield* Placement
-    const registries: Readonly<Record<ActorKind, Wakeable>> = { thread: yield* ThreadRegistry, identity: yield* IdentityRegistry }
-    const all = Object.values(registries)
-    const live = () => all.reduce((sum, registry) => sum + registry.size(), 0)
-    let draining = false
+export class Sweep extends Context.Service<
+  Sweep,
+  {
+    /** Milliseconds since the sweep last went well, takeovers and inbox, by the monotonic clock. */
+    readonly lagMs: () => number
+    /** Hands over what lives here: the first step of leaving. Takes at most so many milliseconds. */
+    readonly drain: (ms: number) => Effect.Effect<void>
+    readonly live: () => number
+    readonly jobs: () => number
+    readonly slots: Wakeable["slots"]
+  }
+>()("troupe/Sweep") {
+  static readonly layer = Layer.effect(
+    Sweep,
+    Effect.gen(function* () {
+      const bus = yield* Bus
+      const journal = yield* Journal
+      const lease = yield* Lease
+      const placement = yield* Placement
+      const registries: Readonly<Record<ActorKind, Wakeable>> = {
+        thread: yield* ThreadRegistry,
+        identity: yield* IdentityRegistry
+      }
+      const all = Object.values(registries)
+      const live = () => all.reduce((sum, registry) => sum + registry.size(), 0)
+      let draining = false
 
-    const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
-    const serve = Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true })
+      const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
+      const serve = Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true })
 
-    // Takeovers
+      // Takeovers
 
-    const take = Effect.fnUntraced(function*({ isToTake, shards }: View) {
-      const due = yield* journal.due(claimed, shards)
-      const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
-      yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
-      // There are more, and they can be had.
-      if (due.length * 2 >= claimed && asleep.some(isLive)) takeovers.ring("all")
-    })
+      const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {
+        const due = yield* journal.due(claimed, shards)
+        const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
+        yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
+        // There are more, and they can be had.
+        if (due.length * 2 >= claimed && asleep.some(isLive)) takeovers.ring("all")
+      })
 
-    const toTake = makeViews(placement, isLive, lease.now)
-    const takeovers = makeRounds({
-      what: "a sweep", lease,
-      whole: Effect.gen(function*() {
-        if (draining) return
-        // First, so that whoever is woken below is told the time before it may leave again.
-        yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
-        yield* serve
-        yield* take(toTake.next())
-      }),
-      hinted: (isNamed) => Effect.suspend(() => {
-        const view = among(toTake.own(), isNamed)
-        return draining || view.shards.every((byte) => byte === 0) ? Effect.void : take(view)
+      const toTake = makeViews(placement, isLive, lease.now)
+      const takeovers = makeRounds({
+        what: "a sweep",
+        lease,
+        whole: Effect.gen(function* () {
+          if (draining) return
+          // First, so that whoever is woken below is told the time before it may leave again.
+          yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
+          yield* serve
+          yield* take(toTake.next())
+        }),
+        hinted: (isNamed) =>
+          Effect.suspend(() => {
+            const view = among(toTake.own(), isNamed)
+            return draining || view.shards.every((byte) => byte === 0) ? Effect.void : take(view)
+          })
+      })
+
+      // The inbox
+
+      const deliveries = yield* makeDeliveries(registries, (shard) => inbox.ring(shard))
+      const toDeliver = makeViews(placement, isLive, lease.now)
+      /** A node that leaves delivers to those who are still here. */
+      const remaining: View = { shards: noShards, isToTake: isLive }
+      const inbox = makeRounds({
+        what: "a look at the inbox",
+        lease,
+        whole: Effect.suspend(() => deliveries.look(draining ? remaining : toDeliver.next(), true)),
+        hinted: (isNamed) => deliveries.look(draining ? remaining : among(toDeliver.own(), isNamed), false)
+      })
+
+      /** W3: the shards that were named, as far as they are this node's. */
+      const among = ({ isToTake, shards }: View, isNamed: (shard: number) => boolean): View => ({
+        isToTake,
+        shards: shardsOf((shard) => isNamed(shard) && hasShard(shards, shard))
+      })
+
+      const ring = (shard: number | "all") => {
+        takeovers.ring(shard)
+        inbox.ring(shard)
+      }
+
+      yield* Effect.forkScoped(takeovers.run)
+      yield* Effect.forkScoped(inbox.run)
+
+      // Every second this node's part of the agenda; that of the dead once a second for all nodes together.
+      const tending = Effect.suspend(() =>
+        lease.fenced() ? Effect.void : journal.tend(Math.random() * lease.nodes().length < 1)
+      )
+      yield* Effect.repeat(safely(tending, "the agenda's upkeep"), Schedule.spaced("1 second")).pipe(Effect.forkScoped)
+
+      yield* bus.onWake((shard) => {
+        if (hasShard(placement.mine(), shard) || all.some((registry) => registry.holds(shard))) ring(shard)
+      })
+
+      yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
+
+      let nodes = placement.version()
+      const tick = Effect.suspend(() => {
+        if (placement.version() !== nodes) {
+          nodes = placement.version()
+          ring("all")
+        }
+        return Effect.forEach(all, (registry) => registry.tick, { discard: true })
+      })
+      yield* Effect.repeat(safely(tick, "a tick"), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
+
+      // L1 of Lease.ts: what the old incarnation held belongs to whoever claims it now.
+      yield* lease.onLapse(() => {
+        for (const registry of all) registry.dropAll()
+      })
+      // All kinds share the same.
+      const slots = registries.thread.slots
+      lease.describe(() => {
+        const { call, turn } = slots()
+        const inLine = turn.waiting + call.waiting
+        return {
+          actors: live(),
+          births: placement.births(),
+          shards: shardCount,
+          draining,
+          bus: bus.state(),
+          ...(inLine === 0 ? {} : { inLine })
+        }
+      })
+
+      return Sweep.of({
+        lagMs: () => performance.now() - Math.min(takeovers.last(), inbox.last()),
+        drain: Effect.fnUntraced(function* (ms) {
+          const until = performance.now() + ms
+          draining = true
+          for (const registry of all) registry.close()
+          yield* lease.beat
+          // The others' next beats tell them (W5).
+          if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
+          yield* Effect.forEach(all, (registry) => registry.drain(Math.max(0, until - performance.now())), {
+            concurrency: "unbounded",
+            discard: true
+          })
+        }),
+        live,
+        slots,
+        jobs: () => all.reduce((sum, registry) => sum + registry.jobs(), 0)
       })
     })
-
-    // The inbox
-
-    const deliveries = yield* makeDeliveries(registries, (shard) => inbox.ring(shard))
-    const toDeliver = makeViews(placement, isLive, lease.now)
-    /** A node that leaves delivers to those who are still here. */
-    const remaining: View = { shards: noShards, isToTake: isLive }
-    const inbox = makeRounds({
-      what: "a look at the inbox", lease,
-      whole: Effect.suspend(() => deliveries.look(draining ? remaining : toDeliver.next(), true)),
-      hinted: (isNamed) => deliveries.look(draining ? remaining : among(toDeliver.own(), isNamed), false)
-    })
-
-    /** W3: the shards that were named, as far as they are this node's. */
-    const among = ({ isToTake, shards }: View, isNamed: (shard: number) => boolean): View =>
-      ({ isToTake, shards: shardsOf((shard) => isNamed(shard) && hasShard(shards, shard)) })
-
-    const ring = (shard: number | "all") => {
-      takeovers.ring(shard)
-      inbox.ring(shard)
-    }
-
-    yield* Effect.forkScoped(takeovers.run)
-    yield* Effect.forkScoped(inbox.run)
-
-    // Every second this node's part of the agenda; that of the dead once a second for all nodes together.
-    const tending = Effect.suspend(() => lease.fenced() ? Effect.void : journal.tend(Math.random() * lease.nodes().length < 1))
-    yield* Effect.repeat(safely(tending, "the agenda's upkeep"), Schedule.spaced("1 second")).pipe(Effect.forkScoped)
-
-    yield* bus.onWake((shard) => {
-      if (hasShard(placement.mine(), shard) || all.some((registry) => registry.holds(shard))) ring(shard)
-    })
-
-    yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
-
-    let nodes = placement.version()
-    const tick = Effect.suspend(() => {
-      if (placement.version() !== nodes) {
-        nodes = placement.version()
-        ring("all")
-      }
-      return Effect.forEach(all, (registry) => registry.tick, { discard: true })
-    })
-    yield* Effect.repeat(safely(tick, "a tick"), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
-
-    // L1 of Lease.ts: what the old incarnation held belongs to whoever claims it now.
-    yield* lease.onLapse(() => { for (const registry of all) registry.dropAll() })
-    // All kinds share the same.
-    const slots = registries.thread.slots
-    lease.describe(() => {
-      const { call, turn } = slots()
-      const inLine = turn.waiting + call.waiting
-      return { actors: live(), births: placement.births(), shards: shardCount, draining, bus: bus.state(), ...(inLine === 0 ? {} : { inLine }) }
-    })
-
-    return Sweep.of({
-      lagMs: () => performance.now() - Math.min(takeovers.last(), inbox.last()),
-      drain: Effect.fnUntraced(function*(ms) {
-        const until = performance.now() + ms
-        draining = true
-        for (const registry of all) registry.close()
-        yield* lease.beat
-        // The others' next beats tell them (W5).
-        if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
-        yield* Effect.forEach(all, (registry) => registry.drain(Math.max(0, until - performance.now())), { concurrency: "unbounded", discard: true })
-      }),
-      live,
-      slots,
-      jobs: () => all.reduce((sum, registry) => sum + registry.jobs(), 0)
-    })
-  }))
+  )
 }

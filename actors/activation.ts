@@ -4,9 +4,9 @@
  * V1. One live actor per id: concurrent first commands share one claim.
  * V2. A claim, a load or a fold that comes to nothing leaves the actor owed: it may be this node's by then.
  *     One that breaks is left alone until its pause is over: whoever asks for it is told how long.
- * V3. Work that is taken up again and again without progress is given up: its actor is told so, and if it breaks over that
- *     too, it is set aside in the journal by a statement that decides nothing, until a command wakes it. The head alone
- *     decides, so that an actor that cannot be loaded is set aside as well.
+ * V3. Work that is taken up again and again without progress is given up: its actor is told so, and if it breaks over
+ *     that too, it is set aside in the journal by a statement that decides nothing, until a command wakes it. The head
+ *     alone decides, so that an actor that cannot be loaded is set aside as well.
  */
 import { Cause, Deferred, Effect, type Fiber, Semaphore } from "effect"
 import type { ActorRef, Claimed, Head, Journal, Loaded, OwnedElsewhere } from "../src/journal/Journal.ts"
@@ -28,7 +28,9 @@ export interface Activation<Snapshot, Request> {
   readonly residents: Residents<Snapshot, Request>
   readonly obligations: Obligations<Request>
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
-  /** Performs what the state of an actor implies. `mine`: this node has owned it since it started what is on its desk. */
+  /**
+   * Performs what the state of an actor implies. `mine`: this node has owned it since it started what is on its desk.
+   */
   readonly resume: (live: Live<Snapshot, Request>, mine: boolean) => void
   readonly push: (live: Live<Snapshot, Request>, item: Item<Request>) => void
   /** The node takes nothing new. */
@@ -51,20 +53,45 @@ const retryAfterSeconds = 2
 /** Set aside with its work undone (V3): nothing is due, but for the facts of a turn that has not ended. */
 const isAside = ({ runnableAt, since }: Head) => runnableAt === null && since !== null
 
-export const makeActivation = <Snapshot, Request>(
-  { closed, fork, fruitlessLimit, journal, kind, lease, obligations, push, residents, resume }: Activation<Snapshot, Request>
-) => {
+export const makeActivation = <Snapshot, Request>({
+  closed,
+  fork,
+  fruitlessLimit,
+  journal,
+  kind,
+  lease,
+  obligations,
+  push,
+  residents,
+  resume
+}: Activation<Snapshot, Request>) => {
   type Actor = Live<Snapshot, Request>
   const loading = new Map<string, Deferred.Deferred<Actor, ActorError | OwnedElsewhere>>()
   const nameOf = ({ id, workspace }: ActorRef) => `${workspace}/${id}`
   const claims = actorClaims.with({ kind: kind.name })
 
-  const enlive = (loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">, snapshot: Snapshot, unborn: boolean) => {
+  const enlive = (
+    loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">,
+    snapshot: Snapshot,
+    unborn: boolean
+  ) => {
     const owed = obligations.get(loaded.actor)
     const actor: Actor = {
-      ref: loaded.actor, parent: loaded.parent, attributes: loaded.attributes, createdAt: loaded.createdAt,
-      epoch: loaded.epoch, head: loaded.head, snapshot, unborn, shard: shardOf(loaded.actor.id),
-      mailbox: [], busy: false, lost: undefined, desk: owed?.desk ?? new Desk(), touched: performance.now(), settling: [],
+      ref: loaded.actor,
+      parent: loaded.parent,
+      attributes: loaded.attributes,
+      createdAt: loaded.createdAt,
+      epoch: loaded.epoch,
+      head: loaded.head,
+      snapshot,
+      unborn,
+      shard: shardOf(loaded.actor.id),
+      mailbox: [],
+      busy: false,
+      lost: undefined,
+      desk: owed?.desk ?? new Desk(),
+      touched: performance.now(),
+      settling: [],
       breaks: owed?.breaks?.pos === loaded.head.pos ? owed.breaks : undefined
     }
     residents.enter(actor)
@@ -79,7 +106,7 @@ export const makeActivation = <Snapshot, Request>(
     obligations.met(ref)
   }
 
-  const setAside = Effect.fnUntraced(function*({ actor: ref, epoch }: Claimed, times: number) {
+  const setAside = Effect.fnUntraced(function* ({ actor: ref, epoch }: Claimed, times: number) {
     yield* journal.quarantine(ref, epoch)
     record(actorsQuarantined)
     yield* Effect.logError("an actor breaks whatever is tried: it is set aside until a command wakes it").pipe(
@@ -87,7 +114,7 @@ export const makeActivation = <Snapshot, Request>(
     )
   })
 
-  const takeUp = Effect.fnUntraced(function*(claimed: Claimed, wanted: Wanted) {
+  const takeUp = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
     const { actor: ref, head, mine } = claimed
     const { breaks, held = false } = obligations.get(ref) ?? {}
     const times = claimed.fruitless + (breaks?.pos === head.pos ? breaks.times : 0)
@@ -107,7 +134,7 @@ export const makeActivation = <Snapshot, Request>(
     return actor
   })
 
-  const load = Effect.fnUntraced(function*(ref: ActorRef, wanted: Wanted) {
+  const load = Effect.fnUntraced(function* (ref: ActorRef, wanted: Wanted) {
     const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
     const unreachable = Effect.andThen(owe("unanswered"), Effect.fail(new Unreachable({ retryAfterSeconds })))
     const claimed = yield* journal.claim(ref).pipe(
@@ -132,7 +159,11 @@ export const makeActivation = <Snapshot, Request>(
   })
 
   /** V1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves. */
-  const find = (ref: ActorRef, owned = false, wanted: Wanted = "asked"): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
+  const find = (
+    ref: ActorRef,
+    owned = false,
+    wanted: Wanted = "asked"
+  ): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
     Effect.suspend(() => {
       const found = residents.get(ref.id)
       if (found !== undefined) {
@@ -151,17 +182,22 @@ export const makeActivation = <Snapshot, Request>(
       if (pending !== undefined) return Deferred.await(pending)
       const deferred = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
       loading.set(name, deferred)
-      fork(Effect.flatMap(Effect.exit(load(ref, wanted)), (exit) => {
-        loading.delete(name)
-        return Deferred.done(deferred, exit)
-      }))
+      fork(
+        Effect.flatMap(Effect.exit(load(ref, wanted)), (exit) => {
+          loading.delete(name)
+          return Deferred.done(deferred, exit)
+        })
+      )
       return Deferred.await(deferred)
     })
 
   /** What nobody waits for: one that breaks must not take those behind it along. */
   const unasked = <A>(ref: ActorRef, effect: Effect.Effect<A, ActorError | OwnedElsewhere>) =>
     Effect.catchCause(Effect.asVoid(effect), (cause) =>
-      Cause.hasDies(cause) ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actorId: ref.id })) : Effect.void)
+      Cause.hasDies(cause)
+        ? Effect.logError("an actor could not be woken", cause).pipe(Effect.annotateLogs({ actorId: ref.id }))
+        : Effect.void
+    )
 
   const hands = Semaphore.makeUnsafe(servedAtOnce)
   const served = new Set<string>()
@@ -172,12 +208,19 @@ export const makeActivation = <Snapshot, Request>(
       const name = nameOf(ref)
       if (served.has(name)) continue
       served.add(name)
-      fork(hands.withPermits(1)(unasked(ref, find(ref, true, "due"))).pipe(Effect.ensuring(Effect.sync(() => served.delete(name)))))
+      fork(
+        hands
+          .withPermits(1)(unasked(ref, find(ref, true, "due")))
+          .pipe(Effect.ensuring(Effect.sync(() => served.delete(name))))
+      )
     }
   })
 
   return {
-    enlive, find, serve, unasked,
+    enlive,
+    find,
+    serve,
+    unasked,
     /** Claims and resumes an actor that is due. */
     wake: (ref: ActorRef) => unasked(ref, find(ref, false, "due")),
     isLoading: (ref: ActorRef) => loading.has(nameOf(ref)),

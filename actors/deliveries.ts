@@ -17,7 +17,10 @@ const portion = { actors: 100, rows: 64 }
 /** Rows that are remembered as unreadable: more than that come as if they were new. */
 const mostUnreadable = 1_000
 
-export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<Record<ActorKind, Wakeable>>, again: (shard: number) => void) {
+export const makeDeliveries = Effect.fnUntraced(function* (
+  registries: Readonly<Record<ActorKind, Wakeable>>,
+  again: (shard: number) => void
+) {
   const journal = yield* Journal
   const scope = yield* Effect.scope
   const hands = yield* Semaphore.make(actorsAtOnce)
@@ -32,12 +35,16 @@ export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<R
       unreadable.delete(id)
     }
     unreadable.add(row.id)
-    return Effect.logError("a row of the inbox cannot be read").pipe(Effect.annotateLogs({ actorId: row.actor.id, inputId: row.id }))
+    return Effect.logError("a row of the inbox cannot be read").pipe(
+      Effect.annotateLogs({ actorId: row.actor.id, inputId: row.id })
+    )
   }
 
-  const serve = Effect.fnUntraced(function*(ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
+  const serve = Effect.fnUntraced(function* (ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
     const registry = registries[ref.kind]
-    const { readable = [], strange = [] } = Object.groupBy(rows, (row) => registry.reads(row) ? "readable" : "strange")
+    const { readable = [], strange = [] } = Object.groupBy(rows, (row) =>
+      registry.reads(row) ? "readable" : "strange"
+    )
     yield* Effect.forEach(strange, passOver, { discard: true })
     const [first] = rows
     const isFull = first !== undefined && rows.length === portion.rows
@@ -48,7 +55,7 @@ export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<R
   })
 
   return {
-    look: Effect.fnUntraced(function*({ isToTake, shards }: View, isWhole: boolean) {
+    look: Effect.fnUntraced(function* ({ isToTake, shards }: View, isWhole: boolean) {
       if (isWhole) firsts.clear()
       let after: string | undefined
       do {
@@ -63,10 +70,12 @@ export const makeDeliveries = Effect.fnUntraced(function*(registries: Readonly<R
           served.add(id)
           yield* hands.take(1)
           yield* serve(ref, rows).pipe(
-            Effect.ensuring(Effect.suspend(() => {
-              served.delete(id)
-              return hands.release(1)
-            })),
+            Effect.ensuring(
+              Effect.suspend(() => {
+                served.delete(id)
+                return hands.release(1)
+              })
+            ),
             Effect.forkIn(scope)
           )
         }

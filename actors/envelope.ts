@@ -40,7 +40,10 @@ export interface Item<Request> extends Envelope<Request> {
 }
 
 /** The command of an inbox row; undefined of one that this version cannot read. */
-export const readPosted = <Request>(kind: { readonly revive: (sent: unknown) => Request | undefined }, row: InboxRow): Envelope<Request> | undefined => {
+export const readPosted = <Request>(
+  kind: { readonly revive: (sent: unknown) => Request | undefined },
+  row: InboxRow
+): Envelope<Request> | undefined => {
   let request: Request | undefined
   try {
     request = kind.revive(JSON.parse(row.command))

@@ -24,7 +24,11 @@ export interface Forwarding<Request> {
   readonly placement: Pick<Placement["Service"], "of">
   readonly router: Pick<Router["Service"], "ask">
   /** Takes the command here, if the actor can be had. */
-  readonly tell: (ref: ActorRef, envelope: Envelope<Request>, owned: boolean) => Effect.Effect<Answer, ActorError | OwnedElsewhere>
+  readonly tell: (
+    ref: ActorRef,
+    envelope: Envelope<Request>,
+    owned: boolean
+  ) => Effect.Effect<Answer, ActorError | OwnedElsewhere>
 }
 
 /** Nodes asked about one command: whoever has it, whoever was to have it, and one that it moved to meanwhile. */
@@ -41,17 +45,26 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
   const remember = (id: string, node: string) => {
     found.delete(id)
     found.set(id, { node, until: lease.now() + rememberMs })
-    if (found.size > mostRemembered) for (const oldest of found.keys()) { found.delete(oldest); break }
+    if (found.size > mostRemembered)
+      for (const oldest of found.keys()) {
+        found.delete(oldest)
+        break
+      }
   }
   const recall = (id: string) => {
     const known = found.get(id)
     if (known === undefined) return undefined
-    if (known.until > lease.now() && lease.nodes().some(({ incarnation }) => incarnation === known.node)) return known.node
+    if (known.until > lease.now() && lease.nodes().some(({ incarnation }) => incarnation === known.node))
+      return known.node
     found.delete(id)
     return undefined
   }
 
-  return Effect.fnUntraced(function*(ref: ActorRef, envelope: Envelope<Request> & { readonly sent: Sent }, storable: boolean) {
+  return Effect.fnUntraced(function* (
+    ref: ActorRef,
+    envelope: Envelope<Request> & { readonly sent: Sent },
+    storable: boolean
+  ) {
     const { id, kind, workspace } = ref
     const { key, request, sent } = envelope
     const asked = new Set([lease.incarnation()])
@@ -61,7 +74,9 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     let node = known ?? placement.of(shardOf(id))
     for (;;) {
       if (node === undefined || asked.has(node) || asked.size > mostAsked) {
-        const here = yield* Effect.result(tell(ref, { ...envelope, sent: { ...sent, again } }, owned && node === lease.incarnation()))
+        const here = yield* Effect.result(
+          tell(ref, { ...envelope, sent: { ...sent, again } }, owned && node === lease.incarnation())
+        )
         if (Result.isSuccess(here)) {
           if (asked.size > 1) record(forwarded.with({ outcome: "taken" }))
           return here.success
@@ -77,10 +92,23 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         }
       }
       asked.add(node)
-      const replied = yield* Effect.result(router.ask({
-        to: node, at: sent.at, kind, workspace, id, command: sent.id, request,
-        ...(key === undefined ? {} : { key }), ...(owned ? { owned } : {}), ...(again ? { again } : {})
-      }, storable ? storablePatienceMs : patienceMs))
+      const replied = yield* Effect.result(
+        router.ask(
+          {
+            to: node,
+            at: sent.at,
+            kind,
+            workspace,
+            id,
+            command: sent.id,
+            request,
+            ...(key === undefined ? {} : { key }),
+            ...(owned ? { owned } : {}),
+            ...(again ? { again } : {})
+          },
+          storable ? storablePatienceMs : patienceMs
+        )
+      )
       const reply = Result.isSuccess(replied) ? replied.success : undefined
       if (reply === undefined) {
         record(forwarded.with({ outcome: "unanswered" }))

@@ -13,17 +13,19 @@ export interface ActorsOptions {
   /** Bytes of kept prompts on this node; 32 MiB unless told. */
   readonly promptBytes?: number
   /**
-   * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its turn: a
-   * node that takes over the long turns of a dead one must not come to that.
+   * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its
+   * turn: a node that takes over the long turns of a dead one must not come to that.
    */
   readonly underWayBytes?: number
   /** Characters of kept events on this node; 8 million unless told. */
   readonly tailCharacters?: number
-  /** Of one workspace on this node: turns that run at once, and calls of models, tools and hooks; no limit unless told. */
+  /**
+   * Of one workspace on this node: turns that run at once, and calls of models, tools and hooks; no limit unless told.
+   */
   readonly slots?: SlotLimits
   /**
-   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told. It is what 2,000 births a second leave
-   * behind in the 5 s that an actor rests here.
+   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told. It is what 2,000 births a
+   * second leave behind in the 5 s that an actor rests here.
    */
   readonly mostActors?: number
 }
@@ -32,12 +34,19 @@ export interface ActorsOptions {
 const fruitlessLimit = 3
 
 export const layer = ({
-  idleMs = 5_000, promptBytes = 32 * 1024 * 1024, underWayBytes = 512 * 1024 * 1024, tailCharacters = 8_000_000,
-  slots = { turns: 0, calls: 0 }, mostActors = 10_000
+  idleMs = 5_000,
+  promptBytes = 32 * 1024 * 1024,
+  underWayBytes = 512 * 1024 * 1024,
+  tailCharacters = 8_000_000,
+  slots = { turns: 0, calls: 0 },
+  mostActors = 10_000
 }: ActorsOptions = {}) => {
   const options = { idleMs, fruitlessLimit, mostActors, bulkheads: new Bulkheads(slots) }
   return Sweep.layer.pipe(
-    Layer.provideMerge([Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }), Identity.layer(options)]),
+    Layer.provideMerge([
+      Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }),
+      Identity.layer(options)
+    ]),
     Layer.provideMerge([Placement.layer, Router.layer])
   )
 }

@@ -1,11 +1,12 @@
 /**
  * How actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
- * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. One that
- *     has something to do later is released, so that the sweep of any node finds it when the moment comes.
+ * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. One
+ *     that has something to do later is released, so that the sweep of any node finds it when the moment comes.
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. What could not be released is owed.
- * G4. While more actors are here than a node is to hold, those at rest leave at once, first those that have rested longest.
+ * G4. While more actors are here than a node is to hold, those at rest leave at once, first those that have rested
+ *     longest.
  */
 import { Cause, Effect } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
@@ -45,18 +46,32 @@ const roomy = 0.95
 /** Actors given back in a statement. */
 const portion = 500
 
-export const makeLeaving = <Snapshot, Request>(
-  { bus, idleMs, journal, lease, loading, lose, mostActors, name, obligations, placement, residents }: Leaving<Snapshot, Request>
-) => {
+export const makeLeaving = <Snapshot, Request>({
+  bus,
+  idleMs,
+  journal,
+  lease,
+  loading,
+  lose,
+  mostActors,
+  name,
+  obligations,
+  placement,
+  residents
+}: Leaving<Snapshot, Request>) => {
   type Actor = Live<Snapshot, Request>
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
   /** Gives actors back, and wakes those who are to have the ones that are due. */
-  const giveBack = Effect.fnUntraced(function*(given: ReadonlyArray<Actor>) {
-    for (let i = 0; i < given.length; i += portion) yield* journal.release(given.slice(i, i + portion).map(({ epoch, ref }) => ({ actor: ref, epoch })))
+  const giveBack = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
+    for (let i = 0; i < given.length; i += portion)
+      yield* journal.release(given.slice(i, i + portion).map(({ epoch, ref }) => ({ actor: ref, epoch })))
     const now = lease.now()
-    for (const shard of new Set(given.flatMap(({ head, shard }) => head.runnableAt !== null && head.runnableAt <= now ? [shard] : []))) bus.wake(shard)
+    for (const shard of new Set(
+      given.flatMap(({ head, shard }) => (head.runnableAt !== null && head.runnableAt <= now ? [shard] : []))
+    ))
+      bus.wake(shard)
   })
 
   /** They rest, and leave memory. */
@@ -66,7 +81,9 @@ export const makeLeaving = <Snapshot, Request>(
     const given = resting.filter(({ head, shard }) => head.runnableAt !== null || !hasShard(mine, shard))
     return giveBack(given).pipe(
       Effect.catchCause((cause) => {
-        for (const actor of given) if (actor.head.runnableAt !== null && !residents.has(actor.ref.id)) obligations.lost(actor, "unanswered", false)
+        for (const actor of given)
+          if (actor.head.runnableAt !== null && !residents.has(actor.ref.id))
+            obligations.lost(actor, "unanswered", false)
         return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
       })
     )
@@ -75,21 +92,25 @@ export const makeLeaving = <Snapshot, Request>(
   const passivate = Effect.suspend(() => {
     const now = performance.now()
     const mine = placement.mine()
-    const ripe = (actor: Actor) => now - actor.touched > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
+    const ripe = (actor: Actor) =>
+      now - actor.touched > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
     return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor)))
   })
 
   /** G4. Makes a little more room than is needed: what follows need not look at all of them again. */
   const evict = Effect.suspend(() => {
     if (residents.size <= mostActors) return Effect.void
-    const resting = residents.all().filter(isResting).sort((a, b) => a.touched - b.touched)
+    const resting = residents
+      .all()
+      .filter(isResting)
+      .sort((a, b) => a.touched - b.touched)
     const early = resting.slice(0, residents.size - Math.floor(mostActors * roomy))
     record(actorsEvicted.with({ kind: name }), early.length)
     return leave(early)
   })
 
   /** Gives every actor back as soon as its jobs have ended, and all of them after so many milliseconds. */
-  const drain = Effect.fnUntraced(function*(ms: number) {
+  const drain = Effect.fnUntraced(function* (ms: number) {
     const until = performance.now() + ms
     for (;;) {
       const over = performance.now() >= until

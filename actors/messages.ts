@@ -15,7 +15,10 @@ const common = {
   v: version,
   /** The incarnation that is asked. */
   to: idOf("node"),
-  /** Milliseconds by the database's clock: when the command was sent first, and until when anybody waits for this answer. */
+  /**
+   * Milliseconds by the database's clock: when the command was sent first, and until when anybody waits for this
+   * answer.
+   */
   at: Schema.Finite,
   until: Schema.Finite,
   workspace: idOf("workspace"),
@@ -45,7 +48,11 @@ const Failure = Schema.Union([
     retryAfterSeconds: Schema.optionalKey(Schema.Int)
   }),
   Schema.Struct({ is: Schema.Literal("KeyReused") }),
-  Schema.Struct({ is: Schema.Literal("Unreachable"), retryAfterSeconds: Schema.Int, elsewhere: Schema.optionalKey(Schema.Literal(true)) })
+  Schema.Struct({
+    is: Schema.Literal("Unreachable"),
+    retryAfterSeconds: Schema.Int,
+    elsewhere: Schema.optionalKey(Schema.Literal(true))
+  })
 ])
 
 /** Why a node does not take a question at all; nothing has happened. */
@@ -53,7 +60,15 @@ export const unwillings = ["stranger", "fenced", "draining", "late", "malformed"
 export type Unwilling = (typeof unwillings)[number]
 
 export const Reply = Schema.Union([
-  Schema.Struct({ v: version, answer: Schema.Struct({ status: Schema.Literals([200, 201, 204]), body: Schema.String, replayed: Schema.optionalKey(Schema.Boolean), version: Schema.optionalKey(Schema.Int) }) }),
+  Schema.Struct({
+    v: version,
+    answer: Schema.Struct({
+      status: Schema.Literals([200, 201, 204]),
+      body: Schema.String,
+      replayed: Schema.optionalKey(Schema.Boolean),
+      version: Schema.optionalKey(Schema.Int)
+    })
+  }),
   Schema.Struct({ v: version, failure: Failure }),
   /** Not here: `owned` where the journal says so, else where the asked node would ask. */
   Schema.Struct({ v: version, elsewhere: idOf("node"), owned: Schema.Boolean }),
@@ -67,19 +82,37 @@ export const readQuestion = Schema.decodeUnknownOption(Schema.fromJsonString(Que
 const decodeReply = Schema.decodeUnknownOption(Schema.fromJsonString(Reply))
 export const readReply = (text: string) => Option.getOrUndefined(decodeReply(text))
 
-export const answered = ({ body, replayed, status, version }: Answer): Reply =>
-  ({ v: 1, answer: { status, body, ...(replayed === true ? { replayed } : {}), ...(version === undefined ? {} : { version }) } })
+export const answered = ({ body, replayed, status, version }: Answer): Reply => ({
+  v: 1,
+  answer: { status, body, ...(replayed === true ? { replayed } : {}), ...(version === undefined ? {} : { version }) }
+})
 
 export const failed = (error: ActorError): Reply => {
   switch (error._tag) {
     case "Refused": {
       const { code, message, reason, retryAfterSeconds } = error
-      return { v: 1, failure: { is: "Refused", reason, message, ...(code === undefined ? {} : { code }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) } }
+      return {
+        v: 1,
+        failure: {
+          is: "Refused",
+          reason,
+          message,
+          ...(code === undefined ? {} : { code }),
+          ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+        }
+      }
     }
     case "KeyReused":
       return { v: 1, failure: { is: "KeyReused" } }
     case "Unreachable":
-      return { v: 1, failure: { is: "Unreachable", retryAfterSeconds: error.retryAfterSeconds, ...(error.elsewhere === undefined ? {} : { elsewhere: error.elsewhere }) } }
+      return {
+        v: 1,
+        failure: {
+          is: "Unreachable",
+          retryAfterSeconds: error.retryAfterSeconds,
+          ...(error.elsewhere === undefined ? {} : { elsewhere: error.elsewhere })
+        }
+      }
     case "Draining":
       return { v: 1, unwilling: "draining" }
   }

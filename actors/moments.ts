@@ -56,7 +56,7 @@ export class Moments<A> {
 
   private rise(entry: Entry<A>) {
     for (;;) {
-      const place = entry.place - 1 >> 1
+      const place = (entry.place - 1) >> 1
       const above = entry.place === 0 ? undefined : this.heap[place]
       if (above === undefined || above.at <= entry.at) return
       this.put(above, entry.place)

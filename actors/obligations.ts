@@ -2,12 +2,12 @@
  * What this node owes to actors of one kind that it has, or may have, and that are not in its memory: to take each up
  * again, and to tell it the outcomes of its jobs.
  *
- * O1. An actor enters on every way out of memory, and on every way into it that failed, as long as it may be this node's
- *     and may have something to do. It leaves when it is back in memory, when another node has it, or when there is
- *     nothing left to do: never because somebody looked.
+ * O1. An actor enters on every way out of memory, and on every way into it that failed, as long as it may be this
+ *     node's and may have something to do. It leaves when it is back in memory, when another node has it, or when there
+ *     is nothing left to do: never because somebody looked.
  * O2. Its desk stays with it: jobs that still run, and outcomes in hand.
- * O3. What comes back again and again does so with growing pauses: where the journal does not answer a few seconds at most,
- *     where the actor breaks five minutes.
+ * O3. What comes back again and again does so with growing pauses: where the journal does not answer a few seconds at
+ *     most, where the actor breaks five minutes.
  */
 import type { ActorRef } from "../src/journal/Journal.ts"
 import { Desk } from "./Desk.ts"
@@ -23,9 +23,9 @@ export interface Owed<Request> {
   readonly desk: Desk<Request>
   readonly breaks: Breaks | undefined
   /**
-   * It has been in memory here since this node took it over or bore it: what is on its desk is all that was started for it.
-   * One whose claim got no answer may have been taken from a dead node; so may one that others could take meanwhile, since
-   * its owner's lease has lapsed, or it was given back.
+   * It has been in memory here since this node took it over or bore it: what is on its desk is all that was started for
+   * it. One whose claim got no answer may have been taken from a dead node; so may one that others could take
+   * meanwhile, since its owner's lease has lapsed, or it was given back.
    */
   readonly held: boolean
   /** Milliseconds: a birth without an answer may still be on its way until then. */
@@ -44,7 +44,10 @@ type Whose = Pick<ActorRef, "id" | "workspace">
 /** Longer than any statement takes, wherever it hangs. */
 const unbornMs = 60_000
 
-export const brokenAt = (before: Breaks | undefined, pos: number): Breaks => ({ pos, times: before?.pos === pos ? before.times + 1 : 1 })
+export const brokenAt = (before: Breaks | undefined, pos: number): Breaks => ({
+  pos,
+  times: before?.pos === pos ? before.times + 1 : 1
+})
 
 const unansweredMs = { first: 250, most: 2_000 }
 const brokenMs = { first: 1_000, most: 300_000 }
@@ -70,14 +73,34 @@ export class Obligations<Request> {
     return this.owed.get(this.key(ref))
   }
 
-  /** An actor has left memory with something to do: it is to be taken up again. `breaks` of one that broke, `unborn` one whose birth has no answer. */
-  lost({ breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean }, why: Why, held = true) {
-    this.owed.set(this.key(ref), this.paused({ ref, desk, breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 }, why))
+  /**
+   * An actor has left memory with something to do: it is to be taken up again. `breaks` of one that broke, `unborn` one
+   * whose birth has no answer.
+   */
+  lost(
+    { breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean },
+    why: Why,
+    held = true
+  ) {
+    this.owed.set(
+      this.key(ref),
+      this.paused(
+        { ref, desk, breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 },
+        why
+      )
+    )
   }
 
   /** An attempt to take it up came to nothing: it may be this node's by now. `pos`: where it broke. */
   failed(ref: ActorRef, why: Why, pos?: number) {
-    const before = this.get(ref) ?? { ref, desk: new Desk<Request>(), breaks: undefined, held: false, unbornUntil: undefined, attempts: 0 }
+    const before = this.get(ref) ?? {
+      ref,
+      desk: new Desk<Request>(),
+      breaks: undefined,
+      held: false,
+      unbornUntil: undefined,
+      attempts: 0
+    }
     const breaks = pos === undefined ? before.breaks : brokenAt(before.breaks, pos)
     this.owed.set(this.key(ref), this.paused({ ...before, breaks, attempts: before.attempts + 1 }, why))
   }
@@ -91,7 +114,8 @@ export class Obligations<Request> {
   }
 
   private paused(owed: Omit<Owed<Request>, "at">, why: Why): Owed<Request> {
-    const wait = why === "broken" ? pause(owed.breaks?.times ?? owed.attempts, brokenMs) : pause(owed.attempts, unansweredMs)
+    const wait =
+      why === "broken" ? pause(owed.breaks?.times ?? owed.attempts, brokenMs) : pause(owed.attempts, unansweredMs)
     return { ...owed, at: this.now() + wait }
   }
 

@@ -1,6 +1,6 @@
 /**
- * What the jobs of an actor stand in line for, wherever it lives: for people to see. Another node is asked only while it says that
- * jobs stand in line there. No answer is as good as none waiting.
+ * What the jobs of an actor stand in line for, wherever it lives: for people to see. Another node is asked only while
+ * it says that jobs stand in line there. No answer is as good as none waiting.
  */
 import { Effect, Option, Schema } from "effect"
 import { WaitingFor } from "../src/domain/thread.ts"
@@ -19,7 +19,9 @@ const Asked = Schema.Struct({ look: Schema.Literal("waitingFor") })
 const asked: typeof Asked.Type = { look: "waitingFor" }
 const isAsked = Schema.is(Asked)
 
-const readTold = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ waitingFor: Schema.optionalKey(WaitingFor) })))
+const readTold = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ waitingFor: Schema.optionalKey(WaitingFor) }))
+)
 
 export interface Queueing<Snapshot, Request> {
   readonly kind: ActorKind
@@ -39,10 +41,19 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
       if (actor !== undefined) return Effect.succeed(here(actor, workspace))
       const node = lease.nodes().find(({ incarnation, inLine = 0 }) => incarnation === owner && inLine > 0)
       if (node === undefined || owner === lease.incarnation()) return Effect.succeed(undefined)
-      return router.ask({ to: node.incarnation, at: lease.now(), kind, workspace, id, command: freshBody(), request: asked }, patienceMs).pipe(
-        Effect.map((reply) => reply === undefined || !("answer" in reply) ? undefined : Option.getOrUndefined(readTold(reply.answer.body))?.waitingFor),
-        Effect.orElseSucceed(() => undefined)
-      )
+      return router
+        .ask(
+          { to: node.incarnation, at: lease.now(), kind, workspace, id, command: freshBody(), request: asked },
+          patienceMs
+        )
+        .pipe(
+          Effect.map((reply) =>
+            reply === undefined || !("answer" in reply)
+              ? undefined
+              : Option.getOrUndefined(readTold(reply.answer.body))?.waitingFor
+          ),
+          Effect.orElseSucceed(() => undefined)
+        )
     })
 
   /** What another node asks, if it is this. */

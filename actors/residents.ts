@@ -1,4 +1,7 @@
-/** The actors of one kind that are in this node's memory: by id, by shard, by desk, and by when they want to be told the time. */
+/**
+ * The actors of one kind that are in this node's memory: by id, by shard, by desk, and by when they want to be told the
+ * time.
+ */
 import type { Desk } from "./Desk.ts"
 import type { Live } from "./Host.ts"
 import type { Kind } from "./Kind.ts"

@@ -23,7 +23,10 @@ export interface Looks {
 
 /** What nobody waits for. */
 export const safely = <E>(effect: Effect.Effect<void, E>, what: string) =>
-  effect.pipe(Effect.tapCause((cause) => Effect.logWarning(`${what} failed`, cause)), Effect.ignoreCause)
+  effect.pipe(
+    Effect.tapCause((cause) => Effect.logWarning(`${what} failed`, cause)),
+    Effect.ignoreCause
+  )
 
 export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
   let named = new Set<number | "all">()
@@ -38,7 +41,7 @@ export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
     /** When a whole look last went well, by the monotonic clock. */
     last: () => last,
     /** Looks for ever. A fenced node does not look. */
-    run: Effect.gen(function*() {
+    run: Effect.gen(function* () {
       let next = lease.now()
       for (;;) {
         const rung = yield* Effect.timeoutOption(Deferred.await(bell), Math.max(0, next - lease.now()))
@@ -48,7 +51,12 @@ export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
         const asked = named
         named = new Set()
         const look = isWhole
-          ? Effect.andThen(whole, Effect.sync(() => { last = performance.now() }))
+          ? Effect.andThen(
+              whole,
+              Effect.sync(() => {
+                last = performance.now()
+              })
+            )
           : hinted((shard) => asked.has("all") || asked.has(shard))
         if (!lease.fenced()) yield* safely(look, what)
         if (!isWhole) yield* Effect.sleep(hintedEvery)

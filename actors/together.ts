@@ -2,7 +2,9 @@
 import type { InputRow } from "../src/journal/Journal.ts"
 import type { Written } from "./Kind.ts"
 
-const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [...new Map(rows.map((row) => [row.id, row])).values()]
+const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [
+  ...new Map(rows.map((row) => [row.id, row])).values()
+]
 
 /** What several commands write, as one: of a row that several touch, only its last state. */
 export const together = (all: ReadonlyArray<Written>): Written | undefined => {
@@ -29,6 +31,8 @@ export const together = (all: ReadonlyArray<Written>): Written | undefined => {
     ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
     ...(waits.length === 0 ? {} : { waits }),
     takesInput: all.some((written) => written.takesInput === true),
-    ...(spends[0] === undefined ? {} : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })
+    ...(spends[0] === undefined
+      ? {}
+      : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })
   }
 }

@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- --against C`: this checkout beside commit C, both servers up at once on the same PostgreSQL, with a
- * second server of C as control. Each round measures all three one after the other, each round in another order; what is
- * compared are the ratios within rounds. After every three rounds all three are started anew: two processes of one program
- * differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is the
- * machine's doing: a bar is missed by more than that.
+ * second server of C as control. Each round measures all three one after the other, each round in another order; what
+ * is compared are the ratios within rounds. After every three rounds all three are started anew: two processes of one
+ * program differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is
+ * the machine's doing: a bar is missed by more than that.
  */
 import { checkOut, git } from "./checkout.ts"
 import { openMeter } from "./database.ts"
@@ -24,7 +24,14 @@ export interface AgainstOptions {
 }
 
 /** Places of this checkout, the commit and the control in a round: each order as often as any other. */
-const orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]] as const
+const orders = [
+  [0, 1, 2],
+  [2, 1, 0],
+  [1, 2, 0],
+  [0, 2, 1],
+  [2, 0, 1],
+  [1, 0, 2]
+] as const
 
 /** A control that is farther off 1 says nothing of the rest. */
 const noisy = 0.1
@@ -46,7 +53,12 @@ interface Quantity {
 
 const quantities: ReadonlyArray<Quantity> = [
   { name: "turns/s", of: (run) => run.turnsPerSecond, digits: 0, bar: { limit: 0.97, least: true } },
-  { name: "ms of CPU a turn, server and database", of: (run) => run.serverCpuMs + run.databaseCpuMs, digits: 3, bar: { limit: 1.03 } },
+  {
+    name: "ms of CPU a turn, server and database",
+    of: (run) => run.serverCpuMs + run.databaseCpuMs,
+    digits: 3,
+    bar: { limit: 1.03 }
+  },
   { name: "of it the server", of: (run) => run.serverCpuMs, digits: 3 },
   { name: "p50 ms", of: (run) => run.p50, digits: 2 },
   { name: "p99 ms", of: (run) => run.p99, digits: 2 },
@@ -58,7 +70,15 @@ const quantities: ReadonlyArray<Quantity> = [
 const holds = ({ least, limit }: Bar, ratio: number, control: number) =>
   least === true ? ratio >= limit - Math.abs(control - 1) : ratio <= limit + Math.abs(control - 1)
 
-export const against = async ({ clients, commit, flags, rounds, seconds, warmupSeconds, write }: AgainstOptions): Promise<void> => {
+export const against = async ({
+  clients,
+  commit,
+  flags,
+  rounds,
+  seconds,
+  warmupSeconds,
+  write
+}: AgainstOptions): Promise<void> => {
   const short = git("rev-parse", "--short", commit)
   const stops: Array<() => Promise<void> | void> = []
   const stopAll = async () => {
@@ -72,7 +92,10 @@ export const against = async ({ clients, commit, flags, rounds, seconds, warmupS
     stops.push(postgres.stop)
     const meter = await openMeter(postgres.url)
     stops.push(meter.close)
-    const start = async (name: string, how: { readonly checkout: string } | { readonly flags: ReadonlyArray<string> }): Promise<System> => {
+    const start = async (
+      name: string,
+      how: { readonly checkout: string } | { readonly flags: ReadonlyArray<string> }
+    ): Promise<System> => {
       const system = await startTroupe(name, await meter.createDatabase(name), { agents: Math.max(...clients), ...how })
       stops.push(system.stop)
       return system
@@ -80,9 +103,18 @@ export const against = async ({ clients, commit, flags, rounds, seconds, warmupS
     const run = (system: System, level: number, warmup: number, length: number) =>
       measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
 
-    const levels = clients.map((level): { readonly level: number; readonly measured: ReadonlyArray<Array<Measured>> } => ({ level, measured: [[], [], []] }))
+    const levels = clients.map(
+      (level): { readonly level: number; readonly measured: ReadonlyArray<Array<Measured>> } => ({
+        level,
+        measured: [[], [], []]
+      })
+    )
     for (let first = 0; first < rounds; first += roundsOfAStart) {
-      const systems = [await start("bench_this", { flags }), await start("bench_that", { checkout: folder }), await start("bench_control", { checkout: folder })] as const
+      const systems = [
+        await start("bench_this", { flags }),
+        await start("bench_that", { checkout: folder }),
+        await start("bench_control", { checkout: folder })
+      ] as const
       // Code is compiled and caches are full by the first round.
       for (const system of systems) await run(system, Math.max(...clients), 8, 2)
       await meter.checkpoint()
@@ -92,7 +124,9 @@ export const against = async ({ clients, commit, flags, rounds, seconds, warmupS
             measured[place]?.push(await run(systems[place], level, warmupSeconds, seconds))
           }
           const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
-          console.log(`${String(level).padStart(3)} clients, round ${round + 1}: ${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`)
+          console.log(
+            `${String(level).padStart(3)} clients, round ${round + 1}: ${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`
+          )
         }
       }
       for (const stop of stops.splice(-systems.length)) await stop()
@@ -104,15 +138,27 @@ export const against = async ({ clients, commit, flags, rounds, seconds, warmupS
       const errors = measured.flat().reduce((sum, each) => sum + each.errors, 0)
       if (errors > 0) console.log(`${errors} ERRORS`)
       const rates = median(control.map((one, i) => one.turnsPerSecond / (theirs[i] ?? one).turnsPerSecond))
-      if (Math.abs(rates - 1) > noisy) console.log(`the machine is not quiet: ${short} is ${rates.toFixed(2)} times as fast as itself at ${level} clients`)
+      if (Math.abs(rates - 1) > noisy)
+        console.log(
+          `the machine is not quiet: ${short} is ${rates.toFixed(2)} times as fast as itself at ${level} clients`
+        )
       for (const { bar, digits, name, of } of quantities) {
         const over = (runs: ReadonlyArray<Measured>) => median(runs.map((one, i) => of(one) / of(theirs[i] ?? one)))
         const [ratio, off] = [over(ours), over(control)]
         const verdict = bar === undefined ? undefined : holds(bar, ratio, off)
-        console.log(`${verdict === undefined ? "      " : verdict ? "holds " : "MISSED"}  ${name} at ${level}: ${ratio.toFixed(2)} (control ${off.toFixed(2)})`)
+        console.log(
+          `${verdict === undefined ? "      " : verdict ? "holds " : "MISSED"}  ${name} at ${level}: ${ratio.toFixed(2)} (control ${off.toFixed(2)})`
+        )
         rows.push([
-          String(level), name, median(ours.map(of)).toFixed(digits), median(theirs.map(of)).toFixed(digits), ratio.toFixed(3), off.toFixed(3),
-          bar === undefined ? "" : `${bar.least === true ? "at least" : "at most"} ${bar.limit}: ${verdict === true ? "holds" : "**missed**"}`
+          String(level),
+          name,
+          median(ours.map(of)).toFixed(digits),
+          median(theirs.map(of)).toFixed(digits),
+          ratio.toFixed(3),
+          off.toFixed(3),
+          bar === undefined
+            ? ""
+            : `${bar.least === true ? "at least" : "at most"} ${bar.limit}: ${verdict === true ? "holds" : "**missed**"}`
         ])
       }
     }

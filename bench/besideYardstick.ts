@@ -18,7 +18,17 @@ export interface BesideOptions {
 
 const round = (n: number, digits = 2) => n.toFixed(digits)
 
-export const besideYardstick = async ({ levels, modes, only, profile, repeat, seconds, statements, warmupSeconds, write }: BesideOptions): Promise<void> => {
+export const besideYardstick = async ({
+  levels,
+  modes,
+  only,
+  profile,
+  repeat,
+  seconds,
+  statements,
+  warmupSeconds,
+  write
+}: BesideOptions): Promise<void> => {
   const postgres = await startPostgres()
   const stops: Array<() => Promise<void>> = [postgres.stop]
   const stopAll = async () => {
@@ -32,9 +42,12 @@ export const besideYardstick = async ({ levels, modes, only, profile, repeat, se
     const systems: Array<System> = []
     if (only !== "yardstick") {
       const url = await meter.createDatabase("bench_troupe")
-      systems.push(await startTroupe("bench_troupe", url, {
-        agents: Math.max(...levels), flags: profile ? ["--cpu-prof", "--cpu-prof-dir=.troupe/bench"] : []
-      }))
+      systems.push(
+        await startTroupe("bench_troupe", url, {
+          agents: Math.max(...levels),
+          flags: profile ? ["--cpu-prof", "--cpu-prof-dir=.troupe/bench"] : []
+        })
+      )
       stops.push(systems[0]!.stop)
     }
     if (only !== "troupe") {
@@ -52,7 +65,13 @@ export const besideYardstick = async ({ levels, modes, only, profile, repeat, se
         for (let i = 0; i < repeat; i++) {
           for (const system of systems) {
             if (mode === "B" && system.name === "yardstick") continue
-            const run = await measure(system, mode, { seconds, warmupSeconds, clients, meter, postgresPid: postgres.pid })
+            const run = await measure(system, mode, {
+              seconds,
+              warmupSeconds,
+              clients,
+              meter,
+              postgresPid: postgres.pid
+            })
             runs.push(run)
             console.log(
               `${mode} ${String(clients).padStart(3)} clients  ${system.name.padEnd(9)} ${round(run.turnsPerSecond, 0).padStart(5)} turns/s` +
@@ -82,7 +101,17 @@ export const besideYardstick = async ({ levels, modes, only, profile, repeat, se
     for (const bar of verdicts) console.log(`${bar.holds ? "holds " : "MISSED"}  ${bar.text}`)
     const start = systems.find((s) => s.name === "troupe")?.startMs
     if (start !== undefined) console.log(`\nStart to ready: ${round(start, 0)} ms`)
-    if (write) await writeReport("turns", [describeMachine(`Median of ${repeat} runs of ${seconds} s after ${warmupSeconds} s of warm-up, interleaved with the yardstick.`), table, verdicts.map((b) => `- ${b.holds ? "holds" : "**missed**"}: ${b.text}`).join("\n")].join("\n\n"))
+    if (write)
+      await writeReport(
+        "turns",
+        [
+          describeMachine(
+            `Median of ${repeat} runs of ${seconds} s after ${warmupSeconds} s of warm-up, interleaved with the yardstick.`
+          ),
+          table,
+          verdicts.map((b) => `- ${b.holds ? "holds" : "**missed**"}: ${b.text}`).join("\n")
+        ].join("\n\n")
+      )
   } finally {
     await stopAll()
   }

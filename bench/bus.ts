@@ -18,7 +18,10 @@ try {
   stops.push(meter.close)
   const levels = clients.split(",").map(Number)
   const start = async (name: string, environment: Readonly<Record<string, string>>) => {
-    const system = await startTroupe(name, await meter.createDatabase(name), { agents: Math.max(...levels), environment })
+    const system = await startTroupe(name, await meter.createDatabase(name), {
+      agents: Math.max(...levels),
+      environment
+    })
     stops.push(system.stop)
     return { name, system }
   }
@@ -26,7 +29,9 @@ try {
   for (const server of servers) stops.push(server.stop)
   const [alone, accompanied] = [servers[0].url, servers[1].url]
   const nodes = [
-    await start("bench_bus_process", {}), await start("bench_bus_alone", { TROUPE_NATS_URL: alone }), await start("bench_bus_company", { TROUPE_NATS_URL: accompanied })
+    await start("bench_bus_process", {}),
+    await start("bench_bus_alone", { TROUPE_NATS_URL: alone }),
+    await start("bench_bus_company", { TROUPE_NATS_URL: accompanied })
   ]
   const other = await connect({ servers: [accompanied] })
   const presence = setInterval(() => other.publish("troupe.v1.presence", JSON.stringify({ v: 1, deltas: [] })), 2_000)
@@ -41,13 +46,25 @@ try {
     const found = new Map<string, Array<Measured>>()
     for (let i = 0; i < Number(repeats); i++) {
       for (const { name, system } of i % 2 === 0 ? nodes : nodes.toReversed()) {
-        const run = await measure(system, "A", { seconds: Number(seconds), warmupSeconds: 2, clients: level, meter, postgresPid: postgres.pid })
-        found.set(name, [...found.get(name) ?? [], run])
+        const run = await measure(system, "A", {
+          seconds: Number(seconds),
+          warmupSeconds: 2,
+          clients: level,
+          meter,
+          postgresPid: postgres.pid
+        })
+        found.set(name, [...(found.get(name) ?? []), run])
       }
     }
     for (const [name, runs] of found) {
       const of = (pick: (run: Measured) => number) => median(runs.map(pick))
-      console.log(`${String(level).padStart(3)} clients  ${name.padEnd(18)} ${of((r) => r.turnsPerSecond).toFixed(0).padStart(5)} turns/s  p50 ${of((r) => r.p50).toFixed(2)} ms  CPU of the node ${of((r) => r.serverCpuMs).toFixed(3)} ms a turn`)
+      console.log(
+        `${String(level).padStart(3)} clients  ${name.padEnd(18)} ${of((r) => r.turnsPerSecond)
+          .toFixed(0)
+          .padStart(
+            5
+          )} turns/s  p50 ${of((r) => r.p50).toFixed(2)} ms  CPU of the node ${of((r) => r.serverCpuMs).toFixed(3)} ms a turn`
+      )
     }
   }
 } finally {

@@ -6,7 +6,8 @@ import { join, resolve } from "node:path"
 
 const here = resolve(import.meta.dirname, "..")
 
-export const git = (...args: ReadonlyArray<string>) => execFileSync("git", ["-C", here, ...args], { encoding: "utf8" }).trim()
+export const git = (...args: ReadonlyArray<string>) =>
+  execFileSync("git", ["-C", here, ...args], { encoding: "utf8" }).trim()
 
 /** With this one's packages; `remove` leaves nothing of it. */
 export const checkOut = (commit: string) => {

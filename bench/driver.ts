@@ -35,25 +35,29 @@ const load = async (sessions: ReadonlyArray<Session>, seconds: number) => {
   const latencies: Array<number> = []
   let errors = 0
   let lastError: string | undefined
-  await Promise.all(sessions.map(async (session) => {
-    for (let before = performance.now(); before < end;) {
-      try {
-        await session.turn(message)
-        const after = performance.now()
-        latencies.push(after - before)
-        before = after
-      } catch (cause) {
-        lastError = cause instanceof Error ? cause.message : String(cause)
-        if (++errors > 50) throw cause
-        before = performance.now()
+  await Promise.all(
+    sessions.map(async (session) => {
+      for (let before = performance.now(); before < end; ) {
+        try {
+          await session.turn(message)
+          const after = performance.now()
+          latencies.push(after - before)
+          before = after
+        } catch (cause) {
+          lastError = cause instanceof Error ? cause.message : String(cause)
+          if (++errors > 50) throw cause
+          before = performance.now()
+        }
       }
-    }
-  }))
+    })
+  )
   return { latencies, errors, lastError, seconds: (performance.now() - start) / 1_000 }
 }
 
 const run = async (job: Job): Promise<Result> => {
-  const sessions = await Promise.all(Array.from({ length: job.clients }, (_, i) => adapters[job.adapter](job.target, i)))
+  const sessions = await Promise.all(
+    Array.from({ length: job.clients }, (_, i) => adapters[job.adapter](job.target, i))
+  )
   await load(sessions, job.warmupSeconds)
   process.stdout.write(`${JSON.stringify({ measuring: true })}\n`)
   const cpu = process.cpuUsage()
@@ -62,8 +66,14 @@ const run = async (job: Job): Promise<Result> => {
   await Promise.all(sessions.map((session) => session.close()))
   const { count, p50, p99, max } = summarize(latencies)
   return {
-    turns: count, seconds, p50, p99, max, errors, driverCpuMs: (used.user + used.system) / 1_000,
-    ...lastError === undefined ? {} : { lastError }
+    turns: count,
+    seconds,
+    p50,
+    p99,
+    max,
+    errors,
+    driverCpuMs: (used.user + used.system) / 1_000,
+    ...(lastError === undefined ? {} : { lastError })
   }
 }
 

@@ -24,8 +24,12 @@ import { create, lastSeq, message, turn } from "./turns.ts"
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string", default: "log,threads,memory,start" }, threads: { type: "string", default: "1000000" }, events: { type: "string", default: "10000" },
-    actors: { type: "string", default: "10000" }, seconds: { type: "string", default: "6" }, write: { type: "boolean", default: false }
+    only: { type: "string", default: "log,threads,memory,start" },
+    threads: { type: "string", default: "1000000" },
+    events: { type: "string", default: "10000" },
+    actors: { type: "string", default: "10000" },
+    seconds: { type: "string", default: "6" },
+    write: { type: "boolean", default: false }
   }
 })
 const wanted = new Set(values.only.split(","))
@@ -33,7 +37,9 @@ const lines: Array<readonly [what: string, found: string, bar: string, holds: bo
 const round = (n: number, digits = 2) => n.toFixed(digits)
 const found = (what: string, value: string, bar = "", holds?: boolean) => {
   lines.push([what, value, bar, holds])
-  console.log(`${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`)
+  console.log(
+    `${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`
+  )
 }
 
 /** An actor leaves memory after so long. */
@@ -55,7 +61,13 @@ try {
     for (const id of [long, ...others]) await lengthen(url, toUuid(id), length)
     system = await startTroupe("growth_log", url, { agents: 1 })
     const http = connect(system.target)
-    const costs: Array<{ readonly events: number; readonly cold: number; readonly p50: number; readonly cpu: number; readonly database: number }> = []
+    const costs: Array<{
+      readonly events: number
+      readonly cold: number
+      readonly p50: number
+      readonly cpu: number
+      readonly database: number
+    }> = []
     for (const id of [short, long]) {
       let after = await lastSeq(http, id)
       const before = performance.now()
@@ -65,12 +77,18 @@ try {
       for (let i = 0; i < 50; i++) after = await turn(http, id, after)
       const [server, database] = [watch(system.pid), watch(postgres.pid)]
       const times: Array<number> = []
-      for (const until = performance.now() + Number(values.seconds) * 1_000; performance.now() < until;) {
+      for (const until = performance.now() + Number(values.seconds) * 1_000; performance.now() < until; ) {
         const start = performance.now()
         after = await turn(http, id, after)
         times.push(performance.now() - start)
       }
-      costs.push({ events: length, cold, p50: summarize(times).p50, cpu: server.stop().cpuMs / times.length, database: database.stop().cpuMs / times.length })
+      costs.push({
+        events: length,
+        cold,
+        p50: summarize(times).p50,
+        cpu: server.stop().cpuMs / times.length,
+        database: database.stop().cpuMs / times.length
+      })
     }
     const colds: Array<number> = []
     for (const id of others) {
@@ -85,13 +103,26 @@ try {
     const [few, many] = costs
     if (few === undefined || many === undefined) throw new Error("nothing was measured")
     for (const { cold, cpu, database, events, p50 } of costs) {
-      found(`a turn in a thread of ${events} events`, `p50 ${round(p50)} ms, CPU ${round(cpu)} + ${round(database)} ms; the first after a start ${round(cold, 1)} ms`)
+      found(
+        `a turn in a thread of ${events} events`,
+        `p50 ${round(p50)} ms, CPU ${round(cpu)} + ${round(database)} ms; the first after a start ${round(cold, 1)} ms`
+      )
     }
-    found(`the database's CPU a turn, ${many.events} events over ${few.events}`, round(many.database / few.database), "at most 1.3 times", many.database / few.database <= 1.3)
+    found(
+      `the database's CPU a turn, ${many.events} events over ${few.events}`,
+      round(many.database / few.database),
+      "at most 1.3 times",
+      many.database / few.database <= 1.3
+    )
     found(`all CPU a turn, prompt included`, round((many.cpu + many.database) / (few.cpu + few.database)))
     if (read !== undefined) {
       const mean = read.ms / read.calls
-      found(`a cold prompt of ${many.events} events: its one read`, `${round(mean, 1)} ms, ${round(read.longest, 1)} at most`, "at most 30 ms", mean <= 30)
+      found(
+        `a cold prompt of ${many.events} events: its one read`,
+        `${round(mean, 1)} ms, ${round(read.longest, 1)} at most`,
+        "at most 30 ms",
+        mean <= 30
+      )
     }
     found("the whole turn of it over a warm one: claim, fold, read, prompt", `${round(median(colds) - many.p50, 1)} ms`)
   }
@@ -107,48 +138,85 @@ try {
       await maker.stop()
       const start = performance.now()
       await multiply(url, toUuid(original), threads - 1)
-      if (threads > 1_000) found(`making ${threads} threads by SQL`, `${round((performance.now() - start) / 1_000, 0)} s`)
+      if (threads > 1_000)
+        found(`making ${threads} threads by SQL`, `${round((performance.now() - start) / 1_000, 0)} s`)
       nodes.push({ threads, system: await startTroupe(database, url, { agents: 16 }), runs: [] })
     }
     // In turns, so that what else the machine does harms both alike.
     for (let i = 0; i < 5; i++) {
       for (const { runs, system } of nodes) {
-        runs.push(await measure(system, "A", { clients: 16, seconds: Number(values.seconds), warmupSeconds: 2, meter, postgresPid: postgres.pid }))
+        runs.push(
+          await measure(system, "A", {
+            clients: 16,
+            seconds: Number(values.seconds),
+            warmupSeconds: 2,
+            meter,
+            postgresPid: postgres.pid
+          })
+        )
       }
     }
     const [few, many] = nodes.map(({ runs, threads }) => {
       const of = (pick: (run: Measured) => number) => median(runs.map(pick))
       const [cpu, p50] = [of((r) => r.serverCpuMs + r.databaseCpuMs), of((r) => r.p50)]
-      found(`turns at 16 clients with ${threads} threads at rest`,
-        `${round(of((r) => r.turnsPerSecond), 0)}/s, p50 ${round(p50)} ms, CPU ${round(of((r) => r.serverCpuMs))} + ${round(of((r) => r.databaseCpuMs))} ms, ${round(of((r) => r.walBytes), 0)} B of WAL without whole pages`)
+      found(
+        `turns at 16 clients with ${threads} threads at rest`,
+        `${round(
+          of((r) => r.turnsPerSecond),
+          0
+        )}/s, p50 ${round(p50)} ms, CPU ${round(of((r) => r.serverCpuMs))} + ${round(of((r) => r.databaseCpuMs))} ms, ${round(
+          of((r) => r.walBytes),
+          0
+        )} B of WAL without whole pages`
+      )
       return { threads, cpu, p50 }
     })
     for (const { system } of nodes) await system.stop()
     if (few !== undefined && many !== undefined) {
-      found(`CPU a turn, ${many.threads} threads over ${few.threads}`, round(many.cpu / few.cpu), "at most 1.3 times", many.cpu / few.cpu <= 1.3)
-      found(`p50, ${many.threads} threads over ${few.threads}`, round(many.p50 / few.p50), "at most 1.3 times", many.p50 / few.p50 <= 1.3)
+      found(
+        `CPU a turn, ${many.threads} threads over ${few.threads}`,
+        round(many.cpu / few.cpu),
+        "at most 1.3 times",
+        many.cpu / few.cpu <= 1.3
+      )
+      found(
+        `p50, ${many.threads} threads over ${few.threads}`,
+        round(many.p50 / few.p50),
+        "at most 1.3 times",
+        many.p50 / few.p50 <= 1.3
+      )
     }
   }
 
   if (wanted.has("memory")) {
     const actors = Number(values.actors)
-    const system = await startTroupe("growth_memory", await meter.createDatabase("growth_memory"), { agents: 16, flags: ["--inspect=127.0.0.1:0"] })
+    const system = await startTroupe("growth_memory", await meter.createDatabase("growth_memory"), {
+      agents: 16,
+      flags: ["--inspect=127.0.0.1:0"]
+    })
     await measure(system, "A", { clients: 16, seconds: 3, warmupSeconds: 2, meter, postgresPid: postgres.pid })
-    const live = async () => Number(/^troupe_actors_live(?:\{[^}]*\})? (\d+)/m.exec(await (await fetch(`${system.target.origin}/metrics`)).text())?.[1] ?? Number.NaN)
+    const live = async () =>
+      Number(
+        /^troupe_actors_live(?:\{[^}]*\})? (\d+)/m.exec(
+          await (await fetch(`${system.target.origin}/metrics`)).text()
+        )?.[1] ?? Number.NaN
+      )
     // Passivation empties the node: only then is there a base to start from.
-    for (const until = performance.now() + 60_000; (await live()) > 0 && performance.now() < until;) await pause(500)
+    for (const until = performance.now() + 60_000; (await live()) > 0 && performance.now() < until; ) await pause(500)
     const inspector = await openInspector(system.log, system.pid)
     const base = await inspector.collected()
     const clients = await Promise.all(Array.from({ length: 32 }, () => connect(system.target)))
     const start = performance.now()
     let left = actors
     const made: Array<number> = []
-    await Promise.all(clients.map(async (http) => {
-      while (left-- > 0) {
-        await http.post("/v1/threads", { agentId: system.target.agents[0], message })
-        made.push(performance.now())
-      }
-    }))
+    await Promise.all(
+      clients.map(async (http) => {
+        while (left-- > 0) {
+          await http.post("/v1/threads", { agentId: system.target.agents[0], message })
+          made.push(performance.now())
+        }
+      })
+    )
     const took = performance.now() - start
     await pause(500)
     // A slow machine makes the last when the first have left already.
@@ -159,9 +227,17 @@ try {
     await system.stop()
     const mib = (bytes: number) => bytes / 2 ** 20
     found(`${actors} threads made and run`, `${round(took / 1_000, 1)} s; ${alive} of them live afterwards`)
-    const heap = mib(full.heap - base.heap) * actors / alive
-    found(`heap of ${actors} live idle actors over the base (${round(mib(base.heap), 0)} MiB), by those that lived`, `${round(heap, 0)} MiB`, "at most 150 MiB", heap <= 150)
-    found(`resident memory with them, and before`, `${round(mib(full.resident), 0)} MiB, ${round(mib(base.resident), 0)} MiB`)
+    const heap = (mib(full.heap - base.heap) * actors) / alive
+    found(
+      `heap of ${actors} live idle actors over the base (${round(mib(base.heap), 0)} MiB), by those that lived`,
+      `${round(heap, 0)} MiB`,
+      "at most 150 MiB",
+      heap <= 150
+    )
+    found(
+      `resident memory with them, and before`,
+      `${round(mib(full.resident), 0)} MiB, ${round(mib(base.resident), 0)} MiB`
+    )
   }
 
   if (wanted.has("start")) {
@@ -171,7 +247,8 @@ try {
     for (let i = 0; i < 4; i++) {
       const begun = performance.now()
       const child = spawn(process.execPath, ["src/cli.ts", "dev"], {
-        cwd: resolve(import.meta.dirname, ".."), stdio: ["ignore", "pipe", "inherit"],
+        cwd: resolve(import.meta.dirname, ".."),
+        stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "" }
       })
       for await (const line of createInterface({ input: child.stdout })) {
@@ -185,14 +262,26 @@ try {
     await rm(folder, { recursive: true, force: true })
     const [cold = Number.NaN, ...warm] = times
     found("first start of all, data folder made", `${round(cold, 0)} ms`)
-    found("start to ready on a warm data folder, embedded PostgreSQL included", `${round(median(warm), 0)} ms`, "at most 4000 ms", median(warm) <= 4_000)
+    found(
+      "start to ready on a warm data folder, embedded PostgreSQL included",
+      `${round(median(warm), 0)} ms`,
+      "at most 4000 ms",
+      median(warm) <= 4_000
+    )
   }
 
   if (values.write) {
-    await writeReport("growth", [
-      "| what | found | bar | |", "| - | - | - | - |",
-      ...lines.map(([what, value, bar, holds]) => `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`)
-    ].join("\n"))
+    await writeReport(
+      "growth",
+      [
+        "| what | found | bar | |",
+        "| - | - | - | - |",
+        ...lines.map(
+          ([what, value, bar, holds]) =>
+            `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`
+        )
+      ].join("\n")
+    )
   }
 } finally {
   await meter.close()

@@ -8,7 +8,7 @@ export interface Held {
   readonly count: number
 }
 
-const list = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
+const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 /** Largest first. Strings, code and what V8 keeps for itself are named by their kind. */
 export const byConstructor = async (path: string): Promise<ReadonlyArray<Held>> => {
@@ -16,13 +16,20 @@ export const byConstructor = async (path: string): Promise<ReadonlyArray<Held>> 
   const meta = at(snapshot, "snapshot", "meta")
   const fields = list(at(meta, "node_fields"))
   const kinds = list(list(at(meta, "node_types"))[0])
-  const [kindAt, nameAt, sizeAt] = ["type", "name", "self_size"].map((field) => fields.indexOf(field)) as [number, number, number]
+  const [kindAt, nameAt, sizeAt] = ["type", "name", "self_size"].map((field) => fields.indexOf(field)) as [
+    number,
+    number,
+    number
+  ]
   const nodes = list(at(snapshot, "nodes"))
   const strings = list(at(snapshot, "strings"))
   const held = new Map<string, { bytes: number; count: number }>()
   for (let i = 0; i < nodes.length; i += fields.length) {
     const kind = String(kinds[Number(nodes[i + kindAt])])
-    const name = kind === "object" || kind === "native" || kind === "closure" || kind === "hidden" || kind === "array" ? `${kind} ${String(strings[Number(nodes[i + nameAt])]).slice(0, 60)}` : kind
+    const name =
+      kind === "object" || kind === "native" || kind === "closure" || kind === "hidden" || kind === "array"
+        ? `${kind} ${String(strings[Number(nodes[i + nameAt])]).slice(0, 60)}`
+        : kind
     const one = held.get(name) ?? { bytes: 0, count: 0 }
     one.bytes += Number(nodes[i + sizeAt])
     one.count++

@@ -42,7 +42,8 @@ export const openInspector = async (log: string, pid: number) => {
       waiting.set(id, resolve)
       socket.send(JSON.stringify({ id, method, params }))
     })
-  const evaluate = async (expression: string) => at(await call("Runtime.evaluate", { expression, returnByValue: true }), "result", "value")
+  const evaluate = async (expression: string) =>
+    at(await call("Runtime.evaluate", { expression, returnByValue: true }), "result", "value")
   return {
     evaluate,
     /** Bytes of the heap in use and of the whole process, after a full collection. */
@@ -54,7 +55,9 @@ export const openInspector = async (log: string, pid: number) => {
     /** Writes all that the heap holds into a file, after a full collection: Chrome's format. */
     snapshot: async (path: string) => {
       const file = openSync(path, "w")
-      onChunk = (chunk) => { writeSync(file, chunk) }
+      onChunk = (chunk) => {
+        writeSync(file, chunk)
+      }
       await call("HeapProfiler.takeHeapSnapshot", { reportProgress: false })
       closeSync(file)
     },

@@ -30,16 +30,23 @@ export interface Measured {
 const driver = resolve(import.meta.dirname, "driver.ts")
 
 /** Everything per turn, except memory and rates. */
-export const measure = async (system: System, mode: "A" | "B", options: {
-  readonly clients: number
-  readonly seconds: number
-  readonly warmupSeconds: number
-  readonly meter: Meter
-  readonly postgresPid: number
-}): Promise<Measured> => {
+export const measure = async (
+  system: System,
+  mode: "A" | "B",
+  options: {
+    readonly clients: number
+    readonly seconds: number
+    readonly warmupSeconds: number
+    readonly meter: Meter
+    readonly postgresPid: number
+  }
+): Promise<Measured> => {
   const job: Job = {
     adapter: system.name === "yardstick" ? "yardstick" : mode === "A" ? "polled" : "streamed",
-    target: system.target, clients: options.clients, seconds: options.seconds, warmupSeconds: options.warmupSeconds
+    target: system.target,
+    clients: options.clients,
+    seconds: options.seconds,
+    warmupSeconds: options.warmupSeconds
   }
   const child = spawn(process.execPath, [driver, JSON.stringify(job)], { stdio: ["ignore", "pipe", "inherit"] })
   const begin = async () => {
@@ -59,14 +66,26 @@ export const measure = async (system: System, mode: "A" | "B", options: {
   const stored = database.stop()
   const pageBytes = await options.meter.wholePages(before, after)
   if (result.turns === 0) throw new Error(`not one turn completed: ${result.lastError ?? "no reason given"}`)
-  if (result.lastError !== undefined) process.stderr.write(`${system.name} ${mode} ${options.clients}: ${result.errors} errors, last: ${result.lastError}\n`)
+  if (result.lastError !== undefined)
+    process.stderr.write(
+      `${system.name} ${mode} ${options.clients}: ${result.errors} errors, last: ${result.lastError}\n`
+    )
   const per = (value: number) => value / result.turns
   return {
-    system: system.name, mode, clients: options.clients,
-    turnsPerSecond: result.turns / result.seconds, p50: result.p50, p99: result.p99, errors: result.errors,
+    system: system.name,
+    mode,
+    clients: options.clients,
+    turnsPerSecond: result.turns / result.seconds,
+    p50: result.p50,
+    p99: result.p99,
+    errors: result.errors,
     rssMiB: served.peakBytes / 2 ** 20,
-    serverCpuMs: per(served.cpuMs), databaseCpuMs: per(stored.cpuMs), driverCpuMs: per(result.driverCpuMs),
-    statements: per(after.statements - before.statements), commits: per(after.commits - before.commits),
-    walBytes: per(after.walBytes - before.walBytes - pageBytes), pageBytes: per(pageBytes)
+    serverCpuMs: per(served.cpuMs),
+    databaseCpuMs: per(stored.cpuMs),
+    driverCpuMs: per(result.driverCpuMs),
+    statements: per(after.statements - before.statements),
+    commits: per(after.commits - before.commits),
+    walBytes: per(after.walBytes - before.walBytes - pageBytes),
+    pageBytes: per(pageBytes)
   }
 }

@@ -2,8 +2,8 @@
  * `node bench/pace.ts`: what a message costs that comes at a person's pace, in a long thread and in a short one,
  * interleaved. What is kept for the actors themselves has left memory by the next message.
  *
- *   --messages 20   of each   --events 10000   of the long one   --pause 8     seconds between messages; an actor stays for five
- *   --minutes       a real minute between messages               --write
+ *   --messages 20   of each   --events 10000   of the long one   --pause 8     seconds between messages; an actor stays
+ *   for five --minutes       a real minute between messages               --write
  */
 import { parseArgs } from "node:util"
 import { toUuid } from "../src/domain/ids.ts"
@@ -17,8 +17,11 @@ import { create, lastSeq, turn } from "./turns.ts"
 
 const { values } = parseArgs({
   options: {
-    messages: { type: "string", default: "20" }, events: { type: "string", default: "10000" }, pause: { type: "string", default: "8" },
-    minutes: { type: "boolean", default: false }, write: { type: "boolean", default: false }
+    messages: { type: "string", default: "20" },
+    events: { type: "string", default: "10000" },
+    pause: { type: "string", default: "8" },
+    minutes: { type: "boolean", default: false },
+    write: { type: "boolean", default: false }
   }
 })
 const messages = Number(values.messages)
@@ -43,12 +46,18 @@ try {
   stops.push(http.close)
   const claims = async () => {
     const text = await (await fetch(`${system.target.origin}/metrics`)).text()
-    return [...text.matchAll(/^troupe_actor_claims_total\{[^}]*\} (\d+)/gm)].reduce((sum, [, count]) => sum + Number(count), 0)
+    return [...text.matchAll(/^troupe_actor_claims_total\{[^}]*\} (\d+)/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0
+    )
   }
   // The program is warm, and each of the two has been used once since its start.
   for (let i = 0, after = await lastSeq(http, ids.warm); i < 300; i++) after = await turn(http, ids.warm, after)
   const threads = []
-  for (const [name, id] of [["short", ids.short], ["long", ids.long]] as const) {
+  for (const [name, id] of [
+    ["short", ids.short],
+    ["long", ids.long]
+  ] as const) {
     const length = await lastSeq(http, id)
     const before = performance.now()
     const after = await turn(http, id, length)
@@ -67,18 +76,36 @@ try {
 
   const lines = threads.map(({ first, length, times }) => {
     const { max, p50 } = summarize(times)
-    return { p50, cells: [`a message each ${seconds} s in a thread of ${length} events`, `p50 ${p50.toFixed(1)} ms, ${max.toFixed(1)} at most; the first after a start ${first.toFixed(1)} ms`, ""] }
+    return {
+      p50,
+      cells: [
+        `a message each ${seconds} s in a thread of ${length} events`,
+        `p50 ${p50.toFixed(1)} ms, ${max.toFixed(1)} at most; the first after a start ${first.toFixed(1)} ms`,
+        ""
+      ]
+    }
   })
   const [short, long] = lines.map(({ p50 }) => p50)
   const ratio = (long ?? Number.NaN) / (short ?? Number.NaN)
   const rows = [
-    ...lines.map(({ cells }) => cells), [`messages that found their actor out of memory, of ${2 * messages}`, String(await claims() - claimsBefore), ""],
-    ["p50 of the long thread over the short one", ratio.toFixed(2), `at most ${bar}: ${ratio <= bar ? "holds" : "**missed**"}`]
+    ...lines.map(({ cells }) => cells),
+    [`messages that found their actor out of memory, of ${2 * messages}`, String((await claims()) - claimsBefore), ""],
+    [
+      "p50 of the long thread over the short one",
+      ratio.toFixed(2),
+      `at most ${bar}: ${ratio <= bar ? "holds" : "**missed**"}`
+    ]
   ]
   for (const cells of rows) console.log(cells.join("  "))
   if (values.write) {
     const how = `${messages} messages to each thread, interleaved, ${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor leaves memory after 5`}.`
-    await writeReport("pace", [describeMachine(how), ["| what | found | bar |", "|-|-|-|", ...rows.map((cells) => `| ${cells.join(" | ")} |`)].join("\n")].join("\n\n"))
+    await writeReport(
+      "pace",
+      [
+        describeMachine(how),
+        ["| what | found | bar |", "|-|-|-|", ...rows.map((cells) => `| ${cells.join(" | ")} |`)].join("\n")
+      ].join("\n\n")
+    )
   }
 } finally {
   for (const stop of stops.reverse()) await stop().catch(console.error)

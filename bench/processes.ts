@@ -16,7 +16,7 @@ const read = (pid: number): Process | undefined => {
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return {
       parent: Number(fields[1]),
-      cpuMs: (Number(fields[11]) + Number(fields[12])) * 1_000 / ticksPerSecond,
+      cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond,
       rssBytes: Number(fields[21]) * pageBytes
     }
   } catch {
@@ -32,7 +32,7 @@ export const tree = (root: number) => {
     if (one !== undefined) all.set(Number(name), one)
   }
   const wanted = new Set(all.has(root) ? [root] : [])
-  for (let grew = true; grew;) {
+  for (let grew = true; grew; ) {
     grew = false
     for (const [pid, { parent }] of all) {
       if (!wanted.has(pid) && wanted.has(parent)) {

@@ -5,7 +5,7 @@ import { resolve } from "node:path"
 import type { Measured } from "./measure.ts"
 import { median } from "./statistics.ts"
 
-const round = (n: number, digits = 2) => Number.isFinite(n) ? n.toFixed(digits) : "–"
+const round = (n: number, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–")
 
 /** One row per system, mode and number of clients. */
 export const medians = (runs: ReadonlyArray<Measured>): ReadonlyArray<Measured> =>
@@ -13,10 +13,21 @@ export const medians = (runs: ReadonlyArray<Measured>): ReadonlyArray<Measured> 
     const of = (pick: (run: Measured) => number) => median(group.map(pick))
     const { system, mode, clients } = group[0]!
     return {
-      system, mode, clients,
-      turnsPerSecond: of((r) => r.turnsPerSecond), p50: of((r) => r.p50), p99: of((r) => r.p99), errors: of((r) => r.errors), rssMiB: of((r) => r.rssMiB),
-      serverCpuMs: of((r) => r.serverCpuMs), databaseCpuMs: of((r) => r.databaseCpuMs), driverCpuMs: of((r) => r.driverCpuMs),
-      statements: of((r) => r.statements), commits: of((r) => r.commits), walBytes: of((r) => r.walBytes), pageBytes: of((r) => r.pageBytes)
+      system,
+      mode,
+      clients,
+      turnsPerSecond: of((r) => r.turnsPerSecond),
+      p50: of((r) => r.p50),
+      p99: of((r) => r.p99),
+      errors: of((r) => r.errors),
+      rssMiB: of((r) => r.rssMiB),
+      serverCpuMs: of((r) => r.serverCpuMs),
+      databaseCpuMs: of((r) => r.databaseCpuMs),
+      driverCpuMs: of((r) => r.driverCpuMs),
+      statements: of((r) => r.statements),
+      commits: of((r) => r.commits),
+      walBytes: of((r) => r.walBytes),
+      pageBytes: of((r) => r.pageBytes)
     }
   })
 
@@ -25,13 +36,41 @@ const yardstickOf = (rows: ReadonlyArray<Measured>, row: Measured) =>
   rows.find((other) => other.system === "yardstick" && other.clients === row.clients)
 
 export const toMarkdown = (rows: ReadonlyArray<Measured>) => {
-  const columns = ["mode", "clients", "system", "turns/s", "of the yardstick", "p50 ms", "p99 ms", "CPU ms a turn: server", "database", "statements", "commits", "WAL B", "whole pages B", "RSS MiB"]
+  const columns = [
+    "mode",
+    "clients",
+    "system",
+    "turns/s",
+    "of the yardstick",
+    "p50 ms",
+    "p99 ms",
+    "CPU ms a turn: server",
+    "database",
+    "statements",
+    "commits",
+    "WAL B",
+    "whole pages B",
+    "RSS MiB"
+  ]
   const lines = rows.map((row) => {
     const base = yardstickOf(rows, row)
-    const ratio = base === undefined || row.system === "yardstick" ? "" : round(row.turnsPerSecond / base.turnsPerSecond)
+    const ratio =
+      base === undefined || row.system === "yardstick" ? "" : round(row.turnsPerSecond / base.turnsPerSecond)
     return [
-      row.mode, String(row.clients), row.system, round(row.turnsPerSecond, 0), ratio, round(row.p50, 1), round(row.p99, 1),
-      round(row.serverCpuMs), round(row.databaseCpuMs), round(row.statements, 1), round(row.commits, 1), round(row.walBytes, 0), round(row.pageBytes, 0), round(row.rssMiB, 0)
+      row.mode,
+      String(row.clients),
+      row.system,
+      round(row.turnsPerSecond, 0),
+      ratio,
+      round(row.p50, 1),
+      round(row.p99, 1),
+      round(row.serverCpuMs),
+      round(row.databaseCpuMs),
+      round(row.statements, 1),
+      round(row.commits, 1),
+      round(row.walBytes, 0),
+      round(row.pageBytes, 0),
+      round(row.rssMiB, 0)
     ]
   })
   return [columns, columns.map(() => "-"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
@@ -52,7 +91,10 @@ export const bars = (rows: ReadonlyArray<Measured>): ReadonlyArray<Bar> => {
     const base = yardstickOf(rows, row)
     if (base !== undefined && row.clients >= 16) {
       const ratio = row.turnsPerSecond / base.turnsPerSecond
-      verdicts.push({ holds: ratio >= 0.65, text: `turns/s at ${row.clients} clients, of the yardstick's: ${round(ratio)}, at least 0.65` })
+      verdicts.push({
+        holds: ratio >= 0.65,
+        text: `turns/s at ${row.clients} clients, of the yardstick's: ${round(ratio)}, at least 0.65`
+      })
     }
     if (base !== undefined && row.clients === 1) atMost("p50 at 1 client, of the yardstick's", row.p50 / base.p50, 1.6)
     atMost(`statements a turn at ${row.clients} clients`, row.statements, 4)
@@ -77,5 +119,10 @@ export const writeReport = async (name: string, body: string) => {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
   const section = `${open}\n${body}\n${close}`
   const [from, to] = [found.indexOf(open), found.indexOf(close)]
-  await writeFile(path, from >= 0 && to > from ? found.slice(0, from) + section + found.slice(to + close.length) : `${found.trimEnd()}\n\n${section}\n`)
+  await writeFile(
+    path,
+    from >= 0 && to > from
+      ? found.slice(0, from) + section + found.slice(to + close.length)
+      : `${found.trimEnd()}\n\n${section}\n`
+  )
 }

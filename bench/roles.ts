@@ -10,7 +10,13 @@ import { compileRole, evaluateRoles, mayEver, type ToolAsked } from "../src/role
 
 const asked: ToolAsked = {
   name: "payments.refund_order",
-  input: { amount: 42, currency: "EUR", reason: "damaged on arrival", order: { id: "ord_4711", lines: [{ sku: "A-1", quantity: 2 }] }, labels: ["vip", "eu"] },
+  input: {
+    amount: 42,
+    currency: "EUR",
+    reason: "damaged on arrival",
+    order: { id: "ord_4711", lines: [{ sku: "A-1", quantity: 2 }] },
+    labels: ["vip", "eu"]
+  },
   readOnly: false
 }
 
@@ -26,14 +32,25 @@ const holding: ReadonlyArray<Condition> = [
 ]
 const failing: Condition = { path: "/order/lines/0/quantity", op: "gt", value: 10 }
 
-const selectors = ["payments.*", "*.refund*", "*refund*order", "payments.refund_order", "*", "*p*y*m*n*s*r*f*n*", "pay*.re*_*r", "*_order"]
+const selectors = [
+  "payments.*",
+  "*.refund*",
+  "*refund*order",
+  "payments.refund_order",
+  "*",
+  "*p*y*m*n*s*r*f*n*",
+  "pay*.re*_*r",
+  "*_order"
+]
 const roles = (conditions: number, denials = false) => {
   const entries = Array.from({ length: limits.grantsPerRole }, (_, i) => ({
     tools: selectors[i % selectors.length]!,
     // The last one fails: every condition of every entry is asked, and no entry matches.
-    ...conditions > 0 && { conditions: [...holding.slice(0, conditions - 1), failing] }
+    ...(conditions > 0 && { conditions: [...holding.slice(0, conditions - 1), failing] })
   }))
-  return Array.from({ length: limits.rolesPerProfile }, (_, i) => compileRole({ id: `role_${i}`, allow: entries, deny: denials ? entries : [] }))
+  return Array.from({ length: limits.rolesPerProfile }, (_, i) =>
+    compileRole({ id: `role_${i}`, allow: entries, deny: denials ? entries : [] })
+  )
 }
 
 const cases = [
@@ -56,13 +73,21 @@ const microseconds = (run: () => void) => {
     const from = performance.now()
     let calls = 0
     for (; performance.now() - from < roundMs; calls += 50) for (let i = 0; i < 50; i++) run()
-    times.push((performance.now() - from) * 1_000 / calls)
+    times.push(((performance.now() - from) * 1_000) / calls)
   }
   // The first one is the compiler's.
   return Math.min(...times.slice(1))
 }
 
-console.log(`${limits.rolesPerProfile} roles, every selector about the tool; microseconds per call, best of ${rounds} rounds`)
+console.log(
+  `${limits.rolesPerProfile} roles, every selector about the tool; microseconds per call, best of ${rounds} rounds`
+)
 for (const [what, compiled, ask] of cases) {
-  console.log(`${microseconds(() => { ask(compiled, asked) }).toFixed(1).padStart(8)}  ${what}`)
+  console.log(
+    `${microseconds(() => {
+      ask(compiled, asked)
+    })
+      .toFixed(1)
+      .padStart(8)}  ${what}`
+  )
 }

@@ -18,9 +18,18 @@ import { besideYardstick } from "./besideYardstick.ts"
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: "string" }, warmup: { type: "string" }, repeat: { type: "string", default: "3" }, clients: { type: "string" },
-    modes: { type: "string", default: "A,B" }, only: { type: "string" }, against: { type: "string" }, rounds: { type: "string", default: "9" }, node: { type: "string", default: "" },
-    statements: { type: "boolean", default: false }, profile: { type: "boolean", default: false }, write: { type: "boolean", default: false }
+    seconds: { type: "string" },
+    warmup: { type: "string" },
+    repeat: { type: "string", default: "3" },
+    clients: { type: "string" },
+    modes: { type: "string", default: "A,B" },
+    only: { type: "string" },
+    against: { type: "string" },
+    rounds: { type: "string", default: "9" },
+    node: { type: "string", default: "" },
+    statements: { type: "boolean", default: false },
+    profile: { type: "boolean", default: false },
+    write: { type: "boolean", default: false }
   }
 })
 const { only, profile, seconds, statements, warmup, write } = values
@@ -28,12 +37,24 @@ const levels = (text: string) => text.split(",").map(Number)
 
 if (values.against === undefined) {
   await besideYardstick({
-    seconds: Number(seconds ?? 10), warmupSeconds: Number(warmup ?? 6), repeat: Number(values.repeat), levels: levels(values.clients ?? "1,16,64"),
-    modes: (["A", "B"] as const).filter((mode) => values.modes.toUpperCase().includes(mode)), only, statements, profile, write
+    seconds: Number(seconds ?? 10),
+    warmupSeconds: Number(warmup ?? 6),
+    repeat: Number(values.repeat),
+    levels: levels(values.clients ?? "1,16,64"),
+    modes: (["A", "B"] as const).filter((mode) => values.modes.toUpperCase().includes(mode)),
+    only,
+    statements,
+    profile,
+    write
   })
 } else {
   await against({
-    commit: values.against, clients: levels(values.clients ?? "16,64"), rounds: Number(values.rounds), seconds: Number(seconds ?? 7), warmupSeconds: Number(warmup ?? 2),
-    flags: values.node.split(" ").filter((flag) => flag !== ""), write
+    commit: values.against,
+    clients: levels(values.clients ?? "16,64"),
+    rounds: Number(values.rounds),
+    seconds: Number(seconds ?? 7),
+    warmupSeconds: Number(warmup ?? 2),
+    flags: values.node.split(" ").filter((flag) => flag !== ""),
+    write
   })
 }

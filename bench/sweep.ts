@@ -27,8 +27,12 @@ import { startPostgres, startTroupe } from "./systems.ts"
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string", default: "look,takeover" }, ahead: { type: "string", default: "1000000" }, running: { type: "string", default: "1000000" },
-    nodes: { type: "string", default: "20" }, looks: { type: "string", default: "1000" }, due: { type: "string", default: "100000" },
+    only: { type: "string", default: "look,takeover" },
+    ahead: { type: "string", default: "1000000" },
+    running: { type: "string", default: "1000000" },
+    nodes: { type: "string", default: "20" },
+    looks: { type: "string", default: "1000" },
+    due: { type: "string", default: "100000" },
     write: { type: "boolean", default: false }
   }
 })
@@ -36,7 +40,9 @@ const wanted = new Set(values.only.split(","))
 const lines: Array<readonly [what: string, found: string, bar: string, holds: boolean | undefined]> = []
 const found = (what: string, value: string, bar = "", holds?: boolean) => {
   lines.push([what, value, bar, holds])
-  console.log(`${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`)
+  console.log(
+    `${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`
+  )
 }
 const round = (n: number, digits = 2) => n.toFixed(digits)
 
@@ -44,24 +50,37 @@ const postgres = await startPostgres({ max_wal_size: "8GB" })
 const meter = await openMeter(postgres.url)
 
 /** A node that only looks: its looks, timed. */
-const looker = Effect.fnUntraced(function*(url: string, nodes: ReadonlyArray<string>) {
-  const context = yield* Layer.build(layerPostgres().pipe(
-    Layer.provideMerge(layerPostgresLease({ name: "looker" })), Layer.provideMerge(Database.layer({ url: Redacted.make(url) }))))
+const looker = Effect.fnUntraced(function* (url: string, nodes: ReadonlyArray<string>) {
+  const context = yield* Layer.build(
+    layerPostgres().pipe(
+      Layer.provideMerge(layerPostgresLease({ name: "looker" })),
+      Layer.provideMerge(Database.layer({ url: Redacted.make(url) }))
+    )
+  )
   const [journal, lease] = [Context.get(context, Journal), Context.get(context, Lease)]
   const [ring, me] = [[...nodes, lease.incarnation()].toSorted(), lease.incarnation()]
   const placed = place(ring)
   const neighbour = ring[(ring.indexOf(me) + 1) % ring.length]
-  const shards = { own: shardsOf((shard) => placed[shard] === me), wide: shardsOf((shard) => placed[shard] === me || placed[shard] === neighbour) }
+  const shards = {
+    own: shardsOf((shard) => placed[shard] === me),
+    wide: shardsOf((shard) => placed[shard] === me || placed[shard] === neighbour)
+  }
   const times: Record<"look" | "upkeep", Array<number>> = { look: [], upkeep: [] }
   let looks = 0
-  const timed = <A, E>(kind: keyof typeof times, effect: Effect.Effect<A, E>) => Effect.suspend(() => {
-    const start = performance.now()
-    return Effect.tap(effect, () => Effect.sync(() => times[kind].push(performance.now() - start)))
-  })
+  const timed = <A, E>(kind: keyof typeof times, effect: Effect.Effect<A, E>) =>
+    Effect.suspend(() => {
+      const start = performance.now()
+      return Effect.tap(effect, () => Effect.sync(() => times[kind].push(performance.now() - start)))
+    })
   const once = Effect.suspend(() => {
     const where = looks++ % 2 === 0 ? shards.wide : shards.own
-    return timed("look", Effect.andThen(journal.due(200, where), journal.inbox({ actors: 100, rows: 64, shards: where, after: undefined, except: [] }))).pipe(
-      Effect.andThen(timed("upkeep", journal.tend(true))))
+    return timed(
+      "look",
+      Effect.andThen(
+        journal.due(200, where),
+        journal.inbox({ actors: 100, rows: 64, shards: where, after: undefined, except: [] })
+      )
+    ).pipe(Effect.andThen(timed("upkeep", journal.tend(true))))
   })
   return { once, times }
 })
@@ -71,25 +90,37 @@ try {
     const [ahead, running] = [Number(values.ahead), Number(values.running)]
     const nodes = Array.from({ length: Number(values.nodes) }, () => freshId("node"))
     const urls: Array<string> = []
-    for (const [name, work] of [["none", { ahead: 0, running: 0 }], ["many", { ahead, running }]] as const) {
+    for (const [name, work] of [
+      ["none", { ahead: 0, running: 0 }],
+      ["many", { ahead, running }]
+    ] as const) {
       const url = await meter.createDatabase(`sweep_${name}`)
       await Effect.runPromise(migrate(Redacted.make(url)))
       await generateWork(url, nodes.map(toUuid), work)
       urls.push(url)
     }
-    await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-      const [none, many] = [yield* looker(urls[0]!, nodes), yield* looker(urls[1]!, nodes)]
-      for (let i = 0; i < 20; i++) for (const { once } of [none, many]) yield* once
-      for (const { times } of [none, many]) for (const kind of ["look", "upkeep"] as const) times[kind].length = 0
-      // In turns, so that what else the machine does harms both alike.
-      for (let i = 0; i < Number(values.looks); i++) for (const { once } of [none, many]) yield* once
-      const [few, much] = [summarize(none.times.look), summarize(many.times.look)]
-      found("a look with nothing ahead and nothing running", `p50 ${round(few.p50)} ms, p99 ${round(few.p99)} ms`)
-      found(`a look with ${ahead} moments ahead and ${running} running turns of ${nodes.length} living nodes`, `p50 ${round(much.p50)} ms, p99 ${round(much.p99)} ms`)
-      found("the one over the other", round(much.p50 / few.p50), "at most 1.2", much.p50 / few.p50 <= 1.2)
-      found("the agenda's upkeep in between, without and with them",
-        `p50 ${round(summarize(none.times.upkeep).p50)} ms and ${round(summarize(many.times.upkeep).p50)} ms`)
-    })))
+    await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const [none, many] = [yield* looker(urls[0]!, nodes), yield* looker(urls[1]!, nodes)]
+          for (let i = 0; i < 20; i++) for (const { once } of [none, many]) yield* once
+          for (const { times } of [none, many]) for (const kind of ["look", "upkeep"] as const) times[kind].length = 0
+          // In turns, so that what else the machine does harms both alike.
+          for (let i = 0; i < Number(values.looks); i++) for (const { once } of [none, many]) yield* once
+          const [few, much] = [summarize(none.times.look), summarize(many.times.look)]
+          found("a look with nothing ahead and nothing running", `p50 ${round(few.p50)} ms, p99 ${round(few.p99)} ms`)
+          found(
+            `a look with ${ahead} moments ahead and ${running} running turns of ${nodes.length} living nodes`,
+            `p50 ${round(much.p50)} ms, p99 ${round(much.p99)} ms`
+          )
+          found("the one over the other", round(much.p50 / few.p50), "at most 1.2", much.p50 / few.p50 <= 1.2)
+          found(
+            "the agenda's upkeep in between, without and with them",
+            `p50 ${round(summarize(none.times.upkeep).p50)} ms and ${round(summarize(many.times.upkeep).p50)} ms`
+          )
+        })
+      )
+    )
   }
 
   if (wanted.has("takeover")) {
@@ -98,16 +129,36 @@ try {
     const dying = await startTroupe("sweep_takeover", url, { agents: 1 })
     const http = connect(dying.target)
     const thread = text(await http.post("/v1/threads", { agentId: dying.target.agents[0] }), "thread", "id")
-    const message = at(await http.post(`/v1/threads/${thread}/messages`, { content: [{ type: "text", text: "Go on.\n/wait 600s" }] }), "input")
+    const message = at(
+      await http.post(`/v1/threads/${thread}/messages`, { content: [{ type: "text", text: "Go on.\n/wait 600s" }] }),
+      "input"
+    )
     await http.close()
     process.kill(dying.pid, "SIGKILL")
     await dying.stop()
     // The copies' answers come at once.
-    await copies(url, { thread: toUuid(thread), turn: body(String(at(message, "id"))), wait: "\\n/wait 600s", owner: toUuid(freshId("node")) }, due)
+    await copies(
+      url,
+      {
+        thread: toUuid(thread),
+        turn: body(String(at(message, "id"))),
+        wait: "\\n/wait 600s",
+        owner: toUuid(freshId("node"))
+      },
+      due
+    )
     const system = await startTroupe("sweep_takeover", url, { agents: 1, environment: { TROUPE_NODE_ID: "heir" } })
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    const left = async () => Number((await client.query<{ n: string }>("select count(*) as n from heads where runnable_at is not null and id <> $1", [toUuid(thread)])).rows[0]?.n)
+    const left = async () =>
+      Number(
+        (
+          await client.query<{ n: string }>(
+            "select count(*) as n from heads where runnable_at is not null and id <> $1",
+            [toUuid(thread)]
+          )
+        ).rows[0]?.n
+      )
     const start = performance.now()
     const [server, database] = [watch(system.pid), watch(postgres.pid)]
     const before = await left()
@@ -117,21 +168,42 @@ try {
     }
     const seconds = (performance.now() - start) / 1_000
     const [serverCpu, databaseCpu] = [server, database].map((watched) => watched.stop().cpuMs / before)
-    const { rows: [ended] } = await client.query<{ completed: string; failed: string }>(
-      "select count(*) filter (where readable(event) ->> 'type' = 'turn_completed') as completed, count(*) filter (where readable(event) ->> 'type' = 'turn_failed') as failed from facts where seq is not null")
+    const {
+      rows: [ended]
+    } = await client.query<{ completed: string; failed: string }>(
+      "select count(*) filter (where readable(event) ->> 'type' = 'turn_completed') as completed, count(*) filter (where readable(event) ->> 'type' = 'turn_failed') as failed from facts where seq is not null"
+    )
     await client.end()
     await system.stop()
     const rate = before / seconds
-    found(`of ${due} due actors of a dead node, turns that were taken up and completed by one node`, `${ended?.completed}, ${ended?.failed} failed`, "all", Number(ended?.completed) === due && ended?.failed === "0")
-    found("which took", `${round(seconds, 1)} s: ${round(rate, 0)} a second, CPU ${round(serverCpu ?? Number.NaN)} + ${round(databaseCpu ?? Number.NaN)} ms each`, "at least 500 a second", rate >= 500)
+    found(
+      `of ${due} due actors of a dead node, turns that were taken up and completed by one node`,
+      `${ended?.completed}, ${ended?.failed} failed`,
+      "all",
+      Number(ended?.completed) === due && ended?.failed === "0"
+    )
+    found(
+      "which took",
+      `${round(seconds, 1)} s: ${round(rate, 0)} a second, CPU ${round(serverCpu ?? Number.NaN)} + ${round(databaseCpu ?? Number.NaN)} ms each`,
+      "at least 500 a second",
+      rate >= 500
+    )
   }
 
   if (values.write) {
-    await writeReport("sweep", [
-      describeMachine(`${values.looks} looks of each kind, in turns.`), "",
-      "| what | found | bar | |", "| - | - | - | - |",
-      ...lines.map(([what, value, bar, holds]) => `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`)
-    ].join("\n"))
+    await writeReport(
+      "sweep",
+      [
+        describeMachine(`${values.looks} looks of each kind, in turns.`),
+        "",
+        "| what | found | bar | |",
+        "| - | - | - | - |",
+        ...lines.map(
+          ([what, value, bar, holds]) =>
+            `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`
+        )
+      ].join("\n")
+    )
   }
 } finally {
   await meter.close()

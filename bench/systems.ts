@@ -30,7 +30,9 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
   const scope = Effect.runSync(Scope.make())
   const folder = join(scratch, String(process.pid))
   const made = await Effect.runPromise(
-    Embedded.make(folder, { shared_preload_libraries: "pg_stat_statements", ...settings }).pipe(Effect.provideService(Scope.Scope, scope))
+    Embedded.make(folder, { shared_preload_libraries: "pg_stat_statements", ...settings }).pipe(
+      Effect.provideService(Scope.Scope, scope)
+    )
   )
   return {
     url: Redacted.value(made.url),
@@ -45,10 +47,15 @@ export const startPostgres = async (settings: Readonly<Record<string, string>> =
 
 const answers = async (child: ChildProcess, origin: string, path: string, log: string) => {
   let ended: string | undefined
-  child.once("exit", (code, signal) => { ended = String(code ?? signal) })
+  child.once("exit", (code, signal) => {
+    ended = String(code ?? signal)
+  })
   const until = performance.now() + 60_000
   while (ended === undefined && performance.now() < until) {
-    const ok = await fetch(origin + path).then((r) => r.status < 500, () => false)
+    const ok = await fetch(origin + path).then(
+      (r) => r.status < 500,
+      () => false
+    )
     if (ok) return
     await pause(5)
   }
@@ -68,17 +75,30 @@ const stop = (child: ChildProcess) =>
 
 /** `npm run serve` of a checkout without npm: its words, this Node, and more flags for it. */
 const serveCommand = (checkout: string, flags: ReadonlyArray<string>) => {
-  const { scripts }: { readonly scripts: { readonly serve: string } } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"))
+  const { scripts }: { readonly scripts: { readonly serve: string } } = JSON.parse(
+    readFileSync(join(checkout, "package.json"), "utf8")
+  )
   const [before, after] = scripts.serve.split("exec node ")
-  if (before === undefined || after === undefined) throw new Error(`${checkout}: the script "serve" is not what is expected: ${scripts.serve}`)
+  if (before === undefined || after === undefined)
+    throw new Error(`${checkout}: the script "serve" is not what is expected: ${scripts.serve}`)
   return ["-c", `${before}exec "$0" ${[...flags, after].join(" ")}`, process.execPath]
 }
 
-const launch = (name: string, command: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>, checkout = root) => {
+const launch = (
+  name: string,
+  command: string,
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string>>,
+  checkout = root
+) => {
   mkdirSync(scratch, { recursive: true })
   const log = join(scratch, `${name}.log`)
   const out = openSync(log, "w")
-  const child = spawn(command, args, { cwd: checkout, env: { ...process.env, ...environment }, stdio: ["ignore", out, out] })
+  const child = spawn(command, args, {
+    cwd: checkout,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", out, out]
+  })
   if (child.pid === undefined) throw new Error(`${name} could not be started`)
   return { child, pid: child.pid, log }
 }
@@ -86,10 +106,23 @@ const launch = (name: string, command: string, args: ReadonlyArray<string>, envi
 export const startYardstick = async (database: string, url: string): Promise<System> => {
   const port = await freePort()
   const started = performance.now()
-  const { child, pid, log } = launch("yardstick", process.execPath, ["bench/yardstick/server.ts", url, String(port)], {})
+  const { child, pid, log } = launch(
+    "yardstick",
+    process.execPath,
+    ["bench/yardstick/server.ts", url, String(port)],
+    {}
+  )
   const origin = `http://127.0.0.1:${port}`
   await answers(child, origin, "/v1/threads/00000000-0000-4000-8000-000000000000/events?after=0", log)
-  return { name: "yardstick", database, pid, log, target: { origin, agents: [] }, startMs: performance.now() - started, stop: () => stop(child) }
+  return {
+    name: "yardstick",
+    database,
+    pid,
+    log,
+    target: { origin, agents: [] },
+    startMs: performance.now() - started,
+    stop: () => stop(child)
+  }
 }
 
 /** A nats-server of its own, of Debian's package; its URL. */
@@ -100,24 +133,43 @@ export const startNats = async () => {
 }
 
 /** A production node with everything on: authentication, claims, idempotency, metrics, logs. */
-export const startTroupe = async (database: string, url: string, options: {
-  readonly agents: number
-  readonly flags?: ReadonlyArray<string>
-  readonly environment?: Readonly<Record<string, string>>
-  /** The checkout whose program it runs; this one unless told. */
-  readonly checkout?: string
-}): Promise<System> => {
+export const startTroupe = async (
+  database: string,
+  url: string,
+  options: {
+    readonly agents: number
+    readonly flags?: ReadonlyArray<string>
+    readonly environment?: Readonly<Record<string, string>>
+    /** The checkout whose program it runs; this one unless told. */
+    readonly checkout?: string
+  }
+): Promise<System> => {
   const { checkout = root } = options
   const port = await freePort()
   const environment = {
-    TROUPE_DATABASE_URL: url, TROUPE_PORT: String(port), TROUPE_HOST: "127.0.0.1", TROUPE_NATS_URL: "", TROUPE_MODELS: "",
+    TROUPE_DATABASE_URL: url,
+    TROUPE_PORT: String(port),
+    TROUPE_HOST: "127.0.0.1",
+    TROUPE_NATS_URL: "",
+    TROUPE_MODELS: "",
     // Limits would measure themselves.
-    TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_MAX_TURNS: "0", TROUPE_MAX_CALLS: "0", TROUPE_METRICS: "api", TROUPE_SCRIPTED_MODELS: "true", TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
-    TROUPE_NODE_ID: "bench", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", OTEL_EXPORTER_OTLP_ENDPOINT: "", NODE_ENV: "production",
+    TROUPE_RATE_LIMIT: "0",
+    TROUPE_WORKSPACE_RATE_LIMIT: "0",
+    TROUPE_MAX_TURNS: "0",
+    TROUPE_MAX_CALLS: "0",
+    TROUPE_METRICS: "api",
+    TROUPE_SCRIPTED_MODELS: "true",
+    TROUPE_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
+    TROUPE_NODE_ID: "bench",
+    TROUPE_LOG_FORMAT: "json",
+    TROUPE_LOG_LEVEL: "info",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "",
+    NODE_ENV: "production",
     ...options.environment
   }
   const { stdout } = await run(process.execPath, ["src/cli.ts", "keys", "create", "--name", "bench", "-o", "json"], {
-    cwd: checkout, env: { ...process.env, ...environment }
+    cwd: checkout,
+    env: { ...process.env, ...environment }
   })
   const key = text(JSON.parse(stdout), "key")
   const started = performance.now()

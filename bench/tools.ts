@@ -20,7 +20,11 @@ import { summarize } from "./statistics.ts"
 import { startPostgres, startTroupe } from "./systems.ts"
 
 const { values } = parseArgs({
-  options: { turns: { type: "string", default: "600" }, parked: { type: "string", default: "1000" }, write: { type: "boolean", default: false } }
+  options: {
+    turns: { type: "string", default: "600" },
+    parked: { type: "string", default: "1000" },
+    write: { type: "boolean", default: false }
+  }
 })
 const turns = Number(values.turns)
 const parked = Number(values.parked)
@@ -29,9 +33,12 @@ const round = (n: number, digits = 2) => n.toFixed(digits)
 const postgres = await startPostgres()
 const meter = await openMeter(postgres.url)
 const system = await startTroupe("bench_tools", await meter.createDatabase("bench_tools"), {
-  agents: 1, environment: { TROUPE_ALLOW_PRIVATE_NETWORK: "true" }
+  agents: 1,
+  environment: { TROUPE_ALLOW_PRIVATE_NETWORK: "true" }
 })
-const tools = spawn(process.execPath, [resolve(import.meta.dirname, "toolServer.ts")], { stdio: ["ignore", "pipe", "inherit"] })
+const tools = spawn(process.execPath, [resolve(import.meta.dirname, "toolServer.ts")], {
+  stdio: ["ignore", "pipe", "inherit"]
+})
 const http = connect(system.target)
 
 const lines: Array<readonly [what: string, found: string, bar: string]> = []
@@ -44,8 +51,16 @@ const found = (what: string, value: string, bar = "", holds?: boolean) => {
 /** An agent with tools of its own; its id. */
 const agentWith = async (toolset: unknown) => {
   const made = await http.post("/v1/toolsets", toolset)
-  const profile = await http.post("/v1/profiles", { name: "bench tools", models: ["troupe/scripted"], toolsetIds: [text(made, "toolset", "id")] })
-  return text(await http.post("/v1/agents", { name: "bench tools", profileId: text(profile, "profile", "id") }), "agent", "id")
+  const profile = await http.post("/v1/profiles", {
+    name: "bench tools",
+    models: ["troupe/scripted"],
+    toolsetIds: [text(made, "toolset", "id")]
+  })
+  return text(
+    await http.post("/v1/agents", { name: "bench tools", profileId: text(profile, "profile", "id") }),
+    "agent",
+    "id"
+  )
 }
 
 /** One turn in a new thread, observed by one long poll for its last event; milliseconds from the submit. */
@@ -89,9 +104,18 @@ try {
   found("a turn without tools", `p50 ${round(plain.p50)} ms, p99 ${round(plain.p99)} ms`)
   found("three MCP calls at once, without Troupe", `p50 ${round(own.p50)} ms, p99 ${round(own.p99)} ms`)
   const ratio = (withTools.p50 - own.p50) / plain.p50
-  found("a turn with three parallel calls", `p50 ${round(withTools.p50)} ms, p99 ${round(withTools.p99)} ms: ${round(ratio)} times a turn without, beside the tools' own time`, "at most 2.5", ratio <= 2.5)
+  found(
+    "a turn with three parallel calls",
+    `p50 ${round(withTools.p50)} ms, p99 ${round(withTools.p99)} ms: ${round(ratio)} times a turn without, beside the tools' own time`,
+    "at most 2.5",
+    ratio <= 2.5
+  )
 
-  const clientAgent = await agentWith({ namespace: "people", kind: "client", tools: [{ name: "ask", description: "Asks a person", inputSchema: { type: "object" }, timeoutMs: 86_400_000 }] })
+  const clientAgent = await agentWith({
+    namespace: "people",
+    kind: "client",
+    tools: [{ name: "ask", description: "Asks a person", inputSchema: { type: "object" }, timeoutMs: 86_400_000 }]
+  })
   /** Once nothing lives there any more, and the garbage of those who did is gone. */
   const cpuAtRest = async () => {
     for (;;) {
@@ -106,10 +130,16 @@ try {
   }
   const before = await cpuAtRest()
   for (let i = 0; i < parked; i += 50) {
-    for (let j = i; j < Math.min(parked, i + 50); j++) await turn(clientAgent, "/call people.ask {}", { seq: 3, type: "wait_created" })
+    for (let j = i; j < Math.min(parked, i + 50); j++)
+      await turn(clientAgent, "/call people.ask {}", { seq: 3, type: "wait_created" })
   }
   const after = await cpuAtRest()
-  found(`${parked} threads that wait`, `no actor in memory; ${round(after, 1)} ms of CPU a second, ${round(before, 1)} without them`, "no CPU: within 5 ms a second", after - before <= 5)
+  found(
+    `${parked} threads that wait`,
+    `no actor in memory; ${round(after, 1)} ms of CPU a second, ${round(before, 1)} without them`,
+    "no CPU: within 5 ms a second",
+    after - before <= 5
+  )
   if (values.write) {
     const table = ["| what | found | bar |", "|-|-|-|", ...lines.map((line) => `| ${line.join(" | ")} |`)].join("\n")
     await writeReport("tools", [describeMachine(`${turns} turns of each kind, interleaved.`), table].join("\n\n"))

@@ -4,7 +4,9 @@ import type { System } from "./systems.ts"
 
 export type Http = ReturnType<typeof connect>
 
-export const message = { content: [{ type: "text", text: "Summarise the latest deployment and tell me whether it is safe to continue." }] }
+export const message = {
+  content: [{ type: "text", text: "Summarise the latest deployment and tell me whether it is safe to continue." }]
+}
 
 /** Submits one message and polls for the end of its turn, from that seq on; the new last seq. */
 export const turn = async (http: Http, thread: string, after: number) => {
@@ -28,4 +30,5 @@ export const create = async (system: System) => {
   return id
 }
 
-export const lastSeq = async (http: Http, thread: string) => Number(at(await http.get(`/v1/threads/${thread}`), "lastSeq"))
+export const lastSeq = async (http: Http, thread: string) =>
+  Number(at(await http.get(`/v1/threads/${thread}`), "lastSeq"))

@@ -13,18 +13,21 @@
  *        }).annotateMerge(access("read", { lease: true, parks: true })),   // scope; schemes; 202 wrapper
  *        …
  *
- *    Paths are without /v1. No headers in the contract unless they are needed: decoding them costs. Query parameters: `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`,
- *    `Schema.optional(..)` (http/Validate.ts). Every property of a body is strict; optional ones are `optionalKey`.
- *    Created things: `.pipe(HttpApiSchema.status(201))`, Location by `created(..)` of http/answers.ts.
- *    operationId is `<group>.<endpoint>`; `OpenApi.annotations({ summary, description })` for the reference.
+ *    Paths are without /v1. No headers in the contract unless they are needed: decoding them costs. Query parameters:
+ *    `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`, `Schema.optional(..)` (http/Validate.ts).
+ *    Every property of a body is strict; optional ones are `optionalKey`. Created things:
+ *    `.pipe(HttpApiSchema.status(201))`, Location by `created(..)` of http/answers.ts. operationId is
+ *    `<group>.<endpoint>`; `OpenApi.annotations({ summary, description })` for the reference.
  * 2. Add the group to the list below, where its work comes. Middleware and prefix follow by themselves.
- * 3. `http/<group>/handlers.ts`: `HttpApiBuilder.group(Api, "<group>", (handlers) => …)`, a layer named `<Group>Handlers`;
- *    `yield* Caller` for workspace and principal; refuse with `new Refused({ error, message })`; outages of journal and database pass as they are.
- *    POST that changes something: `yield* idempotent((key) => …)` (http/Idempotency.ts); OpenAPI shows the header by itself.
- *    Hot routes: `handleRaw`, the body by a decoder made once, `const decode = decodeJson(schema)` and `yield* decode(request)`
- *    (http/Body.ts), the answer by `jsonText(text)` (http/answers.ts).
- * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification.ts, and one of what a new path parameter
- *    leads to to test/http/everything.ts: scopes, foreign ids and generated requests are tested from the document.
+ * 3. `http/<group>/handlers.ts`: `HttpApiBuilder.group(Api, "<group>", (handlers) => …)`, a layer named
+ *    `<Group>Handlers`; `yield* Caller` for workspace and principal; refuse with `new Refused({ error, message })`;
+ *    outages of journal and database pass as they are. POST that changes something: `yield* idempotent((key) => …)`
+ *    (http/Idempotency.ts); OpenAPI shows the header by itself. Hot routes: `handleRaw`, the body by a decoder made
+ *    once, `const decode = decodeJson(schema)` and `yield* decode(request)` (http/Body.ts), the answer by
+ *    `jsonText(text)` (http/answers.ts).
+ * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification.ts, and one of what a new
+ *    path parameter leads to to test/http/everything.ts: scopes, foreign ids and generated requests are tested from the
+ *    document.
  * 5. `npm run openapi` writes docs/openapi.json.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
@@ -62,14 +65,34 @@ durable event log. To start one, make a profile, an agent that follows it, and a
 
 export class Api extends contract(
   HttpApi.make("troupe").add(
-    // In the order of work, which the reference shows: what an agent needs, what it does, who and what it may ask, who may do what.
-    ModelsApi, ProfilesApi, AgentsApi, ThreadsApi, MessagesApi, EventsApi, StreamsApi, QueueApi, WaitsApi, ToolsApi,
-    ToolsetsApi, ConnectionsApi, RolesApi, HooksApi, OperationsApi, AuthApi, IdentitiesApi, LimitsApi, NodesApi
+    // In the order of work, which the reference shows: what an agent needs, what it does, who and what it may ask, who
+    // may do what.
+    ModelsApi,
+    ProfilesApi,
+    AgentsApi,
+    ThreadsApi,
+    MessagesApi,
+    EventsApi,
+    StreamsApi,
+    QueueApi,
+    WaitsApi,
+    ToolsApi,
+    ToolsetsApi,
+    ConnectionsApi,
+    RolesApi,
+    HooksApi,
+    OperationsApi,
+    AuthApi,
+    IdentitiesApi,
+    LimitsApi,
+    NodesApi
   )
-).annotateMerge(OpenApi.annotations({
-  title: "Troupe",
-  version: "v1",
-  summary: "A workspace-scoped platform for running agents",
-  description,
-  license: { name: "Apache-2.0", identifier: "Apache-2.0" }
-})) {}
+).annotateMerge(
+  OpenApi.annotations({
+    title: "Troupe",
+    version: "v1",
+    summary: "A workspace-scoped platform for running agents",
+    description,
+    license: { name: "Apache-2.0", identifier: "Apache-2.0" }
+  })
+) {}

@@ -3,7 +3,8 @@
  *
  * B1. At most 1 MiB, whether announced or not; what is over is not buffered.
  * B2. UTF-8, JSON, at most 64 levels deep: all checked before the parser and the schema see it.
- * B3. A request that announces no body has none (RFC 9112, 6.3), and its stream is not read: the listener opens none for it.
+ * B3. A request that announces no body has none (RFC 9112, 6.3), and its stream is not read: the listener opens none
+ *     for it.
  * B4. A body that does not come in one piece takes room while it comes (Room.ts).
  * B5. `\u0000` and lone surrogates in strings are legal JSON: they pass, and schemas decide.
  */
@@ -21,18 +22,23 @@ import { badJson, refuseBody } from "./Validate.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const tooLarge = () => new Refused({ error: "payload_too_large", message: `a body is at most ${limits.bodyBytes} bytes` })
+const tooLarge = () =>
+  new Refused({ error: "payload_too_large", message: `a body is at most ${limits.bodyBytes} bytes` })
 const cut = () => new Refused({ error: "invalid_request", message: "the body ended early", code: "truncated_body" })
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
 
 /** A body that says it is something else than JSON. One that says nothing is taken for JSON. */
 const refuseType = (type: string | undefined, encoding: string | undefined) =>
-  type !== undefined && !jsonType.test(type) ? new Refused({ error: "unsupported_media_type", message: "send the body as application/json" })
-    : encoding !== undefined && encoding !== "identity" ? new Refused({ error: "unsupported_media_type", message: "send the body without a Content-Encoding" })
-    : undefined
+  type !== undefined && !jsonType.test(type)
+    ? new Refused({ error: "unsupported_media_type", message: "send the body as application/json" })
+    : encoding !== undefined && encoding !== "identity"
+      ? new Refused({ error: "unsupported_media_type", message: "send the body without a Content-Encoding" })
+      : undefined
 
-type BodyRefusal = Refused<"invalid_request" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "runtime_unavailable">
+type BodyRefusal = Refused<
+  "invalid_request" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "runtime_unavailable"
+>
 
 /** Where a body that comes in pieces finds room, and on whose account. */
 export interface Sender {
@@ -52,7 +58,7 @@ const checked = (bytes: Uint8Array): string | BodyRefusal => {
   return deeperThan(text, limits.jsonDepth) ? badJson(`nested deeper than ${limits.jsonDepth} levels`) : text
 }
 
-const done = (text: string | BodyRefusal) => typeof text === "string" ? Effect.succeed(text) : Effect.fail(text)
+const done = (text: string | BodyRefusal) => (typeof text === "string" ? Effect.succeed(text) : Effect.fail(text))
 
 /** What a request without a body says of one. */
 const isBodiless = (request: HttpServerRequest.HttpServerRequest) =>
@@ -124,7 +130,10 @@ const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room, took 
  * Reads and checks the body, and leaves it on the request, so that whoever asks for its text
  * later, HttpApi or a raw handler, gets it without waiting. An empty body counts as `{}`.
  */
-export const receive = (request: HttpServerRequest.HttpServerRequest, sender: Sender): Effect.Effect<void, BodyRefusal> => {
+export const receive = (
+  request: HttpServerRequest.HttpServerRequest,
+  sender: Sender
+): Effect.Effect<void, BodyRefusal> => {
   const refused = refuseType(header(request, "content-type"), header(request, "content-encoding"))
   if (refused !== undefined) return Effect.fail(refused)
   if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge())
@@ -135,7 +144,10 @@ export const receive = (request: HttpServerRequest.HttpServerRequest, sender: Se
   return isBodiless(request) ? Effect.sync(() => keep("")) : Effect.map(read(request, sender), keep)
 }
 
-/** HttpApi picks its decoder by the exact type: whatever kind of JSON was sent (a merge patch, say) is JSON from here on. */
+/**
+ * HttpApi picks its decoder by the exact type: whatever kind of JSON was sent (a merge patch, say) is JSON from here
+ * on.
+ */
 const asJson = (request: HttpServerRequest.HttpServerRequest) => {
   const type = header(request, "content-type")
   if (type === undefined || /^application\/json\b/i.test(type)) return
@@ -145,10 +157,20 @@ const asJson = (request: HttpServerRequest.HttpServerRequest) => {
 const nothing = /^\s*(?:\{\s*\})?\s*$/
 
 /** For endpoints that take no body: none, or an empty object. */
-export const receiveNothing = (request: HttpServerRequest.HttpServerRequest, sender: Sender): Effect.Effect<void, BodyRefusal> => {
+export const receiveNothing = (
+  request: HttpServerRequest.HttpServerRequest,
+  sender: Sender
+): Effect.Effect<void, BodyRefusal> => {
   if (isBodiless(request)) return Effect.void
-  return Effect.flatMap(Effect.flatMap(receive(request, sender), () => textOf(request)), (text) =>
-    nothing.test(text) ? Effect.void : Effect.fail(new Refused({ error: "invalid_request", code: "unknown_field", message: "this endpoint takes no body" })))
+  return Effect.flatMap(
+    Effect.flatMap(receive(request, sender), () => textOf(request)),
+    (text) =>
+      nothing.test(text)
+        ? Effect.void
+        : Effect.fail(
+            new Refused({ error: "invalid_request", code: "unknown_field", message: "this endpoint takes no body" })
+          )
+  )
 }
 
 /** The text of a received body. Behind the gate it is there already. */

@@ -1,26 +1,38 @@
-/** Who makes the request: what authentication found out about its credential. Every handler of the interface may ask for it. */
+/**
+ * Who makes the request: what authentication found out about its credential. Every handler of the interface may ask for
+ * it.
+ */
 import { Context, Effect } from "effect"
 import type { Scope } from "../src/domain/apiKey.ts"
 import type { Principal } from "../src/domain/principal.ts"
 import { Refused } from "./errors.ts"
 
-export class Caller extends Context.Service<Caller, {
-  /** `wsp_…`: every read and write of the request is within it. */
-  readonly workspace: string
-  readonly principal: Principal
-  readonly scheme: "APIKeyBearer" | "AgentLeaseBearer" | "DeliveryBearer"
-  readonly scopes: ReadonlySet<Scope>
-  /** `key_…` of the credential, `dlv_…` of a delivery's token: scopes idempotency keys, rate limits and stream quotas. */
-  readonly keyId: string
-  /** The identity that the credential is bound to. */
-  readonly identity?: string
-  /** Milliseconds. Streams end with `bye auth_expired` then. */
-  readonly expiresAt?: number
-}>()("troupe/http/Caller") {}
+export class Caller extends Context.Service<
+  Caller,
+  {
+    /** `wsp_…`: every read and write of the request is within it. */
+    readonly workspace: string
+    readonly principal: Principal
+    readonly scheme: "APIKeyBearer" | "AgentLeaseBearer" | "DeliveryBearer"
+    readonly scopes: ReadonlySet<Scope>
+    /**
+     * `key_…` of the credential, `dlv_…` of a delivery's token: scopes idempotency keys, rate limits and stream quotas.
+     */
+    readonly keyId: string
+    /** The identity that the credential is bound to. */
+    readonly identity?: string
+    /** Milliseconds. Streams end with `bye auth_expired` then. */
+    readonly expiresAt?: number
+  }
+>()("troupe/http/Caller") {}
 
 const missing = (scope: Scope) =>
-  new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scope}` })
+  new Refused({
+    error: "permission_denied",
+    code: "missing_scope",
+    message: `this credential does not have the scope ${scope}`
+  })
 
 /** For endpoints that several scopes open: the caller, who must hold the one that the body needs. */
 export const holding = (scope: Scope) =>
-  Effect.flatMap(Caller, (caller) => caller.scopes.has(scope) ? Effect.succeed(caller) : Effect.fail(missing(scope)))
+  Effect.flatMap(Caller, (caller) => (caller.scopes.has(scope) ? Effect.succeed(caller) : Effect.fail(missing(scope))))

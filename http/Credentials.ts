@@ -5,8 +5,8 @@
  *     beside that connection, whose next request most likely brings it again.
  * A2. Everything is forgotten when the auth revision changes: no revoke or disable is outlived by
  *     more than a beat of the lease, and on the node that did it by nothing (`forget`).
- * A3. A refusal is remembered for a second, so that whoever goes on with a bad credential costs the database nothing. A key
- *     that was just made works everywhere at once: nobody has tried it before.
+ * A3. A refusal is remembered for a second, so that whoever goes on with a bad credential costs the database nothing. A
+ *     key that was just made works everywhere at once: nobody has tried it before.
  * A4. Uses are written off the request path, at most once a minute and key.
  * A5. A credential that was good when everything was forgotten is familiar: looking it up again is nobody's guess.
  * A6. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
@@ -26,24 +26,30 @@ export interface Credential {
   notedAt: number
 }
 
-export class Credentials extends Context.Service<Credentials, {
-  /** The remembered credential, if any: no waiting. `connection` is whatever object the token came on. */
-  readonly remembered: (token: string, connection?: object) => Credential | undefined
-  /** Whether the credential was good when it was last looked up (A5). */
-  readonly familiar: (token: string) => boolean
-  /** Looks the credential up; undefined when it is unknown, revoked or expired. */
-  readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
-  /** Forgets everything: after a revoke or a disable on this node, or a hint from another. */
-  readonly forget: Effect.Effect<void>
-}>()("troupe/http/Credentials") {
-  static readonly layer = Layer.effect(Credentials, Effect.gen(function*() {
-    const bus = yield* Bus
-    const lease = yield* Lease
-    const credentials = yield* make({ now: lease.now, revision: lease.authRevision })
-    // All nodes forget at once, if they can be told (A6).
-    yield* bus.onAuthChanged(() => Effect.runSync(credentials.forget))
-    return Credentials.of({ ...credentials, forget: Effect.sync(bus.authChanged) })
-  }))
+export class Credentials extends Context.Service<
+  Credentials,
+  {
+    /** The remembered credential, if any: no waiting. `connection` is whatever object the token came on. */
+    readonly remembered: (token: string, connection?: object) => Credential | undefined
+    /** Whether the credential was good when it was last looked up (A5). */
+    readonly familiar: (token: string) => boolean
+    /** Looks the credential up; undefined when it is unknown, revoked or expired. */
+    readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
+    /** Forgets everything: after a revoke or a disable on this node, or a hint from another. */
+    readonly forget: Effect.Effect<void>
+  }
+>()("troupe/http/Credentials") {
+  static readonly layer = Layer.effect(
+    Credentials,
+    Effect.gen(function* () {
+      const bus = yield* Bus
+      const lease = yield* Lease
+      const credentials = yield* make({ now: lease.now, revision: lease.authRevision })
+      // All nodes forget at once, if they can be told (A6).
+      yield* bus.onAuthChanged(() => Effect.runSync(credentials.forget))
+      return Credentials.of({ ...credentials, forget: Effect.sync(bus.authChanged) })
+    })
+  )
 }
 
 const most = 10_000
@@ -52,16 +58,19 @@ const noteEvery = 60_000
 
 const callerOf = (key: StoredKey): Caller["Service"] => ({
   workspace: key.workspace,
-  principal: { type: key.principal, id: key.id, ...key.identity === undefined ? {} : { identity: key.identity } },
+  principal: { type: key.principal, id: key.id, ...(key.identity === undefined ? {} : { identity: key.identity }) },
   scheme: "APIKeyBearer",
   scopes: new Set(key.scopes),
   keyId: key.id,
-  ...key.identity === undefined ? {} : { identity: key.identity },
-  ...key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }
+  ...(key.identity === undefined ? {} : { identity: key.identity }),
+  ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt })
 })
 
 /** `now` in milliseconds by the database's clock. */
-export const make = Effect.fnUntraced(function*(clock: { readonly now: () => number; readonly revision: () => number }) {
+export const make = Effect.fnUntraced(function* (clock: {
+  readonly now: () => number
+  readonly revision: () => number
+}) {
   const keys = yield* Keys
   const known = new Map<string, Credential>()
   const familiar = new Set<string>()
@@ -96,7 +105,8 @@ export const make = Effect.fnUntraced(function*(clock: { readonly now: () => num
     used.set(id, { workspace, id, at: now })
   }
 
-  const live = (credential: Credential, now: number) => credential.caller.expiresAt === undefined || credential.caller.expiresAt > now
+  const live = (credential: Credential, now: number) =>
+    credential.caller.expiresAt === undefined || credential.caller.expiresAt > now
 
   const hashes = new WeakMap<object, { readonly token: string; readonly hash: string }>()
   const hashOf = (token: string, connection?: object) => {
@@ -128,7 +138,7 @@ export const make = Effect.fnUntraced(function*(clock: { readonly now: () => num
     return undefined
   }
 
-  const find = Effect.fnUntraced(function*(token: string) {
+  const find = Effect.fnUntraced(function* (token: string) {
     const publicPart = parseKey(token)
     if (publicPart === undefined) return undefined
     current()
@@ -159,5 +169,10 @@ export const make = Effect.fnUntraced(function*(clock: { readonly now: () => num
   yield* Effect.addFinalizer(() => write)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(write, "2 seconds")))
 
-  return Credentials.of({ remembered, familiar: (token) => familiar.size > 0 && familiar.has(hashKey(token)), find, forget: Effect.sync(forget) })
+  return Credentials.of({
+    remembered,
+    familiar: (token) => familiar.size > 0 && familiar.has(hashKey(token)),
+    find,
+    forget: Effect.sync(forget)
+  })
 })

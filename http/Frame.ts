@@ -16,9 +16,13 @@ import { requestIdOf } from "./RequestId.ts"
 /** Methods by path, of the interface and of what stands beside it. */
 type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: ReadonlySet<string> }>
 
-const pattern = (path: string) => new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}$`)
+const pattern = (path: string) =>
+  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}$`)
 
-const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, more: ReadonlyArray<string>): Allowed => {
+const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  more: ReadonlyArray<string>
+): Allowed => {
   const methods = new Map<string, Set<string>>(more.map((path) => [path, new Set(["GET", "HEAD"])]))
   HttpApi.reflect(api, {
     onGroup: () => {},
@@ -37,39 +41,55 @@ const always = { "x-content-type-options": "nosniff" }
 const unkept = { ...always, "cache-control": "no-store" }
 
 /** `more`: paths with GET that are not part of the interface's value. */
-export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>, more: ReadonlyArray<string>) =>
-  HttpRouter.middleware(Effect.sync(() => {
-    const allowed = allowedOf(api, more)
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  more: ReadonlyArray<string>
+) =>
+  HttpRouter.middleware(
+    Effect.sync(() => {
+      const allowed = allowedOf(api, more)
 
-    const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
-      const path = request.url.split("?", 1)[0]!
-      const known = allowed.find((entry) => entry.path.test(path))
-      // A known path and method that no route took: an id that is too long, or that is not text at all.
-      if (known === undefined || known.methods.has(request.method)) return toResponse(new Refused({ error: "not_found", message: "no such path" }))
-      const allow = [...known.methods].join(", ")
-      return toResponse(new Refused({ error: "method_not_allowed", message: `this path takes ${allow}` }), { allow })
-    }
+      const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
+        const path = request.url.split("?", 1)[0]!
+        const known = allowed.find((entry) => entry.path.test(path))
+        // A known path and method that no route took: an id that is too long, or that is not text at all.
+        if (known === undefined || known.methods.has(request.method))
+          return toResponse(new Refused({ error: "not_found", message: "no such path" }))
+        const allow = [...known.methods].join(", ")
+        return toResponse(new Refused({ error: "method_not_allowed", message: `this path takes ${allow}` }), { allow })
+      }
 
-    const broken = (cause: Cause.Cause<unknown>, id: string) =>
-      Effect.as(
-        Effect.annotateLogs(Effect.logError("a request failed", cause), { requestId: id }),
-        toResponse(new Refused({ error: "internal", message: `something went wrong on our side; the request's id is ${id}` }))
-      )
+      const broken = (cause: Cause.Cause<unknown>, id: string) =>
+        Effect.as(
+          Effect.annotateLogs(Effect.logError("a request failed", cause), { requestId: id }),
+          toResponse(
+            new Refused({ error: "internal", message: `something went wrong on our side; the request's id is ${id}` })
+          )
+        )
 
-    return (app) => Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
-      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
-      const id = requestIdOf(header(request, "x-request-id"))
-      const framed = (response: HttpServerResponse.HttpServerResponse) =>
-        HttpServerResponse.setHeaders(response, { ...response.headers["cache-control"] === undefined ? unkept : always, "x-request-id": id })
-      return Effect.matchCauseEffect(app, {
-        onSuccess: (response) => Effect.succeed(framed(response)),
-        onFailure: (cause) => {
-          if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-          const failure = cause.reasons.find(Cause.isFailReason)?.error
-          if (HttpServerError.isHttpServerError(failure) && failure.reason._tag === "RouteNotFound") return Effect.succeed(framed(noRoute(request)))
-          const refused = toRefused(failure)
-          return refused === undefined ? Effect.map(broken(cause, id), framed) : Effect.succeed(framed(toResponse(refused)))
-        }
-      })
-    })
-  }), { global: true })
+      return (app) =>
+        Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+          const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+          const id = requestIdOf(header(request, "x-request-id"))
+          const framed = (response: HttpServerResponse.HttpServerResponse) =>
+            HttpServerResponse.setHeaders(response, {
+              ...(response.headers["cache-control"] === undefined ? unkept : always),
+              "x-request-id": id
+            })
+          return Effect.matchCauseEffect(app, {
+            onSuccess: (response) => Effect.succeed(framed(response)),
+            onFailure: (cause) => {
+              if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+              const failure = cause.reasons.find(Cause.isFailReason)?.error
+              if (HttpServerError.isHttpServerError(failure) && failure.reason._tag === "RouteNotFound")
+                return Effect.succeed(framed(noRoute(request)))
+              const refused = toRefused(failure)
+              return refused === undefined
+                ? Effect.map(broken(cause, id), framed)
+                : Effect.succeed(framed(toResponse(refused)))
+            }
+          })
+        })
+    }),
+    { global: true }
+  )

@@ -36,26 +36,45 @@ type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandl
 const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
 
 const answers = {
-  missing: toResponse(new Refused({
-    error: "unauthenticated", code: "missing_credential", message: "send a key in the header Authorization: Bearer <key>"
-  })),
-  unknown: toResponse(new Refused({
-    error: "unauthenticated", code: "invalid_credential", message: "the credential is not valid, has expired, or was revoked"
-  })),
-  lease: toResponse(new Refused({
-    error: "credential_not_accepted", code: "agent_lease", message: "this endpoint takes an API key, not an agent's lease"
-  })),
-  delivery: toResponse(new Refused({
-    error: "credential_not_accepted", code: "delivery_token", message: "a delivery's token answers that delivery, and nothing else"
-  })),
-  disabled: toResponse(new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" }))
+  missing: toResponse(
+    new Refused({
+      error: "unauthenticated",
+      code: "missing_credential",
+      message: "send a key in the header Authorization: Bearer <key>"
+    })
+  ),
+  unknown: toResponse(
+    new Refused({
+      error: "unauthenticated",
+      code: "invalid_credential",
+      message: "the credential is not valid, has expired, or was revoked"
+    })
+  ),
+  lease: toResponse(
+    new Refused({
+      error: "credential_not_accepted",
+      code: "agent_lease",
+      message: "this endpoint takes an API key, not an agent's lease"
+    })
+  ),
+  delivery: toResponse(
+    new Refused({
+      error: "credential_not_accepted",
+      code: "delivery_token",
+      message: "a delivery's token answers that delivery, and nothing else"
+    })
+  ),
+  disabled: toResponse(
+    new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" })
+  )
 }
 
 /** Bytes of its body as its head says, and no more than any body may have. */
 const announced = (request: Request) => Math.min(limits.bodyBytes, Number(header(request, "content-length") ?? 0))
 
 /** Nothing for streams, which have a rule of their own. */
-const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) => body._tag === "Uint8Array" ? body.contentLength : 0
+const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
+  body._tag === "Uint8Array" ? body.contentLength : 0
 
 /** What handlers know of a request beside itself; a caller is the same object as long as it is remembered. */
 const contexts = new WeakMap<Caller["Service"], Context.Context<Caller>>()
@@ -67,112 +86,160 @@ const contextOf = (caller: Caller["Service"]) => {
   return made
 }
 
-export const layer = Layer.effect(Authenticate, Effect.gen(function*() {
-  const credentials = yield* Credentials
-  const quotas = yield* Quotas
-  const { count, stranger, take } = yield* RateLimit
-  const room = yield* Room
-  const tokens = yield* DeliveryTokens
+export const layer = Layer.effect(
+  Authenticate,
+  Effect.gen(function* () {
+    const credentials = yield* Credentials
+    const quotas = yield* Quotas
+    const { count, stranger, take } = yield* RateLimit
+    const room = yield* Room
+    const tokens = yield* DeliveryTokens
 
-  /** Whoever holds the token of the delivery that the path names. */
-  const callerOf = (url: string, token: string): Caller["Service"] | undefined => {
-    const [, deliveryId = ""] = /^[^?]*\/(dlv_[0-9a-z]+)\//.exec(url) ?? []
-    const delivery = tokens.open(deliveryId, token)
-    return delivery && {
-      workspace: delivery.workspace, principal: { type: "api_key", id: deliveryId }, scheme: "DeliveryBearer", scopes: deliveryScopes, keyId: deliveryId
+    /** Whoever holds the token of the delivery that the path names. */
+    const callerOf = (url: string, token: string): Caller["Service"] | undefined => {
+      const [, deliveryId = ""] = /^[^?]*\/(dlv_[0-9a-z]+)\//.exec(url) ?? []
+      const delivery = tokens.open(deliveryId, token)
+      return (
+        delivery && {
+          workspace: delivery.workspace,
+          principal: { type: "api_key", id: deliveryId },
+          scheme: "DeliveryBearer",
+          scopes: deliveryScopes,
+          keyId: deliveryId
+        }
+      )
     }
-  }
 
-  /** The answer to who has no good credential, unless too many like that come from there (G2). */
-  const estranged = (request: Request, answer: HttpServerResponse.HttpServerResponse) => {
-    const refused = stranger?.take(addressOf(request))
-    return Effect.succeed(refused === undefined ? answer : toResponse(refused))
-  }
+    /** The answer to who has no good credential, unless too many like that come from there (G2). */
+    const estranged = (request: Request, answer: HttpServerResponse.HttpServerResponse) => {
+      const refused = stranger?.take(addressOf(request))
+      return Effect.succeed(refused === undefined ? answer : toResponse(refused))
+    }
 
-  return Authenticate.of((handler, { endpoint, group }) => {
-    const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
-    if (found._tag === "None") throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
-    const { delivery, lease, scopes, stores } = found.value
-    const refuseQuery = refusingQuery(endpoint.query)
-    const every = problemsAt(endpoint)
-    const takesBody = endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
-    const outOfScope = new Refused({ error: "permission_denied", code: "missing_scope", message: `this credential does not have the scope ${scopes.join(" or ")}` })
-
-    const refusedScope = toResponse(outOfScope)
-
-    // Made once: only what is in the context differs between requests.
-    const answered = Effect.catch(handler, (error) => {
-      // Undefined for what is nobody's fault but ours.
-      const answer = (refused: Refused | undefined) => refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
-      if (!HttpApiError.HttpApiSchemaError.is(error)) return answer(toRefused(error))
-      return Effect.contextWith((context: Context.Context<Sent>) => {
-        const body = error.kind === "Payload" ? textOf(Context.get(context, HttpServerRequest.HttpServerRequest)) : Effect.succeed("")
-        return Effect.flatMap(body, (text) => answer(refuseInput(error, () => every(error, text, Context.get(context, HttpServerRequest.ParsedSearchParams)))))
+    return Authenticate.of((handler, { endpoint, group }) => {
+      const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
+      if (found._tag === "None")
+        throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
+      const { delivery, lease, scopes, stores } = found.value
+      const refuseQuery = refusingQuery(endpoint.query)
+      const every = problemsAt(endpoint)
+      const takesBody =
+        endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
+      const outOfScope = new Refused({
+        error: "permission_denied",
+        code: "missing_scope",
+        message: `this credential does not have the scope ${scopes.join(" or ")}`
       })
-    })
 
-    /** Counts the body of what was taken. */
-    const countingBody = (request: Request, workspace: string, answer: Answer): Answer =>
-      Effect.tap(answer, ({ status }) => status >= 300 ? Effect.void : Effect.map(textOf(request), (text) => {
-        quotas.add(workspace, "stored_bytes", Buffer.byteLength(text))
-      }))
+      const refusedScope = toResponse(outOfScope)
 
-    const enter = (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
-      if (credential.identityDisabled) return Effect.succeed(answers.disabled)
-      if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
-      const refused = refuseQuery(sent)
-      if (refused !== undefined) return Effect.succeed(toResponse(refused))
-      const { caller } = credential
-      const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
-      if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
-      const handled = Effect.provideContext(answered, contextOf(caller))
-      const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
-      return takesBody !== undefined
-        ? Effect.matchEffect(takesBody(request, { room, keyId: credential.caller.keyId, took: (bytes) => count(credential.caller, bytes) }), {
-          onSuccess: () => provided, onFailure: (refused) => Effect.succeed(toResponse(refused))
+      // Made once: only what is in the context differs between requests.
+      const answered = Effect.catch(handler, (error) => {
+        // Undefined for what is nobody's fault but ours.
+        const answer = (refused: Refused | undefined) =>
+          refused === undefined ? Effect.fail(error) : Effect.succeed(toResponse(refused))
+        if (!HttpApiError.HttpApiSchemaError.is(error)) return answer(toRefused(error))
+        return Effect.contextWith((context: Context.Context<Sent>) => {
+          const body =
+            error.kind === "Payload"
+              ? textOf(Context.get(context, HttpServerRequest.HttpServerRequest))
+              : Effect.succeed("")
+          return Effect.flatMap(body, (text) =>
+            answer(
+              refuseInput(error, () => every(error, text, Context.get(context, HttpServerRequest.ParsedSearchParams)))
+            )
+          )
         })
-        : provided
-    }
-
-    const roomy = (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
-      const refused = room.refuse(request, credential.caller.keyId)
-      return refused === undefined ? enter(request, sent, credential) : Effect.succeed(toResponse(refused))
-    }
-
-    const limited = take === undefined ? roomy : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
-      const { headers, refused } = take(credential.caller, announced(request))
-      return refused === undefined
-        ? Effect.map(roomy(request, sent, credential), (response) => {
-          count(credential.caller, sizeOf(response))
-          return HttpServerResponse.setHeaders(response, headers)
-        })
-        : Effect.succeed(toResponse(refused, headers))
-    }
-
-    const looked = (request: Request, sent: Query, token: string) => {
-      const counted = stranger !== undefined && !credentials.familiar(token) ? addressOf(request) : undefined
-      const refused = counted === undefined ? undefined : stranger?.take(counted)
-      if (refused !== undefined) return Effect.succeed(toResponse(refused))
-      return Effect.flatMap(credentials.find(token), (credential) => {
-        if (credential === undefined) return Effect.succeed(answers.unknown)
-        if (counted !== undefined) stranger?.giveBack(counted)
-        return limited(request, sent, credential)
       })
-    }
 
-    return Effect.contextWith((context: Context.Context<Sent>) => {
-      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
-      const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
-      const token = bearerOf(request)
-      if (token === undefined) return estranged(request, answers.missing)
-      if (token.startsWith("trl_")) return estranged(request, lease ? answers.unknown : answers.lease)
-      if (token.startsWith("trd_")) {
-        if (!delivery) return estranged(request, answers.delivery)
-        const caller = callerOf(request.url, token)
-        return caller === undefined ? estranged(request, answers.unknown) : limited(request, sent, { caller, identityDisabled: false })
+      /** Counts the body of what was taken. */
+      const countingBody = (request: Request, workspace: string, answer: Answer): Answer =>
+        Effect.tap(answer, ({ status }) =>
+          status >= 300
+            ? Effect.void
+            : Effect.map(textOf(request), (text) => {
+                quotas.add(workspace, "stored_bytes", Buffer.byteLength(text))
+              })
+        )
+
+      const enter = (
+        request: Request,
+        sent: Query,
+        credential: Pick<Credential, "caller" | "identityDisabled">
+      ): Answer => {
+        if (credential.identityDisabled) return Effect.succeed(answers.disabled)
+        if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
+        const refused = refuseQuery(sent)
+        if (refused !== undefined) return Effect.succeed(toResponse(refused))
+        const { caller } = credential
+        const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
+        if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
+        const handled = Effect.provideContext(answered, contextOf(caller))
+        const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
+        return takesBody !== undefined
+          ? Effect.matchEffect(
+              takesBody(request, {
+                room,
+                keyId: credential.caller.keyId,
+                took: (bytes) => count(credential.caller, bytes)
+              }),
+              {
+                onSuccess: () => provided,
+                onFailure: (refused) => Effect.succeed(toResponse(refused))
+              }
+            )
+          : provided
       }
-      const remembered = credentials.remembered(token, connectionOf(request))
-      return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token)
+
+      const roomy = (
+        request: Request,
+        sent: Query,
+        credential: Pick<Credential, "caller" | "identityDisabled">
+      ): Answer => {
+        const refused = room.refuse(request, credential.caller.keyId)
+        return refused === undefined ? enter(request, sent, credential) : Effect.succeed(toResponse(refused))
+      }
+
+      const limited =
+        take === undefined
+          ? roomy
+          : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
+              const { headers, refused } = take(credential.caller, announced(request))
+              return refused === undefined
+                ? Effect.map(roomy(request, sent, credential), (response) => {
+                    count(credential.caller, sizeOf(response))
+                    return HttpServerResponse.setHeaders(response, headers)
+                  })
+                : Effect.succeed(toResponse(refused, headers))
+            }
+
+      const looked = (request: Request, sent: Query, token: string) => {
+        const counted = stranger !== undefined && !credentials.familiar(token) ? addressOf(request) : undefined
+        const refused = counted === undefined ? undefined : stranger?.take(counted)
+        if (refused !== undefined) return Effect.succeed(toResponse(refused))
+        return Effect.flatMap(credentials.find(token), (credential) => {
+          if (credential === undefined) return Effect.succeed(answers.unknown)
+          if (counted !== undefined) stranger?.giveBack(counted)
+          return limited(request, sent, credential)
+        })
+      }
+
+      return Effect.contextWith((context: Context.Context<Sent>) => {
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
+        const token = bearerOf(request)
+        if (token === undefined) return estranged(request, answers.missing)
+        if (token.startsWith("trl_")) return estranged(request, lease ? answers.unknown : answers.lease)
+        if (token.startsWith("trd_")) {
+          if (!delivery) return estranged(request, answers.delivery)
+          const caller = callerOf(request.url, token)
+          return caller === undefined
+            ? estranged(request, answers.unknown)
+            : limited(request, sent, { caller, identityDisabled: false })
+        }
+        const remembered = credentials.remembered(token, connectionOf(request))
+        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token)
+      })
     })
   })
-}))
+)

@@ -2,8 +2,8 @@
  * Idempotency-Key on every POST: the same request sent twice takes effect once
  * and gets the same answer.
  *
- * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept, and of the body one that
- *     is keyed with the credential: a body may hold a secret that is short enough to guess.
+ * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept, and of the body one
+ *     that is keyed with the credential: a body may hold a secret that is short enough to guess.
  * I2. The answer is stored in the same transaction as the effect, by whoever writes the effect: in
  *     the actor's append (`Append.keys`), or by `keepAnswer` in a repository's transaction.
  * I3. Only 2xx answers are kept: a refusal may be repeated with another outcome.
@@ -42,15 +42,27 @@ export class KeyTaken extends Data.TaggedError("KeyTaken")<{ readonly scope: str
  * repository hands it on as a failure, and `idempotent` answers with what is stored.
  */
 export const keepAnswer = async (tx: Transaction<Tables>, workspace: string, row: IdempotencyRow) => {
-  const kept = await tx.insertInto("idempotency")
-    .values({ workspace: toUuid(workspace), scope: row.scope, fingerprint: row.fingerprint, status: row.status, body: row.body })
-    .onConflict((conflict) => conflict.columns(["workspace", "scope"])
-      // One that has outlived its day is as if it were not there.
-      .doUpdateSet((given) => ({
-        fingerprint: given.ref("excluded.fingerprint"), status: given.ref("excluded.status"), body: given.ref("excluded.body"),
-        created_at: given.ref("excluded.created_at")
-      }))
-      .where("idempotency.created_at", "<=", sql<Date>`now() - make_interval(hours => ${limits.idempotencyHours})`))
+  const kept = await tx
+    .insertInto("idempotency")
+    .values({
+      workspace: toUuid(workspace),
+      scope: row.scope,
+      fingerprint: row.fingerprint,
+      status: row.status,
+      body: row.body
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["workspace", "scope"])
+        // One that has outlived its day is as if it were not there.
+        .doUpdateSet((given) => ({
+          fingerprint: given.ref("excluded.fingerprint"),
+          status: given.ref("excluded.status"),
+          body: given.ref("excluded.body"),
+          created_at: given.ref("excluded.created_at")
+        }))
+        .where("idempotency.created_at", "<=", sql<Date>`now() - make_interval(hours => ${limits.idempotencyHours})`)
+    )
     .executeTakeFirst()
   if (kept.numInsertedOrUpdatedRows !== 1n) throw new KeyTaken({ scope: row.scope })
 }
@@ -60,80 +72,122 @@ type IdempotencyWord = "invalid_request" | "idempotency_key_reused" | "idempoten
 const waitMs = 2_000
 
 const inProgress = () =>
-  new Refused({ error: "idempotency_in_progress", message: "the first request with this Idempotency-Key has not been answered yet", retryAfterSeconds: 1 })
+  new Refused({
+    error: "idempotency_in_progress",
+    message: "the first request with this Idempotency-Key has not been answered yet",
+    retryAfterSeconds: 1
+  })
 const reused = () =>
   new Refused({ error: "idempotency_key_reused", message: "this Idempotency-Key came with another body before" })
 
 const refuseKey = (key: string) =>
   key.length >= 1 && key.length <= limits.idempotencyKeyChars
     ? undefined
-    : new Refused({ error: "invalid_request", code: "invalid_header", message: `Idempotency-Key: expected 1 to ${limits.idempotencyKeyChars} characters` })
-
-export class Idempotency extends Context.Service<Idempotency, {
-  /** Runs `run` unless its answer is kept already. Without the header it just runs, with no key. */
-  readonly once: <E, R>(
-    request: HttpServerRequest.HttpServerRequest,
-    caller: Caller["Service"],
-    run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Exclude<E, KeyTaken> | Refused<IdempotencyWord> | JournalUnavailable, R>
-}>()("troupe/http/Idempotency") {
-  static readonly layer = Layer.effect(Idempotency, Effect.gen(function*() {
-    const journal = yield* Journal
-    const running = new Map<string, Deferred.Deferred<void>>()
-
-    const replay = (kept: IdempotencyRow, key: Key, path: string) =>
-      kept.fingerprint === key.fingerprint
-        ? Effect.succeed(jsonText(kept.body, kept.status, { "idempotency-replayed": "true", ...kept.status === 201 && locationOf(path, kept.body) }))
-        : Effect.fail(reused())
-
-    const first = <E, R>(workspace: string, key: Key, path: string, run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>) =>
-      Effect.gen(function*() {
-        const kept = yield* journal.key(workspace, key.scope)
-        if (kept !== undefined) return yield* replay(kept, key, path)
-        const answer = yield* run(key).pipe(Effect.map(Option.some), Effect.catchIf(isTaken, () => Effect.succeed(Option.none<Answer>())))
-        if (Option.isSome(answer)) return jsonText(answer.value.body, answer.value.status, answer.value.headers)
-        const other = yield* journal.key(workspace, key.scope)
-        return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key, path)
+    : new Refused({
+        error: "invalid_request",
+        code: "invalid_header",
+        message: `Idempotency-Key: expected 1 to ${limits.idempotencyKeyChars} characters`
       })
 
-    const keyed = Effect.fnUntraced(function*<E, R>(
-      request: HttpServerRequest.HttpServerRequest, caller: Caller["Service"], sent: string, run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>
-    ) {
-      const refused = refuseKey(sent)
-      if (refused !== undefined) return yield* refused
-      const text = yield* textOf(request)
-      const path = request.url.split("?", 1)[0]!
-      const key = {
-        scope: hash("sha256", [caller.keyId, request.method, path, sent].join("\0"), "hex"),
-        // The credential itself: the database holds only its hash.
-        fingerprint: createHmac("sha256", bearerOf(request) ?? "").update(text).digest("hex")
-      }
-      const name = caller.workspace + key.scope
-      const deadline = performance.now() + waitMs
-      for (;;) {
-        const before = running.get(name)
-        if (before === undefined) break
-        const left = deadline - performance.now()
-        const over = yield* Effect.timeoutOption(Deferred.await(before), Duration.millis(Math.max(0, left)))
-        if (Option.isNone(over)) return yield* inProgress()
-      }
-      const mine = Deferred.makeUnsafe<void>()
-      running.set(name, mine)
-      return yield* Effect.ensuring(first(caller.workspace, key, path, run), Effect.sync(() => {
-        running.delete(name)
-        Deferred.doneUnsafe(mine, Effect.void)
-      }))
-    })
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    /** Runs `run` unless its answer is kept already. Without the header it just runs, with no key. */
+    readonly once: <E, R>(
+      request: HttpServerRequest.HttpServerRequest,
+      caller: Caller["Service"],
+      run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>
+    ) => Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      Exclude<E, KeyTaken> | Refused<IdempotencyWord> | JournalUnavailable,
+      R
+    >
+  }
+>()("troupe/http/Idempotency") {
+  static readonly layer = Layer.effect(
+    Idempotency,
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const running = new Map<string, Deferred.Deferred<void>>()
 
-    return Idempotency.of({
-      once: (request, caller, run) => {
-        const sent = header(request, "idempotency-key")
-        return sent === undefined
-          ? run(undefined).pipe(Effect.catchIf(isTaken, (taken) => Effect.die(taken)), Effect.map(({ body, headers, status }) => jsonText(body, status, headers)))
-          : keyed(request, caller, sent, run)
-      }
+      const replay = (kept: IdempotencyRow, key: Key, path: string) =>
+        kept.fingerprint === key.fingerprint
+          ? Effect.succeed(
+              jsonText(kept.body, kept.status, {
+                "idempotency-replayed": "true",
+                ...(kept.status === 201 && locationOf(path, kept.body))
+              })
+            )
+          : Effect.fail(reused())
+
+      const first = <E, R>(
+        workspace: string,
+        key: Key,
+        path: string,
+        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>
+      ) =>
+        Effect.gen(function* () {
+          const kept = yield* journal.key(workspace, key.scope)
+          if (kept !== undefined) return yield* replay(kept, key, path)
+          const answer = yield* run(key).pipe(
+            Effect.map(Option.some),
+            Effect.catchIf(isTaken, () => Effect.succeed(Option.none<Answer>()))
+          )
+          if (Option.isSome(answer)) return jsonText(answer.value.body, answer.value.status, answer.value.headers)
+          const other = yield* journal.key(workspace, key.scope)
+          return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key, path)
+        })
+
+      const keyed = Effect.fnUntraced(function* <E, R>(
+        request: HttpServerRequest.HttpServerRequest,
+        caller: Caller["Service"],
+        sent: string,
+        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>
+      ) {
+        const refused = refuseKey(sent)
+        if (refused !== undefined) return yield* refused
+        const text = yield* textOf(request)
+        const path = request.url.split("?", 1)[0]!
+        const key = {
+          scope: hash("sha256", [caller.keyId, request.method, path, sent].join("\0"), "hex"),
+          // The credential itself: the database holds only its hash.
+          fingerprint: createHmac("sha256", bearerOf(request) ?? "")
+            .update(text)
+            .digest("hex")
+        }
+        const name = caller.workspace + key.scope
+        const deadline = performance.now() + waitMs
+        for (;;) {
+          const before = running.get(name)
+          if (before === undefined) break
+          const left = deadline - performance.now()
+          const over = yield* Effect.timeoutOption(Deferred.await(before), Duration.millis(Math.max(0, left)))
+          if (Option.isNone(over)) return yield* inProgress()
+        }
+        const mine = Deferred.makeUnsafe<void>()
+        running.set(name, mine)
+        return yield* Effect.ensuring(
+          first(caller.workspace, key, path, run),
+          Effect.sync(() => {
+            running.delete(name)
+            Deferred.doneUnsafe(mine, Effect.void)
+          })
+        )
+      })
+
+      return Idempotency.of({
+        once: (request, caller, run) => {
+          const sent = header(request, "idempotency-key")
+          return sent === undefined
+            ? run(undefined).pipe(
+                Effect.catchIf(isTaken, (taken) => Effect.die(taken)),
+                Effect.map(({ body, headers, status }) => jsonText(body, status, headers))
+              )
+            : keyed(request, caller, sent, run)
+        }
+      })
     })
-  }))
+  )
 }
 
 const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
@@ -142,8 +196,14 @@ const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
  * For handlers: `yield* idempotent((key, caller) => …)`, where the effect's writer stores
  * `{ ...key, status, body }` together with the effect when `key` is there.
  */
-export const idempotent = <E, R>(run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<Answer, E | KeyTaken, R>) =>
+export const idempotent = <E, R>(
+  run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<Answer, E | KeyTaken, R>
+) =>
   Effect.contextWith((context: Context.Context<Idempotency | HttpServerRequest.HttpServerRequest | Caller>) => {
     const caller = Context.get(context, Caller)
-    return Context.get(context, Idempotency).once(Context.get(context, HttpServerRequest.HttpServerRequest), caller, (key) => run(key, caller))
+    return Context.get(context, Idempotency).once(
+      Context.get(context, HttpServerRequest.HttpServerRequest),
+      caller,
+      (key) => run(key, caller)
+    )
   })

@@ -8,17 +8,22 @@
  * P2. A piece is at most one head, or a body up to its end: of the next request not a byte is parsed.
  * P3. While bytes are held back the socket is not read; at most `heldBytes` of them are held.
  * P4. The event loop turns between two requests of one packet: others are served meanwhile.
- * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that answer, which says
- *     so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as somebody's work.
- * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left: the connection ends with
- *     the answer, and whoever sends has `partingMs` to read it. A client that keeps to no rate would have us read a hundred MB a second.
+ * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
+ *     answer, which says so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as
+ *     somebody's work.
+ * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left: the
+ *     connection ends with the answer, and whoever sends has `partingMs` to read it. A client that keeps to no rate
+ *     would have us read a hundred MB a second.
  * P7. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
  */
 import type { NonSharedBuffer } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
-/** A peer that sends more than this ahead of its answers is cut: it takes a client that reads nothing and goes on sending. */
+/**
+ * A peer that sends more than this ahead of its answers is cut: it takes a client that reads nothing and goes on
+ * sending.
+ */
 const heldBytes = 256 * 1024
 
 /** A client that pipelines asks again, by another connection, what was not answered (RFC 9112, section 9.3.2). */
@@ -70,12 +75,17 @@ export class Peer {
   /** The last bytes of a piece that may hold the beginning of `endOfHead`. */
   private tail = ""
 
-  /** Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3, P5 or P6 ends it. */
+  /**
+   * Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3, P5 or
+   * P6 ends it.
+   */
   constructor(socket: Socket, onCut: (why: Cut) => void) {
     const [parse] = socket.listeners("data")
     if (parse === undefined) throw new Error("Node's HTTP server no longer listens to its sockets' data")
     this.socket = socket
-    this.parse = (piece) => { parse.call(socket, piece) }
+    this.parse = (piece) => {
+      parse.call(socket, piece)
+    }
     this.onCut = onCut
     socket.removeAllListeners("data")
     // Node stops reading the socket behind JavaScript's back as soon as anybody listens.
@@ -93,7 +103,8 @@ export class Peer {
     this.keyId = undefined
     this.streaming = false
     this.tail = ""
-    this.bodyLeft = request.headers["transfer-encoding"] === undefined ? Number(request.headers["content-length"] ?? 0) : undefined
+    this.bodyLeft =
+      request.headers["transfer-encoding"] === undefined ? Number(request.headers["content-length"] ?? 0) : undefined
     response.on("close", this.answered)
     this.inRow++
     if (this.inRow < mostInRow) return

@@ -1,11 +1,12 @@
 /**
  * All open connections of the listener: how many there are, how fast they send, and whether they take their answers.
  *
- * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest, and
- *     all that came with no good credential are one. Where there are none, the new one is closed at once.
- * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no request
- *     comes for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an answer may have the
- *     time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen every 40 s.
+ * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest,
+ *     and all that came with no good credential are one. Where there are none, the new one is closed at once.
+ * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no
+ *     request comes for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an
+ *     answer may have the time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a
+ *     second is seen every 40 s.
  * C3. A body of which nothing came for `silenceMs`, or less than `windowBytes` in `windowMs`, ends its connection, with
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
@@ -27,7 +28,15 @@ export interface Pace {
 }
 
 /** Half a KiB a second: a client that sends one has time for a pause. */
-export const paceDefaults: Pace = { connections: 10_000, answerMs: 120_000, idleMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024, sweepMs: 1_000 }
+export const paceDefaults: Pace = {
+  connections: 10_000,
+  answerMs: 120_000,
+  idleMs: 30_000,
+  silenceMs: 10_000,
+  windowMs: 10_000,
+  windowBytes: 5 * 1024,
+  sweepMs: 1_000
+}
 
 /** What a body has sent, and since when that is looked at. */
 interface Arrival {
@@ -115,11 +124,14 @@ export class Peers {
     })
   }
 
-  /** Nothing has moved on this socket since the last look at it, or for as long as connections are kept between requests. */
+  /**
+   * Nothing has moved on this socket since the last look at it, or for as long as connections are kept between
+   * requests.
+   */
   private quiet(socket: Socket) {
     const peer = peerOf(socket)
     const now = performance.now()
-    if (peer === undefined || peer.response === undefined && now - peer.openedAt >= this.pace.idleMs * 0.9) {
+    if (peer === undefined || (peer.response === undefined && now - peer.openedAt >= this.pace.idleMs * 0.9)) {
       socket.destroy()
       return
     }
@@ -155,7 +167,7 @@ export class Peers {
         seen.heard = heard
       }
       const over = now - seen.windowAt >= this.pace.windowMs
-      if (now - seen.heardAt >= this.pace.silenceMs || over && heard - seen.window < this.pace.windowBytes) {
+      if (now - seen.heardAt >= this.pace.silenceMs || (over && heard - seen.window < this.pace.windowBytes)) {
         this.arriving.delete(peer)
         record(connectionsCut.with({ reason: "slow_body" }))
         if (peer.response === undefined || peer.response.headersSent) socket.destroy()

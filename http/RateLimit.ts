@@ -5,8 +5,9 @@
  * R1. A bucket that is full again is forgotten: memory is bounded by those who call.
  * R2. A request that one bucket refuses takes nothing from the other.
  * R3. The headers tell what is left in each bucket that the caller has.
- * R4. A body or an answer costs one request more for each `pieceBytes` of it: a hundred pages of a megabyte are not a hundred
- *     small questions. What is known only afterwards makes a debt: nothing is refused half-way, the next request waits.
+ * R4. A body or an answer costs one request more for each `pieceBytes` of it: a hundred pages of a megabyte are not a
+ *     hundred small questions. What is known only afterwards makes a debt: nothing is refused half-way, the next
+ *     request waits.
  */
 import { Context, Layer } from "effect"
 import { record, requestsRefused } from "../src/telemetry/metrics.ts"
@@ -42,12 +43,18 @@ export interface Limits {
   /** Counts bytes of a request that was taken, which were not known before (R4). */
   readonly count: (asker: Asker, bytes: number) => void
   /** Takes one request without a good credential; `giveBack` once the credential turned out to be good. */
-  readonly stranger: { readonly take: (address: string) => Limited | undefined; readonly giveBack: (address: string) => void } | undefined
+  readonly stranger:
+    | { readonly take: (address: string) => Limited | undefined; readonly giveBack: (address: string) => void }
+    | undefined
 }
 
 export class RateLimit extends Context.Service<RateLimit, Limits>()("troupe/http/RateLimit") {
-  static readonly off = Layer.succeed(RateLimit, RateLimit.of({ take: undefined, count: () => {}, stranger: undefined }))
-  static readonly layer = (rates: Rates) => Layer.sync(RateLimit, () => RateLimit.of(makeLimits(rates, () => performance.now())))
+  static readonly off = Layer.succeed(
+    RateLimit,
+    RateLimit.of({ take: undefined, count: () => {}, stranger: undefined })
+  )
+  static readonly layer = (rates: Rates) =>
+    Layer.sync(RateLimit, () => RateLimit.of(makeLimits(rates, () => performance.now())))
 }
 
 interface Bucket {
@@ -61,7 +68,7 @@ const makeBuckets = (name: string, rate: number, burst: number, now: () => numbe
   let sweepAt = now() + 60_000
   const sweep = (at: number) => {
     for (const [owner, bucket] of buckets) {
-      if (bucket.tokens + (at - bucket.at) * rate / 1000 >= burst) buckets.delete(owner)
+      if (bucket.tokens + ((at - bucket.at) * rate) / 1000 >= burst) buckets.delete(owner)
     }
     sweepAt = at + 60_000
   }
@@ -78,7 +85,7 @@ const makeBuckets = (name: string, rate: number, burst: number, now: () => numbe
         buckets.set(owner, full)
         return full
       }
-      bucket.tokens = Math.min(burst, bucket.tokens + (at - bucket.at) * rate / 1000)
+      bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.at) * rate) / 1000)
       bucket.at = at
       return bucket
     },
@@ -87,7 +94,11 @@ const makeBuckets = (name: string, rate: number, burst: number, now: () => numbe
       `"${name}";r=${Math.max(0, Math.floor(bucket.tokens))};t=${refused ? wait(bucket) : Math.ceil((burst - bucket.tokens) / rate)}`,
     refusal: (bucket: Bucket, of: string, hint = ""): Limited => {
       record(requestsRefused.with({ reason: `rate_of_${name}` }))
-      return new Refused({ error: "rate_limited", message: `at most ${rate} requests a second ${of}${hint}`, retryAfterSeconds: wait(bucket) })
+      return new Refused({
+        error: "rate_limited",
+        message: `at most ${rate} requests a second ${of}${hint}`,
+        retryAfterSeconds: wait(bucket)
+      })
     }
   }
 }
@@ -100,7 +111,9 @@ const piecesOf = (bytes: number) => Math.floor(bytes / pieceBytes)
 
 const take = (credentials: Buckets | undefined, workspaces: Buckets | undefined): Limits["take"] => {
   if (credentials === undefined && workspaces === undefined) return undefined
-  const policy = [credentials, workspaces].flatMap((buckets) => buckets === undefined ? [] : [buckets.policy]).join(", ")
+  const policy = [credentials, workspaces]
+    .flatMap((buckets) => (buckets === undefined ? [] : [buckets.policy]))
+    .join(", ")
   return ({ keyId, workspace }, bodyBytes = 0) => {
     const own = credentials?.of(keyId)
     const all = workspaces?.of(workspace)
@@ -115,16 +128,22 @@ const take = (credentials: Buckets | undefined, workspaces: Buckets | undefined)
     const allState = all === undefined ? undefined : workspaces?.state(all, allEmpty)
     return {
       headers: {
-        "ratelimit": ownState === undefined ? allState ?? "" : allState === undefined ? ownState : `${ownState}, ${allState}`,
+        ratelimit:
+          ownState === undefined ? (allState ?? "") : allState === undefined ? ownState : `${ownState}, ${allState}`,
         "ratelimit-policy": policy
       },
-      refused: ownEmpty ? credentials?.refusal(own, "with one credential", byBytes) : allEmpty ? workspaces?.refusal(all, "in one workspace", byBytes) : undefined
+      refused: ownEmpty
+        ? credentials?.refusal(own, "with one credential", byBytes)
+        : allEmpty
+          ? workspaces?.refusal(all, "in one workspace", byBytes)
+          : undefined
     }
   }
 }
 
 export const makeLimits = ({ burst, credential, workspace = 0 }: Rates, now: () => number): Limits => {
-  const buckets = (name: string, rate: number, most = rate * 2) => rate === 0 ? undefined : makeBuckets(name, rate, most, now)
+  const buckets = (name: string, rate: number, most = rate * 2) =>
+    rate === 0 ? undefined : makeBuckets(name, rate, most, now)
   const strangers = buckets("address", credential, burst)
   const own = buckets("default", credential, burst)
   const all = buckets("workspace", workspace)
@@ -143,7 +162,9 @@ export const makeLimits = ({ burst, credential, workspace = 0 }: Rates, now: () 
         bucket.tokens--
         return undefined
       },
-      giveBack: (address) => { strangers.of(address).tokens++ }
+      giveBack: (address) => {
+        strangers.of(address).tokens++
+      }
     }
   }
 }

@@ -1,4 +1,6 @@
-/** Whether this node should get traffic (design, Running it): asked by `/readyz`, answered by whoever composes the node. */
+/**
+ * Whether this node should get traffic (design, Running it): asked by `/readyz`, answered by whoever composes the node.
+ */
 import { Context, type Effect } from "effect"
 import type { BusState } from "../src/bus/hints.ts"
 
@@ -7,7 +9,10 @@ export type Ready =
   | { readonly status: "ready" | "degraded"; readonly bus: BusState }
   | { readonly status: "unready" | "draining"; readonly reason: string }
 
-export class Readiness extends Context.Service<Readiness, {
-  /** PostgreSQL answers, migrations are done, this node holds a lease, and it is not draining. */
-  readonly check: Effect.Effect<Ready>
-}>()("troupe/http/Readiness") {}
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** PostgreSQL answers, migrations are done, this node holds a lease, and it is not draining. */
+    readonly check: Effect.Effect<Ready>
+  }
+>()("troupe/http/Readiness") {}

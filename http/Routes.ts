@@ -1,4 +1,7 @@
-/** Everything that this server answers: the interface, its reference, the way there, the probes, metrics unless they are elsewhere; and the frame around them. */
+/**
+ * Everything that this server answers: the interface, its reference, the way there, the probes, metrics unless they are
+ * elsewhere; and the frame around them.
+ */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AgentsHandlers } from "./agents/handlers.ts"
@@ -30,8 +33,25 @@ import { WaitsHandlers } from "./waits/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
-  AgentsHandlers, AuthHandlers, ConnectionsHandlers, EventsHandlers, HooksHandlers, IdentitiesHandlers, LimitsHandlers, MessagesHandlers, ModelsHandlers, NodesHandlers, OperationsHandlers, ProfilesHandlers,
-  QueueHandlers, RolesHandlers, StreamsHandlers, ThreadsHandlers, ToolsHandlers, ToolsetsHandlers, WaitsHandlers
+  AgentsHandlers,
+  AuthHandlers,
+  ConnectionsHandlers,
+  EventsHandlers,
+  HooksHandlers,
+  IdentitiesHandlers,
+  LimitsHandlers,
+  MessagesHandlers,
+  ModelsHandlers,
+  NodesHandlers,
+  OperationsHandlers,
+  ProfilesHandlers,
+  QueueHandlers,
+  RolesHandlers,
+  StreamsHandlers,
+  ThreadsHandlers,
+  ToolsHandlers,
+  ToolsetsHandlers,
+  WaitsHandlers
 )
 
 const common = Layer.mergeAll(

@@ -22,7 +22,7 @@ export const whole = (minimum: number, maximum: number) => {
   const what = `a whole number from ${minimum} to ${maximum}`
   return digits(what, `integer ${minimum} ${maximum}`).pipe(
     Schema.decodeTo(
-      Schema.Number.check(Schema.makeFilter((n) => n >= minimum && n <= maximum || what)),
+      Schema.Number.check(Schema.makeFilter((n) => (n >= minimum && n <= maximum) || what)),
       SchemaTransformation.transform({ decode: Number, encode: String })
     )
   )
@@ -34,27 +34,41 @@ const largest = 2n ** 63n - 1n
  * An int64 from 0 up, such as afterSeq: to 2^63-1 on the wire. Beyond 2^53-1 it is held as 2^53-1:
  * no log is that long.
  */
-export const int64 = digits("a whole number from 0 to 9223372036854775807", "int64").check(
-  Schema.makeFilter((text) => text.length < 19 || BigInt(text) <= largest || "a whole number from 0 to 9223372036854775807")
-).pipe(
-  Schema.decodeTo(
-    Schema.Number,
-    SchemaTransformation.transform({ decode: (text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER), encode: String })
+export const int64 = digits("a whole number from 0 to 9223372036854775807", "int64")
+  .check(
+    Schema.makeFilter(
+      (text) => text.length < 19 || BigInt(text) <= largest || "a whole number from 0 to 9223372036854775807"
+    )
   )
-)
+  .pipe(
+    Schema.decodeTo(
+      Schema.Number,
+      SchemaTransformation.transform({
+        decode: (text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER),
+        encode: String
+      })
+    )
+  )
 
 /** `true` or `false` in a query. */
 export const flag = Schema.Literals(["true", "false"]).pipe(
   Schema.decodeTo(
     Schema.Boolean,
-    SchemaTransformation.transform({ decode: (text): boolean => text === "true", encode: (value) => value ? "true" as const : "false" as const })
+    SchemaTransformation.transform({
+      decode: (text): boolean => text === "true",
+      encode: (value) => (value ? ("true" as const) : ("false" as const))
+    })
   )
 )
 
 /** The refusal of a body that is no JSON, or not as JSON is allowed here. */
-export const badJson = (why: string) => new Refused({ error: "invalid_request", message: `the body: ${why}`, code: "invalid_json" })
+export const badJson = (why: string) =>
+  new Refused({ error: "invalid_request", message: `the body: ${why}`, code: "invalid_json" })
 
-/** The refusal of a body that does not fit: the code is the first problem's. Where a field of its own is unknown, it says which are known. */
+/**
+ * The refusal of a body that does not fit: the code is the first problem's. Where a field of its own is unknown, it
+ * says which are known.
+ */
 export const refuseBody = (error: Schema.SchemaError) => {
   const problems = problemsOf(error.issue)
   const known = fieldsBeside(error.issue)
@@ -70,7 +84,10 @@ export const refuseUrl = (path: string, { message, reason }: UrlProblem) =>
   new Refused({ error: "invalid_request", code: reason, message: `${path}: ${message}` })
 
 /** Parameters of lists have codes of their own. */
-const codesOfParameters: Readonly<Record<string, string | undefined>> = { limit: "limit_out_of_range", cursor: "invalid_cursor" }
+const codesOfParameters: Readonly<Record<string, string | undefined>> = {
+  limit: "limit_out_of_range",
+  cursor: "invalid_cursor"
+}
 
 /**
  * The refusal of a request part that does not fit. A path whose ids do not have their form leads
@@ -86,8 +103,16 @@ export const refuseInput = (error: HttpApiError.HttpApiSchemaError, every: () =>
       const problems = problemsOf(every().issue)
       return new Refused({
         error: "invalid_request",
-        message: sentence(error.kind === "Headers" ? problems.map((problem) => ({ ...problem, path: canonical(problem.path) })) : problems, "the request"),
-        code: error.kind === "Headers" ? "invalid_header" : codesOfParameters[problems[0]?.path ?? ""] ?? "invalid_parameter"
+        message: sentence(
+          error.kind === "Headers"
+            ? problems.map((problem) => ({ ...problem, path: canonical(problem.path) }))
+            : problems,
+          "the request"
+        ),
+        code:
+          error.kind === "Headers"
+            ? "invalid_header"
+            : (codesOfParameters[problems[0]?.path ?? ""] ?? "invalid_parameter")
       })
     }
     case "Payload":
@@ -105,26 +130,46 @@ const untyped = ({ ast }: Schema.Constraint) => Schema.make<Schema.ConstraintDec
 /** All that is wrong with the body and the query of an endpoint. */
 export const problemsAt = ({ payload, query }: Pick<HttpApiEndpoint.Top, "payload" | "query">) => {
   const [found] = payload.values()
-  const ofBody = found === undefined || found.encoding._tag === "Stream" ? undefined : everyProblem(untyped(Schema.Union(found.schemas)))
-  const ofQuery = query === undefined ? undefined : everyProblem(untyped(Schema.toCodecArrayFromSingle(query)), { onExcessProperty: "ignore" })
+  const ofBody =
+    found === undefined || found.encoding._tag === "Stream"
+      ? undefined
+      : everyProblem(untyped(Schema.Union(found.schemas)))
+  const ofQuery =
+    query === undefined
+      ? undefined
+      : everyProblem(untyped(Schema.toCodecArrayFromSingle(query)), { onExcessProperty: "ignore" })
   return ({ cause, kind }: HttpApiError.HttpApiSchemaError, body: string, sent: Sent) =>
-    kind === "Payload" && ofBody !== undefined ? ofBody(JSON.parse(body), cause) : kind === "Query" && ofQuery !== undefined ? ofQuery(sent, cause) : cause
+    kind === "Payload" && ofBody !== undefined
+      ? ofBody(JSON.parse(body), cause)
+      : kind === "Query" && ofQuery !== undefined
+        ? ofQuery(sent, cause)
+        : cause
 }
 
 /**
- * Refuses unknown and repeated query parameters of an endpoint: `after_seq` is not `afterSeq`. What is wrong with the others is told with them;
- * where they alone are wrong, HttpApi says so.
+ * Refuses unknown and repeated query parameters of an endpoint: `after_seq` is not `afterSeq`. What is wrong with the
+ * others is told with them; where they alone are wrong, HttpApi says so.
  */
 export const refusingQuery = (schema: Schema.Constraint | undefined) => {
-  const known = new Set(schema?.ast._tag === "Objects" ? schema.ast.propertySignatures.map((property) => String(property.name)) : [])
-  const decode = schema === undefined ? undefined : Schema.decodeUnknownResult(untyped(Schema.toCodecArrayFromSingle(schema)))
-  const every = schema === undefined ? undefined : everyProblem(untyped(Schema.toCodecArrayFromSingle(schema)), { onExcessProperty: "ignore" })
+  const known = new Set(
+    schema?.ast._tag === "Objects" ? schema.ast.propertySignatures.map((property) => String(property.name)) : []
+  )
+  const decode =
+    schema === undefined ? undefined : Schema.decodeUnknownResult(untyped(Schema.toCodecArrayFromSingle(schema)))
+  const every =
+    schema === undefined
+      ? undefined
+      : everyProblem(untyped(Schema.toCodecArrayFromSingle(schema)), { onExcessProperty: "ignore" })
   const hint = known.size === 0 ? "this endpoint takes none" : `this endpoint takes ${[...known].join(", ")}`
 
   const problemsOfOthers = (sent: Sent): ReadonlyArray<Problem> => {
-    const others = Object.fromEntries(Object.entries(sent).filter(([name, value]) => known.has(name) && !Array.isArray(value)))
+    const others = Object.fromEntries(
+      Object.entries(sent).filter(([name, value]) => known.has(name) && !Array.isArray(value))
+    )
     const fit = decode?.(others)
-    return fit === undefined || every === undefined || Result.isSuccess(fit) ? [] : problemsOf(every(others, fit.failure).issue)
+    return fit === undefined || every === undefined || Result.isSuccess(fit)
+      ? []
+      : problemsOf(every(others, fit.failure).issue)
   }
 
   return (sent: Sent) => {

@@ -20,7 +20,10 @@ export const ErrorResponse = Schema.Struct({
   message: described(Schema.String, "What is wrong, for people. It says which field, where one is."),
   code: described(Schema.optionalKey(Schema.String), "A finer cause, for machines."),
   attemptsRemaining: described(Schema.optionalKey(Schema.Int), "How many more attempts are taken."),
-  retryAfterSeconds: described(Schema.optionalKey(Schema.Int), "Seconds after which to try again: what the header Retry-After says.")
+  retryAfterSeconds: described(
+    Schema.optionalKey(Schema.Int),
+    "Seconds after which to try again: what the header Retry-After says."
+  )
 }).annotate({ identifier: "ErrorResponse" })
 export type ErrorResponse = typeof ErrorResponse.Type
 
@@ -109,9 +112,9 @@ export const isRefused = (error: unknown): error is Refused => error instanceof 
 const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error">): Fields<W> => ({
   error,
   message: body.message,
-  ...body.code === undefined ? {} : { code: body.code },
-  ...body.attemptsRemaining === undefined ? {} : { attemptsRemaining: body.attemptsRemaining },
-  ...body.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: body.retryAfterSeconds }
+  ...(body.code === undefined ? {} : { code: body.code }),
+  ...(body.attemptsRemaining === undefined ? {} : { attemptsRemaining: body.attemptsRemaining }),
+  ...(body.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: body.retryAfterSeconds })
 })
 
 /** What goes over the wire for a refusal: the five fields of the specification and nothing else. */
@@ -142,9 +145,20 @@ export const refuses = <const Words extends ReadonlyArray<ErrorWord>>(...words: 
 
 /** What any endpoint may answer, whatever it does: declared once, by the middleware. */
 export const everywhere = [
-  "invalid_request", "unauthenticated", "permission_denied", "identity_disabled", "credential_not_accepted", "not_found",
-  "idempotency_in_progress", "payload_too_large", "unsupported_media_type", "idempotency_key_reused", "rate_limited", "internal",
-  "runtime_unavailable", "node_draining"
+  "invalid_request",
+  "unauthenticated",
+  "permission_denied",
+  "identity_disabled",
+  "credential_not_accepted",
+  "not_found",
+  "idempotency_in_progress",
+  "payload_too_large",
+  "unsupported_media_type",
+  "idempotency_key_reused",
+  "rate_limited",
+  "internal",
+  "runtime_unavailable",
+  "node_draining"
 ] as const satisfies ReadonlyArray<ErrorWord>
 
 /** Failures of the rooms below that any handler may let through: this node cannot serve the request now. */
@@ -186,8 +200,10 @@ export const toResponse = (refused: Refused, headers?: Readonly<Record<string, s
     status,
     contentType: "application/json",
     headers: {
-      ...refused.retryAfterSeconds === undefined ? {} : { "retry-after": String(refused.retryAfterSeconds) },
-      ...status === 401 ? { "www-authenticate": refused.code === "missing_credential" ? "Bearer" : `Bearer error="invalid_token"` } : {},
+      ...(refused.retryAfterSeconds === undefined ? {} : { "retry-after": String(refused.retryAfterSeconds) }),
+      ...(status === 401
+        ? { "www-authenticate": refused.code === "missing_credential" ? "Bearer" : `Bearer error="invalid_token"` }
+        : {}),
       ...headers
     }
   })

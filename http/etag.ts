@@ -4,12 +4,18 @@ import { described } from "../src/domain/described.ts"
 
 export const etag = (revision: number) => `"${revision}"`
 
-/** An empty one is a slip, such as a variable of a shell that was never set: it says so, not that the resource has changed. */
+/**
+ * An empty one is a slip, such as a variable of a shell that was never set: it says so, not that the resource has
+ * changed.
+ */
 const sent = Schema.String.check(Schema.makeFilter((text) => text.trim() !== "" || "an ETag, quotes and all, or *"))
 
 /** Declares the request header: `headers: IfMatch`. */
 export const IfMatch = {
-  "if-match": described(Schema.optionalKey(sent), "An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any.")
+  "if-match": described(
+    Schema.optionalKey(sent),
+    "An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any."
+  )
 }
 
 /** Whether a revision meets If-Match: absent and `*` always do, a list when it holds the tag; weak tags never match. */

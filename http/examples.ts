@@ -1,7 +1,7 @@
 /**
- * What the reference shows and sends: each is accepted as it stands, and a second time, but for the toolset, whose namespace is
- * taken then; the refusal names who has it. Ids are those of the demo agent, which a
- * development server has from its first start; where only a client knows the id, its place in the path stays open.
+ * What the reference shows and sends: each is accepted as it stands, and a second time, but for the toolset, whose
+ * namespace is taken then; the refusal names who has it. Ids are those of the demo agent, which a development server
+ * has from its first start; where only a client knows the id, its place in the path stays open.
  */
 import type { AgentInput, AgentPatch } from "../src/domain/agent.ts"
 import type { ApiKeyInput } from "../src/domain/apiKey.ts"
@@ -22,15 +22,27 @@ const agentInput: AgentInput = { name: "Guide", profileId: demoProfile, descript
 const agentPatch: AgentPatch = { description: "Shows everybody around", budget: { limit: 5, window: "24h" } }
 const apiKeyInput: ApiKeyInput = { name: "Dashboard", scopes: ["read"] }
 const connectionInput: ConnectionInput = {
-  provider: "example", name: "Tool server", secret: { token: "replace-with-a-real-token" }, allowedHosts: ["tools.example.com"]
+  provider: "example",
+  name: "Tool server",
+  secret: { token: "replace-with-a-real-token" },
+  allowedHosts: ["tools.example.com"]
 }
 const connectionPatch: ConnectionPatch = { secret: { token: "replace-with-another-token" } }
 const hookSample: typeof HookSample.Type = {
   hook: { name: "Refunds", point: "before_tool_call", match: { tools: ["payments.*"] }, processor: { type: "client" } },
-  data: { point: "before_tool_call", toolCallId: "call_01m7y1svs7e0087pe32vr71000", toolName: "payments.refund", toolInput: { amount: 75 } }
+  data: {
+    point: "before_tool_call",
+    toolCallId: "call_01m7y1svs7e0087pe32vr71000",
+    toolName: "payments.refund",
+    toolInput: { amount: 75 }
+  }
 }
 const messageInput: MessageInput = { content }
-const profileInput: ProfileInput = { name: "Brief", models: ["troupe/scripted"], systemPrompt: "Answer in one sentence." }
+const profileInput: ProfileInput = {
+  name: "Brief",
+  models: ["troupe/scripted"],
+  systemPrompt: "Answer in one sentence."
+}
 const profilePatch: ProfilePatch = { systemPrompt: "Answer in two sentences." }
 const roleInput: RoleInput = {
   name: "Support",
@@ -47,9 +59,13 @@ const threadPatch: ThreadPatch = { title: "Next steps" }
 const toolsetInput: ToolsetInput = {
   kind: "client",
   namespace: "desk",
-  tools: [{
-    name: "print", description: "Prints a document at the front desk", inputSchema: { type: "object", properties: { document: { type: "string" } }, required: ["document"] }
-  }]
+  tools: [
+    {
+      name: "print",
+      description: "Prints a document at the front desk",
+      inputSchema: { type: "object", properties: { document: { type: "string" } }, required: ["document"] }
+    }
+  ]
 }
 const toolsetPatch: ToolsetPatch = { description: "What the front desk does", exposure: "search" }
 const deliveryDecision: DeliveryDecision = { decision: "allow", reason: "The customer is known" }
@@ -86,9 +102,19 @@ export const examples: { readonly [schema: string]: unknown } = {
   WaitResolution: waitResolution
 }
 
-/** Of parameters in paths. No operation that ends or changes what it names: the next sample still needs it, as it was. */
+/**
+ * Of parameters in paths. No operation that ends or changes what it names: the next sample still needs it, as it was.
+ */
 export const inPath = (method: string, name: unknown): string | undefined =>
-  method === "delete" || method === "patch" ? undefined : name === "agentId" ? demoAgent : name === "profileId" ? demoProfile : name === "version" ? "1" : undefined
+  method === "delete" || method === "patch"
+    ? undefined
+    : name === "agentId"
+      ? demoAgent
+      : name === "profileId"
+        ? demoProfile
+        : name === "version"
+          ? "1"
+          : undefined
 
 /** Of streams: frames in the order in which they come. */
 export const streamed = (path: string) => oneByOne(path.startsWith("/v1/threads/") ? threadFrames : hintFrames)

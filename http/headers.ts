@@ -1,4 +1,7 @@
-/** What a client sent in its headers, as Node holds it: the library's own request copies all of them when it is asked for one. */
+/**
+ * What a client sent in its headers, as Node holds it: the library's own request copies all of them when it is asked
+ * for one.
+ */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import type { HttpServerRequest } from "effect/http"
 import type { Socket } from "node:net"
@@ -9,7 +12,8 @@ export const header = (request: HttpServerRequest.HttpServerRequest, name: Lower
 }
 
 /** What the request came on: the same object for all requests of a connection. */
-export const connectionOf = (request: HttpServerRequest.HttpServerRequest): Socket => NodeHttpServerRequest.toIncomingMessage(request).socket
+export const connectionOf = (request: HttpServerRequest.HttpServerRequest): Socket =>
+  NodeHttpServerRequest.toIncomingMessage(request).socket
 
 /** The credential of `Authorization: Bearer …`; undefined without one. */
 export const bearerOf = (request: HttpServerRequest.HttpServerRequest): string | undefined =>

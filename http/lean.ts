@@ -4,7 +4,8 @@
  *
  * L1. A handler of a lean group takes the program's services when it is made. At a request it finds those of http/,
  *     and what the library keeps of the request itself.
- * L2. A request begins with the library's references, as they were set for the program (loggers and levels), and with nothing else.
+ * L2. A request begins with the library's references, as they were set for the program (loggers and levels), and with
+ *     nothing else.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpServer } from "effect/http"
@@ -12,15 +13,28 @@ import { HttpServer } from "effect/http"
 const isOfHttp = (key: string) => key.startsWith("troupe/http/")
 const isReference = (key: string) => key.startsWith("effect/References/") || key.startsWith("effect/Logger/")
 
-const only = <R>(wanted: (key: string) => boolean) => (context: Context.Context<R>): Context.Context<R> =>
-  Context.makeUnsafe<R>(new Map([...context.mapUnsafe].filter(([key]) => wanted(key))))
+const only =
+  <R>(wanted: (key: string) => boolean) =>
+  (context: Context.Context<R>): Context.Context<R> =>
+    Context.makeUnsafe<R>(new Map([...context.mapUnsafe].filter(([key]) => wanted(key))))
 
 /** Builds the layer in a context without the program's services. */
 export const lean = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
-  Layer.fromBuild((memoMap, scope) => Effect.updateContext(Layer.buildWithMemoMap(layer, memoMap, scope), only<R>(isOfHttp)))
+  Layer.fromBuild((memoMap, scope) =>
+    Effect.updateContext(Layer.buildWithMemoMap(layer, memoMap, scope), only<R>(isOfHttp))
+  )
 
 /** The same for the server, in whose context every request begins. */
-export const leanServer = Layer.effect(HttpServer.HttpServer, Effect.map(HttpServer.HttpServer, (server) => HttpServer.make({
-  address: server.address,
-  serve: (app, middleware) => Effect.updateContext(middleware === undefined ? server.serve(app) : server.serve(app, middleware), only<Scope.Scope>((key) => key === "effect/Scope" || isReference(key)))
-})))
+export const leanServer = Layer.effect(
+  HttpServer.HttpServer,
+  Effect.map(HttpServer.HttpServer, (server) =>
+    HttpServer.make({
+      address: server.address,
+      serve: (app, middleware) =>
+        Effect.updateContext(
+          middleware === undefined ? server.serve(app) : server.serve(app, middleware),
+          only<Scope.Scope>((key) => key === "effect/Scope" || isReference(key))
+        )
+    })
+  )
+)

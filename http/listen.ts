@@ -40,9 +40,11 @@ const refuseClient = (error: NodeJS.ErrnoException, socket: Socket) => {
     return
   }
   socket.end(
-    error.code === "HPE_HEADER_OVERFLOW" ? malformed("431 Request Header Fields Too Large", "the headers are too large")
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? tooLate
-      : malformed("400 Bad Request", "not a valid HTTP request")
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? malformed("431 Request Header Fields Too Large", "the headers are too large")
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? tooLate
+        : malformed("400 Bad Request", "not a valid HTTP request")
   )
 }
 
@@ -73,10 +75,17 @@ export const makeServer = (peers: Peers) => {
 export const makePeers = (pace?: Partial<Pace>) => new Peers({ ...paceDefaults, ...pace }, refuseSlow)
 
 /** A path is its characters: `/v1/Threads`, `/v1//threads` and `/v1/threads/` are other paths, and lead nowhere. */
-const exact = Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, ignoreDuplicateSlashes: false, ignoreTrailingSlash: false })
+const exact = Layer.succeed(HttpRouter.RouterConfig, {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false
+})
 
 /** Serves routes. The HttpServer is kept visible: its address tells the port. */
-export const listen = <A, E, R>(routes: Layer.Layer<A, E, R>, { drainSeconds = 20, host, observe, pace, port, room }: Listener) =>
+export const listen = <A, E, R>(
+  routes: Layer.Layer<A, E, R>,
+  { drainSeconds = 20, host, observe, pace, port, room }: Listener
+) =>
   Layer.suspend(() => {
     const peers = makePeers(pace)
     const start = () => {
@@ -87,12 +96,17 @@ export const listen = <A, E, R>(routes: Layer.Layer<A, E, R>, { drainSeconds = 2
     return HttpRouter.serve(routes, { disableListenLog: true, disableLogger: true }).pipe(
       Layer.provide([exact, Room.layerOf(peers.open, { ...roomDefaults, ...room })]),
       Layer.provideMerge(leanServer),
-      Layer.provideMerge(NodeHttpServer.layer(start, { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` }))
+      Layer.provideMerge(
+        NodeHttpServer.layer(start, { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` })
+      )
     )
   })
 
 /** The port of the server in context. */
 export const portOf = (server: { readonly address: unknown }) =>
-  typeof server.address === "object" && server.address !== null && "port" in server.address && typeof server.address.port === "number"
+  typeof server.address === "object" &&
+  server.address !== null &&
+  "port" in server.address &&
+  typeof server.address.port === "number"
     ? Effect.succeed(server.address.port)
     : Effect.die(new Error("the server does not listen on a port"))

@@ -1,4 +1,7 @@
-/** Where what a POST created is found: from its path and its answer, which is all that is kept of a request that comes again. */
+/**
+ * Where what a POST created is found: from its path and its answer, which is all that is kept of a request that comes
+ * again.
+ */
 
 /** Last segment of the path -> prefix of the id, and where such things are below. */
 const places: { readonly [segment: string]: readonly [prefix: string, place: (path: string) => string] } = {

@@ -31,13 +31,23 @@ export const makeRendered = (render: () => string, now: () => number) => {
 }
 
 const rendered = Effect.map(Effect.context<never>(), (context) =>
-  makeRendered(() => PrometheusMetrics.formatUnsafe(context), () => performance.now()))
+  makeRendered(
+    () => PrometheusMetrics.formatUnsafe(context),
+    () => performance.now()
+  )
+)
 
 /** On the API's listener. */
-export const layer = HttpRouter.use(Effect.fnUntraced(function*(router) {
-  const text = yield* rendered
-  yield* router.add("GET", metricsPath, Effect.sync(() => HttpServerResponse.uint8Array(text(), { contentType })))
-}))
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const text = yield* rendered
+    yield* router.add(
+      "GET",
+      metricsPath,
+      Effect.sync(() => HttpServerResponse.uint8Array(text(), { contentType }))
+    )
+  })
+)
 
 const serve = (text: () => Buffer) => {
   const server = makeServer(makePeers({ connections: 100 }))
@@ -56,22 +66,32 @@ const open = async (server: Server, { host, port }: Address) => {
   return typeof bound === "object" && bound !== null ? bound.port : port
 }
 
-const close = (server: Server) => Effect.sync(() => {
-  server.close()
-  server.closeAllConnections()
-})
+const close = (server: Server) =>
+  Effect.sync(() => {
+    server.close()
+    server.closeAllConnections()
+  })
 
-const show = (host: string) => host.includes(":") ? `[${host}]` : host
+const show = (host: string) => (host.includes(":") ? `[${host}]` : host)
 
 /** On a listener of its own (M2). */
-export const layerAt = (address: Address) => Layer.effectDiscard(Effect.gen(function*() {
-  const text = yield* rendered
-  const server = yield* Effect.acquireRelease(Effect.sync(() => serve(text)), close)
-  const where = (port: number) => ({ url: `http://${show(address.host)}:${port}${metricsPath}` })
-  yield* Effect.matchEffect(Effect.tryPromise({ try: () => open(server, address), catch: (cause) => cause }), {
-    onSuccess: (port) => Effect.logInfo("metrics", where(port)),
-    onFailure: (cause) => Effect.logWarning(
-      "metrics cannot be served there, and this node runs without: give another address in TROUPE_METRICS, or off", where(address.port), cause
-    )
-  })
-}))
+export const layerAt = (address: Address) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const text = yield* rendered
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => serve(text)),
+        close
+      )
+      const where = (port: number) => ({ url: `http://${show(address.host)}:${port}${metricsPath}` })
+      yield* Effect.matchEffect(Effect.tryPromise({ try: () => open(server, address), catch: (cause) => cause }), {
+        onSuccess: (port) => Effect.logInfo("metrics", where(port)),
+        onFailure: (cause) =>
+          Effect.logWarning(
+            "metrics cannot be served there, and this node runs without: give another address in TROUPE_METRICS, or off",
+            where(address.port),
+            cause
+          )
+      })
+    })
+  )

@@ -16,25 +16,31 @@ interface Asked<Row> {
   /** What a filter stands for that is not sent. */
   readonly defaults?: Filter
   /** At most `limit` rows behind a position, with the filters of the page. */
-  readonly fetch: (db: Connection, page: { readonly after: Position | undefined; readonly limit: number; readonly filter: Filter }) => Promise<ReadonlyArray<Row>>
+  readonly fetch: (
+    db: Connection,
+    page: { readonly after: Position | undefined; readonly limit: number; readonly filter: Filter }
+  ) => Promise<ReadonlyArray<Row>>
   readonly position: (row: Row) => Position
 }
 
 /** The place of a resource in its list. */
 export const placeOf = (resource: { readonly id: string; readonly createdAt: string }): Position => ({
-  at: fromTimestamp(resource.createdAt), id: toUuid(resource.id)
+  at: fromTimestamp(resource.createdAt),
+  id: toUuid(resource.id)
 })
 
-export const makePages = Effect.gen(function*() {
+export const makePages = Effect.gen(function* () {
   const cursors = yield* Cursors
   const database = yield* Database
 
-  return Effect.fnUntraced(function*<Row>(asked: Asked<Row>) {
+  return Effect.fnUntraced(function* <Row>(asked: Asked<Row>) {
     const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {}, asked.defaults)
     const limit = rowsOf(asked.list, asked.query.limit)
     const [at, id] = after ?? []
     const position = typeof at === "number" && typeof id === "string" ? { at, id } : undefined
-    const found = yield* database.run(`${asked.list}.list`, (db) => asked.fetch(db, { after: position, limit: limit + 1, filter }))
+    const found = yield* database.run(`${asked.list}.list`, (db) =>
+      asked.fetch(db, { after: position, limit: limit + 1, filter })
+    )
     const rows = found.slice(0, limit)
     const last = rows.at(-1)
     if (found.length <= limit || last === undefined) return { rows }

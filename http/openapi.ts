@@ -1,7 +1,8 @@
 /**
- * What the generated OpenAPI document does not say by itself: the schemes and scope of each operation, the operation wrapper
- * as a second 2xx, the headers of answers, whole numbers in queries, samples; and its shapes as generators of clients read
- * them: one name for each, open in answers and closed in bodies, unions with the property that tells their members apart.
+ * What the generated OpenAPI document does not say by itself: the schemes and scope of each operation, the operation
+ * wrapper as a second 2xx, the headers of answers, whole numbers in queries, samples; and its shapes as generators of
+ * clients read them: one name for each, open in answers and closed in bodies, unions with the property that tells their
+ * members apart.
  */
 import type { Scope } from "../src/domain/apiKey.ts"
 import { curlOf } from "./curl.ts"
@@ -22,9 +23,24 @@ const at = (object: Json, key: string): Json => {
 }
 
 const schemes = {
-  APIKeyBearer: { type: "http", scheme: "bearer", bearerFormat: "trp_…", description: "An API key of the workspace. `npm start` prints one, and keeps it in the file `.troupe/dev-key`." },
-  AgentLeaseBearer: { type: "http", scheme: "bearer", bearerFormat: "trl_…", description: "A lease that the runtime gives to a running agent for 15 minutes." },
-  DeliveryBearer: { type: "http", scheme: "bearer", bearerFormat: "trd_…", description: "The `answerToken` of a hook's delivery: good for the answer to that delivery, and for nothing else." }
+  APIKeyBearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "trp_…",
+    description: "An API key of the workspace. `npm start` prints one, and keeps it in the file `.troupe/dev-key`."
+  },
+  AgentLeaseBearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "trl_…",
+    description: "A lease that the runtime gives to a running agent for 15 minutes."
+  },
+  DeliveryBearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "trd_…",
+    description: "The `answerToken` of a hook's delivery: good for the answer to that delivery, and for nothing else."
+  }
 }
 
 const text = { type: "string" }
@@ -33,10 +49,22 @@ const header = (description: string, schema: Json = text, required = true) => ({
 /** Every header that an answer may have, beside those that HTTP itself needs: each is described once. */
 const headers = {
   "Cache-Control": header("`no-store`; of a stream `no-cache`."),
-  "ETag": header("For `If-Match`."),
-  "Idempotency-Replayed": header("`true` when this is the answer of an earlier request with the same Idempotency-Key.", text, false),
-  "RateLimit": header("What is left of each limit and for how long, where the server limits rates: `\"default\";r=49;t=1`.", text, false),
-  "RateLimit-Policy": header("The limits themselves: `\"default\";q=100;w=2` are 100 requests in two seconds.", text, false),
+  ETag: header("For `If-Match`."),
+  "Idempotency-Replayed": header(
+    "`true` when this is the answer of an earlier request with the same Idempotency-Key.",
+    text,
+    false
+  ),
+  RateLimit: header(
+    'What is left of each limit and for how long, where the server limits rates: `"default";r=49;t=1`.',
+    text,
+    false
+  ),
+  "RateLimit-Policy": header(
+    'The limits themselves: `"default";q=100;w=2` are 100 requests in two seconds.',
+    text,
+    false
+  ),
   "Retry-After": header("Seconds; equals retryAfterSeconds.", { type: "integer" }),
   "WWW-Authenticate": header("RFC 6750 challenge."),
   "X-Accel-Buffering": header("`no`: asks proxies to pass frames on as they come."),
@@ -45,44 +73,64 @@ const headers = {
 } as const
 type Header = keyof typeof headers
 
-const sentHeaders = (...names: ReadonlyArray<Header>): Json => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+const sentHeaders = (...names: ReadonlyArray<Header>): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** What an endpoint's access means for its operation. */
-export const describeAccess = (rule: { readonly scopes: ReadonlyArray<Scope>; readonly lease: boolean; readonly parks: boolean; readonly delivery: boolean }) => (operation: Json): Json => {
-  const responses = at(operation, "responses")
-  if (rule.parks) {
-    responses["202"] = {
-      description: "Parked for approval: poll the operation for its result.",
-      headers: {
-        "Location": header("Path of the operation."),
-        "Retry-After": header("Seconds until a poll makes sense.", { type: "integer" })
-      },
-      content: { "application/json": { schema: { $ref: "#/components/schemas/OperationHandle" } } }
+export const describeAccess =
+  (rule: {
+    readonly scopes: ReadonlyArray<Scope>
+    readonly lease: boolean
+    readonly parks: boolean
+    readonly delivery: boolean
+  }) =>
+  (operation: Json): Json => {
+    const responses = at(operation, "responses")
+    if (rule.parks) {
+      responses["202"] = {
+        description: "Parked for approval: poll the operation for its result.",
+        headers: {
+          Location: header("Path of the operation."),
+          "Retry-After": header("Seconds until a poll makes sense.", { type: "integer" })
+        },
+        content: { "application/json": { schema: { $ref: "#/components/schemas/OperationHandle" } } }
+      }
+    }
+    return {
+      ...operation,
+      description: [operation["description"], `Scope: ${rule.scopes.map((scope) => `\`${scope}\``).join(" or ")}.`]
+        .filter((part) => part !== undefined)
+        .join("\n\n"),
+      security: [
+        { APIKeyBearer: [] },
+        ...(rule.lease ? [{ AgentLeaseBearer: [] }] : []),
+        ...(rule.delivery ? [{ DeliveryBearer: [] }] : [])
+      ],
+      "x-required-scope": rule.scopes.join(" or ")
     }
   }
-  return {
-    ...operation,
-    "description": [operation["description"], `Scope: ${rule.scopes.map((scope) => `\`${scope}\``).join(" or ")}.`].filter((part) => part !== undefined).join("\n\n"),
-    "security": [{ APIKeyBearer: [] }, ...rule.lease ? [{ AgentLeaseBearer: [] }] : [], ...rule.delivery ? [{ DeliveryBearer: [] }] : []],
-    "x-required-scope": rule.scopes.join(" or ")
-  }
-}
 
 const integer = /^integer (\d+) (\d+)$/
 
 /** `whole(1, 200)` reads digits, and is an integer to a client. */
 const parameterSchema = (schema: Json): Json => {
   const [, minimum, maximum] = integer.exec(String(schema["format"] ?? "")) ?? []
-  if (minimum !== undefined && maximum !== undefined) return { type: "integer", minimum: Number(minimum), maximum: Number(maximum) }
+  if (minimum !== undefined && maximum !== undefined)
+    return { type: "integer", minimum: Number(minimum), maximum: Number(maximum) }
   return schema["format"] === "int64" ? { type: "integer", format: "int64", minimum: 0 } : schema
 }
 
-/** An example that the reference shows, and sends only if it is asked to: it would send the first of an enumeration by itself. */
+/**
+ * An example that the reference shows, and sends only if it is asked to: it would send the first of an enumeration by
+ * itself.
+ */
 const unsent = (value: unknown): Json => ({ default: { value, "x-disabled": true } })
 
 /** The header that every POST may carry; `Idempotency.ts` reads it, and no endpoint declares it. */
 const idempotencyKey = {
-  name: "Idempotency-Key", in: "header", required: false,
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
   description: "Sent again with the same body within 24 hours, the request takes effect once and gets the same answer.",
   schema: { type: "string", minLength: 1, maxLength: 255 }
 }
@@ -90,46 +138,60 @@ const idempotencyKey = {
 /** The description stands at the parameter, where every reader looks for it. */
 const speaking = (parameter: Json): Json => {
   const { description, ...schema } = at(parameter, "schema")
-  return { ...parameter, ...description !== undefined && { description }, schema: parameterSchema(schema) }
+  return { ...parameter, ...(description !== undefined && { description }), schema: parameterSchema(schema) }
 }
 
 const parameters = (method: string, found: unknown) => {
   const list = (Array.isArray(found) ? found : []).filter(isJson).map(speaking)
-  const kept = list.map((parameter) =>
-    parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter).map(withExample(method))
+  const kept = list
+    .map((parameter) =>
+      parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter
+    )
+    .map(withExample(method))
   return method === "post" ? [...kept, idempotencyKey] : kept
 }
 
-const withExample = (method: string) => (parameter: Json): Json => {
-  const values = at(parameter, "schema")["enum"]
-  if (parameter["in"] === "path") {
-    const value = inPath(method, parameter["name"])
-    return value === undefined ? parameter : { ...parameter, example: value }
+const withExample =
+  (method: string) =>
+  (parameter: Json): Json => {
+    const values = at(parameter, "schema")["enum"]
+    if (parameter["in"] === "path") {
+      const value = inPath(method, parameter["name"])
+      return value === undefined ? parameter : { ...parameter, example: value }
+    }
+    const value = Array.isArray(values) ? values[0] : parameter["name"] === "Last-Event-ID" ? 0 : undefined
+    return parameter["required"] === true || value === undefined ? parameter : { ...parameter, examples: unsent(value) }
   }
-  const value = Array.isArray(values) ? values[0] : parameter["name"] === "Last-Event-ID" ? 0 : undefined
-  return parameter["required"] === true || value === undefined ? parameter : { ...parameter, examples: unsent(value) }
-}
 
 const isHeader = (parameter: unknown, name: string) =>
   isJson(parameter) && parameter["in"] === "header" && String(parameter["name"]).toLowerCase() === name
 
 /** What a path of keys leads to; an empty object for nothing. */
 const inside = (value: unknown, ...keys: ReadonlyArray<string>): Json =>
-  keys.reduce<Json>((found, key) => isJson(found[key]) ? found[key] : {}, isJson(value) ? value : {})
+  keys.reduce<Json>((found, key) => (isJson(found[key]) ? found[key] : {}), isJson(value) ? value : {})
 
 const operationsOf = (methods: unknown) => Object.values(inside(methods)).filter(isJson)
 const answeredWith = (response: unknown) => inside(response, "content", "application/json", "schema")["$ref"]
 
 /**
- * Resources that can be changed under If-Match show their ETag wherever they are answered with, and where they are made.
- * An answer that is kept for its Idempotency-Key is sent again without it.
+ * Resources that can be changed under If-Match show their ETag wherever they are answered with, and where they are
+ * made. An answer that is kept for its Idempotency-Key is sent again without it.
  */
 const taggedIn = (paths: Json) => {
-  const changed = Object.entries(paths).filter(([, methods]) => operationsOf(methods).some(({ parameters }) => Array.isArray(parameters) && parameters.some((parameter) => isHeader(parameter, "if-match"))))
+  const changed = Object.entries(paths).filter(([, methods]) =>
+    operationsOf(methods).some(
+      ({ parameters }) => Array.isArray(parameters) && parameters.some((parameter) => isHeader(parameter, "if-match"))
+    )
+  )
   const made = new Set(changed.map(([path]) => path.replace(/\/\{\w+\}$/, "")))
-  const shown = new Set(changed.flatMap(([, methods]) => operationsOf(methods).map((operation) => answeredWith(inside(operation, "responses", "200")))))
+  const shown = new Set(
+    changed.flatMap(([, methods]) =>
+      operationsOf(methods).map((operation) => answeredWith(inside(operation, "responses", "200")))
+    )
+  )
   return (path: string, status: string, response: Json) =>
-    status === "201" && made.has(path) || status === "200" && typeof answeredWith(response) === "string" && shown.has(answeredWith(response))
+    (status === "201" && made.has(path)) ||
+    (status === "200" && typeof answeredWith(response) === "string" && shown.has(answeredWith(response)))
 }
 
 interface Answered {
@@ -142,12 +204,13 @@ type IsTagged = ReturnType<typeof taggedIn>
 
 const answerHeaders = ({ method, path, response, status }: Answered, isTagged: IsTagged): Json => ({
   ...sentHeaders("Cache-Control", "RateLimit", "RateLimit-Policy", "X-Content-Type-Options", "X-Request-Id"),
-  ...status === "201" && { Location: header("Path of what was created.") },
-  ...method === "post" && Number(status) < 300 && sentHeaders("Idempotency-Replayed"),
-  ...isTagged(path, status, response) && (method === "post" ? { ETag: { ...headers.ETag, required: false } } : sentHeaders("ETag")),
-  ...status === "401" && sentHeaders("WWW-Authenticate"),
-  ...(status === "429" || status === "503") && sentHeaders("Retry-After"),
-  ...Number(status) < 300 && "text/event-stream" in inside(response, "content") && sentHeaders("X-Accel-Buffering")
+  ...(status === "201" && { Location: header("Path of what was created.") }),
+  ...(method === "post" && Number(status) < 300 && sentHeaders("Idempotency-Replayed")),
+  ...(isTagged(path, status, response) &&
+    (method === "post" ? { ETag: { ...headers.ETag, required: false } } : sentHeaders("ETag"))),
+  ...(status === "401" && sentHeaders("WWW-Authenticate")),
+  ...((status === "429" || status === "503") && sentHeaders("Retry-After")),
+  ...(Number(status) < 300 && "text/event-stream" in inside(response, "content") && sentHeaders("X-Accel-Buffering"))
 })
 
 /** Words that every endpoint may refuse with in theory, and the requests that they can happen to. */
@@ -162,7 +225,9 @@ const only: { readonly [word: string]: (method: string, path: string) => boolean
 
 /** The words of a refusal that this operation can meet, from the descriptions that `refuses` wrote. */
 const wordsOf = (description: unknown, method: string, path: string) =>
-  [...new Set([...String(description).matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!))].filter((word) => only[word]?.(method, path) ?? true)
+  [...new Set([...String(description).matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!))].filter(
+    (word) => only[word]?.(method, path) ?? true
+  )
 
 const streamOf = (response: Json): Json | undefined => {
   const { content } = response
@@ -174,14 +239,30 @@ const streamOf = (response: Json): Json | undefined => {
 const succeeded = (method: string, status: string, response: Json) => {
   if (status === "202") return response["description"]
   if (streamOf(response) !== undefined) return "The stream, until the client leaves or a frame `bye` ends it."
-  return status === "201" ? "Created, as it is now." : status === "204" ? "Done; there is nothing to say." : method === "get" ? "What was asked for, as it is now." : "Done; this is how it stands now."
+  return status === "201"
+    ? "Created, as it is now."
+    : status === "204"
+      ? "Done; there is nothing to say."
+      : method === "get"
+        ? "What was asked for, as it is now."
+        : "Done; this is how it stands now."
 }
 
 /** The one shape of errors, with the words that this status stands for here. */
 const refusalOf = (words: ReadonlyArray<string>): Json => ({
   allOf: [
     { $ref: "#/components/schemas/ErrorResponse" },
-    { type: "object", properties: { error: { type: "string", enum: words, description: "Which refusal it is: one of those that this status stands for here." } }, required: ["error"] }
+    {
+      type: "object",
+      properties: {
+        error: {
+          type: "string",
+          enum: words,
+          description: "Which refusal it is: one of those that this status stands for here."
+        }
+      },
+      required: ["error"]
+    }
   ]
 })
 
@@ -193,8 +274,10 @@ const answers = (method: string, path: string, responses: Json, isTagged: IsTagg
     if (Number(status) < 400) {
       const stream = streamOf(response)
       kept[status] = {
-        ...response, description: succeeded(method, status, response), headers,
-        ...stream !== undefined && { content: { "text/event-stream": { ...stream, examples: streamed(path) } } }
+        ...response,
+        description: succeeded(method, status, response),
+        headers,
+        ...(stream !== undefined && { content: { "text/event-stream": { ...stream, examples: streamed(path) } } })
       }
       continue
     }
@@ -202,7 +285,8 @@ const answers = (method: string, path: string, responses: Json, isTagged: IsTagg
     if (words.length === 0) continue
     // Every endpoint lists its own words and the common ones: one shape all the same.
     kept[status] = {
-      description: words.map((word) => `\`${word}\``).join(", "), headers,
+      description: words.map((word) => `\`${word}\``).join(", "),
+      headers,
       content: { "application/json": { schema: refusalOf(words) } }
     }
   }
@@ -225,25 +309,34 @@ const references = (value: unknown, found: Set<string>, components: Json): Set<s
 /** Objects that the specification closes wherever they stand. */
 const closed = new Set(["TextBlock", "ImageBlock", "Origin", "ModelImageFormatUnsupportedDetails"])
 
-/** How two checks that use one keyword are said in one schema. Of what stands here nowhere, a pattern above all, each is said on its own. */
+/**
+ * How two checks that use one keyword are said in one schema. Of what stands here nowhere, a pattern above all, each is
+ * said on its own.
+ */
 const both: { readonly [keyword: string]: (one: unknown, other: unknown) => unknown } = {
-  description: (one, other) => one === other ? one : `${one} ${other}`,
+  description: (one, other) => (one === other ? one : `${one} ${other}`),
   minimum: (one, other) => Math.max(Number(one), Number(other)),
   maximum: (one, other) => Math.min(Number(one), Number(other)),
-  enum: (one, other) => Array.isArray(one) && Array.isArray(other) ? one.filter((value) => other.includes(value)) : other
+  enum: (one, other) =>
+    Array.isArray(one) && Array.isArray(other) ? one.filter((value) => other.includes(value)) : other
 }
 
 /** What a property means (src/domain/described.ts): a check that only speaks. */
 const isMeaning = (check: Json) => Object.keys(check).length === 1 && "description" in check
 
-/** What the checks say stands in the schema itself, as far as the schema has a place for it: first what it means, then how it must be. */
+/**
+ * What the checks say stands in the schema itself, as far as the schema has a place for it: first what it means, then
+ * how it must be.
+ */
 const withChecks = ({ allOf: _, ...schema }: Json, checks: ReadonlyArray<Json>): Json => {
   const meanings = checks.filter(isMeaning).reverse()
   const { description, ...rest } = schema
   const made: Json = { ...rest }
   const apart: Array<Json> = []
   const own = description === undefined ? [] : [{ description }]
-  for (const [keyword, value] of [...meanings, ...own, ...checks.filter((check) => !isMeaning(check))].flatMap((check) => Object.entries(check))) {
+  for (const [keyword, value] of [...meanings, ...own, ...checks.filter((check) => !isMeaning(check))].flatMap(
+    (check) => Object.entries(check)
+  )) {
     const merge = both[keyword]
     if (!(keyword in made) || made[keyword] === value) made[keyword] = value
     else if (merge !== undefined) made[keyword] = merge(made[keyword], value)
@@ -252,7 +345,9 @@ const withChecks = ({ allOf: _, ...schema }: Json, checks: ReadonlyArray<Json>):
   return apart.length === 0 ? made : { ...made, allOf: apart }
 }
 
-/** A record whose keys have a pattern, in the words that generators of clients read: they know the values' type then. */
+/**
+ * A record whose keys have a pattern, in the words that generators of clients read: they know the values' type then.
+ */
 const recordOf = (schema: Json): Json => {
   const { additionalProperties, patternProperties, ...rest } = schema
   const [only, ...more] = Object.entries(isJson(patternProperties) ? patternProperties : {})
@@ -260,7 +355,10 @@ const recordOf = (schema: Json): Json => {
   return { ...rest, propertyNames: { type: "string", pattern: only[0] }, additionalProperties: only[1] }
 }
 
-/** What clients need not know: that answers have no other fields (they may grow), that a whole number fits a double, how a check was written. */
+/**
+ * What clients need not know: that answers have no other fields (they may grow), that a whole number fits a double, how
+ * a check was written.
+ */
 const plain = (value: unknown, open: boolean): unknown => {
   if (Array.isArray(value)) return value.map((item) => plain(item, open))
   if (!isJson(value)) return value
@@ -270,8 +368,10 @@ const plain = (value: unknown, open: boolean): unknown => {
   const checks = Array.isArray(made["allOf"]) ? made["allOf"].filter(isJson) : []
   const [target, ...meanings] = checks
   // A shape with a name keeps its own description, and what it means here stands beside its name.
-  if (target !== undefined && Object.keys(made).length === 1 && "$ref" in target && meanings.every(isMeaning)) made = withChecks(target, meanings)
-  else if (checks.length > 0 && checks.every((check) => !("$ref" in check) && !("type" in check))) made = withChecks(made, checks)
+  if (target !== undefined && Object.keys(made).length === 1 && "$ref" in target && meanings.every(isMeaning))
+    made = withChecks(target, meanings)
+  else if (checks.length > 0 && checks.every((check) => !("$ref" in check) && !("type" in check)))
+    made = withChecks(made, checks)
   made = recordOf(made)
   if (open && made["additionalProperties"] === false) delete made["additionalProperties"]
   if (made["type"] === "integer" && made["maximum"] === Number.MAX_SAFE_INTEGER) {
@@ -287,8 +387,13 @@ const plain = (value: unknown, open: boolean): unknown => {
 /** A body without required fields may be left out: it counts as an empty object. */
 const needed = (requestBody: Json, schemas: Json): boolean => {
   const schema = at(at(at(requestBody, "content"), "application/json"), "schema")
-  const target = typeof schema["$ref"] === "string" ? at(schemas, schema["$ref"].replace("#/components/schemas/", "")) : schema
-  return target["type"] !== "object" || Number(target["minProperties"] ?? 0) > 0 || Array.isArray(target["required"]) && target["required"].length > 0
+  const target =
+    typeof schema["$ref"] === "string" ? at(schemas, schema["$ref"].replace("#/components/schemas/", "")) : schema
+  return (
+    target["type"] !== "object" ||
+    Number(target["minProperties"] ?? 0) > 0 ||
+    (Array.isArray(target["required"]) && target["required"].length > 0)
+  )
 }
 
 const body = (requestBody: Json, schemas: Json): Json => {
@@ -308,8 +413,13 @@ const base = (name: string) => name.replace(/_\d+$/, "")
  * number behind its name; and the text itself has a name that says nothing to a client.
  */
 const named = (document: Json, schemas: Json): Json => {
-  const text = (schema: unknown) => JSON.stringify(schema).replace(reference, (_, name) => `"#/components/schemas/${base(name)}"`)
-  const again = new Set(Object.keys(schemas).filter((name) => base(name) in schemas && name !== base(name) && text(schemas[name]) === text(schemas[base(name)])))
+  const text = (schema: unknown) =>
+    JSON.stringify(schema).replace(reference, (_, name) => `"#/components/schemas/${base(name)}"`)
+  const again = new Set(
+    Object.keys(schemas).filter(
+      (name) => base(name) in schemas && name !== base(name) && text(schemas[name]) === text(schemas[base(name)])
+    )
+  )
   const linked = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(linked)
     if (!isJson(value)) return value
@@ -322,16 +432,28 @@ const named = (document: Json, schemas: Json): Json => {
     }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, linked(item)]))
   }
-  const kept = Object.entries(schemas).filter(([name, schema]) => !again.has(name) && !(isJson(schema) && "contentSchema" in schema))
-  return { ...document, paths: linked(document["paths"]), components: { ...at(document, "components"), schemas: linked(Object.fromEntries(kept)) } }
+  const kept = Object.entries(schemas).filter(
+    ([name, schema]) => !again.has(name) && !(isJson(schema) && "contentSchema" in schema)
+  )
+  return {
+    ...document,
+    paths: linked(document["paths"]),
+    components: { ...at(document, "components"), schemas: linked(Object.fromEntries(kept)) }
+  }
 }
 
 /** The value with other names in its references. */
 const renamed = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
   if (Array.isArray(value)) return value.map((item) => renamed(item, names))
   if (!isJson(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) =>
-    [key, key === "$ref" && typeof item === "string" ? shapeOf + (names.get(item.slice(shapeOf.length)) ?? item.slice(shapeOf.length)) : renamed(item, names)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      key === "$ref" && typeof item === "string"
+        ? shapeOf + (names.get(item.slice(shapeOf.length)) ?? item.slice(shapeOf.length))
+        : renamed(item, names)
+    ])
+  )
 }
 
 /**
@@ -341,14 +463,21 @@ const renamed = (value: unknown, names: ReadonlyMap<string, string>): unknown =>
 const shapes = (schemas: Json, sent: ReadonlySet<string>, answered: ReadonlySet<string>) => {
   const isClosed = (name: string) => {
     const reached = references(schemas[name], new Set([name]), schemas)
-    return [...reached].some((part) => !closed.has(base(part)) && JSON.stringify(plain(schemas[part], true)) !== JSON.stringify(plain(schemas[part], false)))
+    return [...reached].some(
+      (part) =>
+        !closed.has(base(part)) &&
+        JSON.stringify(plain(schemas[part], true)) !== JSON.stringify(plain(schemas[part], false))
+    )
   }
-  const twice = new Map([...sent].filter((name) => answered.has(name) && isClosed(name)).map((name) => [name, `${name}Input`]))
+  const twice = new Map(
+    [...sent].filter((name) => answered.has(name) && isClosed(name)).map((name) => [name, `${name}Input`])
+  )
   for (const name of twice.values()) if (name in schemas) throw new Error(`two shapes are called ${name}`)
   const kept: Json = {}
   for (const name of answered) kept[name] = plain(schemas[name], !closed.has(base(name)))
-  for (const name of sent) if (!(name in kept) || twice.has(name)) kept[twice.get(name) ?? name] = renamed(plain(schemas[name], false), twice)
-  return { twice, kept: Object.fromEntries(Object.entries(kept).sort(([a], [b]) => a < b ? -1 : 1)) }
+  for (const name of sent)
+    if (!(name in kept) || twice.has(name)) kept[twice.get(name) ?? name] = renamed(plain(schemas[name], false), twice)
+  return { twice, kept: Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1))) }
 }
 
 /** What a client would type, as tools that show OpenAPI take it. */
@@ -356,27 +485,55 @@ const sampleOf = (method: string, path: string, operation: Json) => {
   const body = at(at(at(at(operation, "requestBody"), "content"), "application/json"), "examples")["default"]
   const success = at(at(operation, "responses"), "200")
   const found = Array.isArray(operation["parameters"]) ? operation["parameters"].filter(isJson) : []
-  const prefixOf = (name: string) => /^\^([a-z]+_)/.exec(String(at(found.find((parameter) => parameter["in"] === "path" && parameter["name"] === name) ?? {}, "schema")["pattern"]))?.[1]
-  return [{
-    lang: "shell", label: "curl",
-    source: curlOf({ method, path, known: (name) => inPath(method, name), prefixOf, streams: streamOf(success) !== undefined, ...isJson(body) && { body: body["value"] } })
-  }]
+  const prefixOf = (name: string) =>
+    /^\^([a-z]+_)/.exec(
+      String(
+        at(found.find((parameter) => parameter["in"] === "path" && parameter["name"] === name) ?? {}, "schema")[
+          "pattern"
+        ]
+      )
+    )?.[1]
+  return [
+    {
+      lang: "shell",
+      label: "curl",
+      source: curlOf({
+        method,
+        path,
+        known: (name) => inPath(method, name),
+        prefixOf,
+        streams: streamOf(success) !== undefined,
+        ...(isJson(body) && { body: body["value"] })
+      })
+    }
+  ]
 }
 
-/** The property by which the members of a union of named shapes are told apart: each has one value of its own for it. */
+/**
+ * The property by which the members of a union of named shapes are told apart: each has one value of its own for it.
+ */
 const tellingOf = (members: ReadonlyArray<Json>) =>
-  ["type", "kind"].map((property) => ({ property, values: members.map((member) => inside(member, "properties", property)["enum"]) }))
+  ["type", "kind"]
+    .map((property) => ({ property, values: members.map((member) => inside(member, "properties", property)["enum"]) }))
     .find(({ values }) => values.every((value) => Array.isArray(value) && value.length === 1))
 
 /** Unions of named shapes say by which property: clients are generated with a type for each. */
-const withDiscriminators = (schemas: Json): Json => Object.fromEntries(Object.entries(schemas).map(([name, schema]) => {
-  const { anyOf, ...rest } = inside(schema)
-  const references = Array.isArray(anyOf) ? anyOf.map((member) => String(inside(member)["$ref"] ?? "")) : []
-  const telling = references.length === 0 ? undefined : tellingOf(references.map((reference) => inside(schemas[reference.slice(shapeOf.length)])))
-  if (telling === undefined) return [name, schema]
-  const mapping = Object.fromEntries(telling.values.flatMap((value, index) => Array.isArray(value) ? [[String(value[0]), references[index]]] : []))
-  return [name, { ...rest, oneOf: anyOf, discriminator: { propertyName: telling.property, mapping } }]
-}))
+const withDiscriminators = (schemas: Json): Json =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const { anyOf, ...rest } = inside(schema)
+      const references = Array.isArray(anyOf) ? anyOf.map((member) => String(inside(member)["$ref"] ?? "")) : []
+      const telling =
+        references.length === 0
+          ? undefined
+          : tellingOf(references.map((reference) => inside(schemas[reference.slice(shapeOf.length)])))
+      if (telling === undefined) return [name, schema]
+      const mapping = Object.fromEntries(
+        telling.values.flatMap((value, index) => (Array.isArray(value) ? [[String(value[0]), references[index]]] : []))
+      )
+      return [name, { ...rest, oneOf: anyOf, discriminator: { propertyName: telling.property, mapping } }]
+    })
+  )
 
 /** The whole document, once it has been generated. */
 export const finish = (document: Json): Json => {
@@ -398,7 +555,11 @@ export const finish = (document: Json): Json => {
       }
       references(requestBody, sent, schemas)
       references(described, answered, schemas)
-      const made = { ...operation, ...described, ...isJson(requestBody) && { requestBody: body(requestBody, schemas) } }
+      const made = {
+        ...operation,
+        ...described,
+        ...(isJson(requestBody) && { requestBody: body(requestBody, schemas) })
+      }
       kept[method] = { ...made, "x-codeSamples": sampleOf(method, path, structuredClone(made)) }
     }
     paths[path] = kept
@@ -406,13 +567,20 @@ export const finish = (document: Json): Json => {
   const { kept, twice } = shapes(schemas, sent, answered)
   for (const methods of Object.values(paths)) {
     for (const operation of Object.values(at({ methods }, "methods"))) {
-      if (isJson(operation) && isJson(operation["requestBody"])) operation["requestBody"] = renamed(operation["requestBody"], twice)
+      if (isJson(operation) && isJson(operation["requestBody"]))
+        operation["requestBody"] = renamed(operation["requestBody"], twice)
     }
   }
-  const finished = named({
-    ...document, paths, components: { ...components, schemas: kept, headers, securitySchemes: schemes },
-    security: [{ APIKeyBearer: [] }], servers: [{ url: "/" }]
-  }, kept)
+  const finished = named(
+    {
+      ...document,
+      paths,
+      components: { ...components, schemas: kept, headers, securitySchemes: schemes },
+      security: [{ APIKeyBearer: [] }],
+      servers: [{ url: "/" }]
+    },
+    kept
+  )
   const whole = at(finished, "components")
   whole["schemas"] = withDiscriminators(at(whole, "schemas"))
   return finished

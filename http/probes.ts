@@ -7,15 +7,26 @@ import { Readiness } from "./Readiness.ts"
 
 const alive = json({ status: "ok" })
 
-const ready = HttpRouter.use(Effect.fnUntraced(function*(router) {
-  const readiness = yield* Readiness
-  yield* router.add("GET", "/readyz", Effect.map(readiness.check, (found) =>
-    "reason" in found
-      ? toResponse(new Refused({
-        error: found.status === "draining" ? "node_draining" : "runtime_unavailable", message: found.reason, retryAfterSeconds: 1
-      }))
-      : json(found)))
-}))
+const ready = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const readiness = yield* Readiness
+    yield* router.add(
+      "GET",
+      "/readyz",
+      Effect.map(readiness.check, (found) =>
+        "reason" in found
+          ? toResponse(
+              new Refused({
+                error: found.status === "draining" ? "node_draining" : "runtime_unavailable",
+                message: found.reason,
+                retryAfterSeconds: 1
+              })
+            )
+          : json(found)
+      )
+    )
+  })
+)
 
 export const probePaths = ["/healthz", "/readyz"]
 

@@ -15,28 +15,48 @@ import { jsonText } from "./answers.ts"
 export const referencePaths = ["/docs", "/docs/", "/v1/openapi.json"]
 
 const policy = [
-  "default-src 'none'", "script-src 'unsafe-inline' 'unsafe-eval'", "style-src 'unsafe-inline'", "img-src 'self' data: blob:",
-  "font-src 'self' data:", "connect-src 'self'", "worker-src blob:", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"
+  "default-src 'none'",
+  "script-src 'unsafe-inline' 'unsafe-eval'",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src blob:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'"
 ].join("; ")
 
 /** D1. */
 const inBytes = (made: HttpServerResponse.HttpServerResponse) =>
-  made.body._tag === "Uint8Array" ? HttpServerResponse.setBody(made, HttpBody.uint8Array(made.body.body, made.body.contentType)) : made
+  made.body._tag === "Uint8Array"
+    ? HttpServerResponse.setBody(made, HttpBody.uint8Array(made.body.body, made.body.contentType))
+    : made
 
 /** The page is the same at every request: the first is kept. */
-const guarded = HttpRouter.middleware(Effect.sync(() => {
-  let shown: HttpServerResponse.HttpServerResponse | undefined
-  return (page) => Effect.map(page, (made) => shown ??= inBytes(HttpServerResponse.setHeaders(made, {
-    "content-security-policy": policy, "referrer-policy": "no-referrer"
-  })))
-})).layer
+const guarded = HttpRouter.middleware(
+  Effect.sync(() => {
+    let shown: HttpServerResponse.HttpServerResponse | undefined
+    return (page) =>
+      Effect.map(
+        page,
+        (made) =>
+          (shown ??= inBytes(
+            HttpServerResponse.setHeaders(made, {
+              "content-security-policy": policy,
+              "referrer-policy": "no-referrer"
+            })
+          ))
+      )
+  })
+).layer
 
 /** Two masks, one behind the other. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="20" cy="13" r="10" fill="#f59e0b"/><circle cx="12" cy="19" r="10" fill="#1f2937"/><circle cx="9" cy="17" r="1.5" fill="#fff"/><circle cx="15" cy="17" r="1.5" fill="#fff"/><path d="M7 21q5 5 10 0" stroke="#fff" stroke-width="1.5" fill="none" stroke-linecap="round"/></svg>`
 
 /**
- * No fonts from elsewhere, and neither toolbar nor button that would take the document to somebody's service. Of samples only ours
- * (curl.ts): those that the page makes up itself send every optional header, empty, and are refused.
+ * No fonts from elsewhere, and neither toolbar nor button that would take the document to somebody's service. Of
+ * samples only ours (curl.ts): those that the page makes up itself send every optional header, empty, and are refused.
  */
 const scalar = {
   withDefaultFonts: false,
@@ -54,6 +74,10 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
     // Relative, so that it holds behind a proxy that gives the server a path of its own.
     HttpRouter.add("GET", "/docs/", HttpServerResponse.redirect("../docs")),
     // Generated when first asked for, once.
-    HttpRouter.add("GET", "/v1/openapi.json", Effect.sync(() => document ??= inBytes(jsonText(JSON.stringify(OpenApi.fromApi(api))))))
+    HttpRouter.add(
+      "GET",
+      "/v1/openapi.json",
+      Effect.sync(() => (document ??= inBytes(jsonText(JSON.stringify(OpenApi.fromApi(api))))))
+    )
   )
 }

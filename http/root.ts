@@ -1,4 +1,7 @@
-/** `/`: where people and programs arrive first. A browser is led to the reference; a program is told where things are. Needs no credential. */
+/**
+ * `/`: where people and programs arrive first. A browser is led to the reference; a program is told where things are.
+ * Needs no credential.
+ */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { json } from "./answers.ts"
@@ -16,7 +19,15 @@ const links = { name: "troupe", docs: "/docs", openapi: "/v1/openapi.json", heal
 
 /** Browsers name text/html; clients of an API do not, and a wish for anything is none for a page. */
 const wantsPage = (accept: string | undefined) =>
-  (accept ?? "").toLowerCase().split(",").some((range) => /^\s*text\/html\s*(?:;|$)/.test(range) && !/;\s*q\s*=\s*0(?:\.0*)?\s*(?:;|$)/.test(range))
+  (accept ?? "")
+    .toLowerCase()
+    .split(",")
+    .some((range) => /^\s*text\/html\s*(?:;|$)/.test(range) && !/;\s*q\s*=\s*0(?:\.0*)?\s*(?:;|$)/.test(range))
 
-export const layer = HttpRouter.add("GET", "/", Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-  wantsPage(header(request, "accept")) ? HttpServerResponse.redirect(page, { headers: vary }) : json(links, 200, vary)))
+export const layer = HttpRouter.add(
+  "GET",
+  "/",
+  Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+    wantsPage(header(request, "accept")) ? HttpServerResponse.redirect(page, { headers: vary }) : json(links, 200, vary)
+  )
+)

@@ -13,7 +13,9 @@ import { isRefused, type Refused } from "./errors.ts"
 import { type Answer, idempotent, keepAnswer, type Key, KeyTaken } from "./Idempotency.ts"
 
 export const answerOf = (body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer => ({
-  status, body: JSON.stringify(body), ...(headers !== undefined && { headers })
+  status,
+  body: JSON.stringify(body),
+  ...(headers !== undefined && { headers })
 })
 
 type RefusalOf<A> = Extract<A, Refused>
@@ -38,27 +40,35 @@ interface Kept extends Answer {
 /** Answers, or returns a refusal. It may run more than once. */
 type Work<A> = (tx: Transaction<Tables>) => Promise<A>
 
-export const makeWrites = Effect.gen(function*() {
+export const makeWrites = Effect.gen(function* () {
   const database = yield* Database
 
   /** A change that needs no kept answer: PATCH and DELETE are idempotent by themselves. */
   const change = <A>(operation: string, work: Work<A>): Effect.Effect<Done<A>, DatabaseUnavailable | RefusalOf<A>> =>
     Effect.suspend(() => {
       let withdrawn: Withdrawn<RefusalOf<A>> | undefined
-      return database.atomically(operation, async (tx) => {
-        withdrawn = undefined
-        const done = await work(tx)
-        if (isDone(done)) return done
-        if (isRefusal(done)) withdrawn = new Withdrawn(done)
-        throw withdrawn
-      }).pipe(Effect.catchDefect((defect) => withdrawn !== undefined && defect === withdrawn ? Effect.fail(withdrawn.refused) : Effect.die(defect)))
+      return database
+        .atomically(operation, async (tx) => {
+          withdrawn = undefined
+          const done = await work(tx)
+          if (isDone(done)) return done
+          if (isRefusal(done)) withdrawn = new Withdrawn(done)
+          throw withdrawn
+        })
+        .pipe(
+          Effect.catchDefect((defect) =>
+            withdrawn !== undefined && defect === withdrawn ? Effect.fail(withdrawn.refused) : Effect.die(defect)
+          )
+        )
     })
 
   /** A change by POST. `first` runs before the transaction, and not at all when the answer is kept already. */
   const postAfter = <P, E, R, A extends Kept | Refused>(
-    operation: string, first: Effect.Effect<P, E, R>, work: (tx: Transaction<Tables>, prepared: P) => Promise<A>
+    operation: string,
+    first: Effect.Effect<P, E, R>,
+    work: (tx: Transaction<Tables>, prepared: P) => Promise<A>
   ) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { workspace } = yield* Caller
       return yield* idempotent((key) =>
         Effect.flatMap(first, (prepared) =>
@@ -68,16 +78,19 @@ export const makeWrites = Effect.gen(function*() {
               await keepAnswer(tx, workspace, { ...key, status: answer.status, body: answer.keep ?? answer.body })
             }
             return answer
-          })).pipe(Effect.catchDefect((defect) => defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect)))
+          })
+        ).pipe(Effect.catchDefect((defect) => (defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect))))
       )
     })
 
   /** An answer without a change, kept all the same: its key must not come with another body. */
   const keep = (operation: string, workspace: string, key: Key | undefined, answer: Answer) =>
-    key === undefined ? Effect.succeed(answer) : change(operation, async (tx) => {
-      await keepAnswer(tx, workspace, { ...key, status: answer.status, body: answer.body })
-      return answer
-    }).pipe(Effect.catchDefect((defect) => defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect)))
+    key === undefined
+      ? Effect.succeed(answer)
+      : change(operation, async (tx) => {
+          await keepAnswer(tx, workspace, { ...key, status: answer.status, body: answer.body })
+          return answer
+        }).pipe(Effect.catchDefect((defect) => (defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect))))
 
   const post = <A extends Kept | Refused>(operation: string, work: Work<A>) => postAfter(operation, Effect.void, work)
 

@@ -54,10 +54,14 @@ const cursorSecret = (settings: NodeSettings) => {
   return createHmac("sha256", Redacted.value(first.key)).update("troupe cursors").digest()
 }
 
-/** Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database. */
+/**
+ * Hints and questions between nodes; without NATS there is one node, or they find each other's work in the database.
+ */
 const busOf = (settings: NodeSettings, keys: ReadonlyArray<BusKey>) => {
   const nats = natsSettings(settings)
-  return nats === undefined ? layerInProcess : Layer.unwrap(Effect.map(Lease, (lease) => layerNats({ name: settings.nodeId, settings: nats, keys, lease })))
+  return nats === undefined
+    ? layerInProcess
+    : Layer.unwrap(Effect.map(Lease, (lease) => layerNats({ name: settings.nodeId, settings: nats, keys, lease })))
 }
 
 /** Set once, when the node begins to leave. */
@@ -66,73 +70,119 @@ class Leaving {
 }
 
 const readiness = (leaving: Leaving) =>
-  Layer.effect(Readiness, Effect.gen(function*() {
-    const database = yield* Database
-    const lease = yield* Lease
-    const bus = yield* Bus
-    const answers = yield* makeAnswers(database)
-    return Readiness.of({
-      check: Effect.gen(function*() {
-        if (leaving.begun) return { status: "draining" as const, reason: "this node is shutting down" }
-        if (lease.fenced()) return { status: "unready" as const, reason: "this node has lost its lease and is joining again" }
-        if (!(yield* answers)) return { status: "unready" as const, reason: "PostgreSQL does not answer" }
-        const state = bus.state()
-        return { status: state === "disconnected" ? "degraded" as const : "ready" as const, bus: state }
+  Layer.effect(
+    Readiness,
+    Effect.gen(function* () {
+      const database = yield* Database
+      const lease = yield* Lease
+      const bus = yield* Bus
+      const answers = yield* makeAnswers(database)
+      return Readiness.of({
+        check: Effect.gen(function* () {
+          if (leaving.begun) return { status: "draining" as const, reason: "this node is shutting down" }
+          if (lease.fenced())
+            return { status: "unready" as const, reason: "this node has lost its lease and is joining again" }
+          if (!(yield* answers)) return { status: "unready" as const, reason: "PostgreSQL does not answer" }
+          const state = bus.state()
+          return { status: state === "disconnected" ? ("degraded" as const) : ("ready" as const), bus: state }
+        })
       })
     })
-  }))
+  )
 
 /** Built last, so that its end is the beginning of the end (N1). */
 const farewell = (leaving: Leaving, drainSeconds: number) =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const lease = yield* Lease
-    const streams = yield* Streams
-    const sweep = yield* Sweep
-    yield* Effect.addFinalizer(() => Effect.gen(function*() {
-      leaving.begun = true
-      yield* Effect.logInfo("draining", { count: sweep.live() })
-      // What is handed over is found at once by whoever has a second left to claim it.
-      yield* Effect.all([streams.drain, sweep.drain(Math.max(0, drainSeconds - 1) * 1000)], { concurrency: "unbounded", discard: true })
-      yield* lease.leave
-    }))
-  }))
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const lease = yield* Lease
+      const streams = yield* Streams
+      const sweep = yield* Sweep
+      yield* Effect.addFinalizer(() =>
+        Effect.gen(function* () {
+          leaving.begun = true
+          yield* Effect.logInfo("draining", { count: sweep.live() })
+          // What is handed over is found at once by whoever has a second left to claim it.
+          yield* Effect.all([streams.drain, sweep.drain(Math.max(0, drainSeconds - 1) * 1000)], {
+            concurrency: "unbounded",
+            discard: true
+          })
+          yield* lease.leave
+        })
+      )
+    })
+  )
 
-/** One node, listening once the layer is built; leaving the scope drains it. Provides HttpServer, whose address is the real one. */
+/**
+ * One node, listening once the layer is built; leaving the scope drains it. Provides HttpServer, whose address is the
+ * real one.
+ */
 export const serve = (settings: NodeSettings) =>
-  Layer.unwrap(Effect.gen(function*() {
-    const watch = yield* observe
-    const leaving = new Leaving()
-    const keys = busKeys(settings.encryptionKeys.map(({ key }) => Redacted.value(key)))
-    const ground = busOf(settings, keys).pipe(Layer.provideMerge(Layer.mergeAll(
-      Envelope.layer(settings.encryptionKeys),
-      Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
-      Schemas.layer,
-      Models.layer({ env: process.env, scripted: settings.scriptedModels, ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile }) }),
-      layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
-    )), Layer.provideMerge(Database.layer({ url: settings.databaseUrl })))
-    const hooks = Hooks.layer({ publicUrl: settings.publicUrl }).pipe(
-      Layer.provideMerge(Reviewers.layer),
-      Layer.provide(Connections.layer),
-      Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
-    )
-    const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-    const stores = Layer.mergeAll(Connections.layer, Directory.layer, hooks, keysPostgres, layerPostgres(), layerTidy, Quotas.layer(settings.quotasFile), Roles.layer, Spending.layer, ThreadReads.layer, toolsets)
-    const edge = Layer.mergeAll(
-      Cursors.layer(cursorSecret(settings)),
-      Idempotency.layer,
-      RateLimit.layer({ credential: settings.rateLimit, burst: settings.rateBurst, workspace: settings.workspaceRateLimit }),
-      readiness(leaving),
-      Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
-    ).pipe(Layer.provideMerge(Credentials.layer))
-    const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
-    const listener = listen(settings.metrics === "api" ? Routes : RoutesWithoutMetrics, { host: settings.host, port: settings.port, drainSeconds: settings.drainSeconds, observe: watch })
-    return farewell(leaving, settings.drainSeconds).pipe(
-      Layer.provideMerge(listener),
-      Layer.provideMerge(scraped),
-      Layer.provideMerge(watchNode),
-      Layer.provideMerge(edge),
-      Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
-      Layer.provideMerge(stores),
-      Layer.provideMerge(ground)
-    )
-  }))
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const watch = yield* observe
+      const leaving = new Leaving()
+      const keys = busKeys(settings.encryptionKeys.map(({ key }) => Redacted.value(key)))
+      const ground = busOf(settings, keys).pipe(
+        Layer.provideMerge(
+          Layer.mergeAll(
+            Envelope.layer(settings.encryptionKeys),
+            Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
+            Schemas.layer,
+            Models.layer({
+              env: process.env,
+              scripted: settings.scriptedModels,
+              ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile })
+            }),
+            layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
+          )
+        ),
+        Layer.provideMerge(Database.layer({ url: settings.databaseUrl }))
+      )
+      const hooks = Hooks.layer({ publicUrl: settings.publicUrl }).pipe(
+        Layer.provideMerge(Reviewers.layer),
+        Layer.provide(Connections.layer),
+        Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
+      )
+      const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
+      const stores = Layer.mergeAll(
+        Connections.layer,
+        Directory.layer,
+        hooks,
+        keysPostgres,
+        layerPostgres(),
+        layerTidy,
+        Quotas.layer(settings.quotasFile),
+        Roles.layer,
+        Spending.layer,
+        ThreadReads.layer,
+        toolsets
+      )
+      const edge = Layer.mergeAll(
+        Cursors.layer(cursorSecret(settings)),
+        Idempotency.layer,
+        RateLimit.layer({
+          credential: settings.rateLimit,
+          burst: settings.rateBurst,
+          workspace: settings.workspaceRateLimit
+        }),
+        readiness(leaving),
+        Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
+      ).pipe(Layer.provideMerge(Credentials.layer))
+      const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
+      const listener = listen(settings.metrics === "api" ? Routes : RoutesWithoutMetrics, {
+        host: settings.host,
+        port: settings.port,
+        drainSeconds: settings.drainSeconds,
+        observe: watch
+      })
+      return farewell(leaving, settings.drainSeconds).pipe(
+        Layer.provideMerge(listener),
+        Layer.provideMerge(scraped),
+        Layer.provideMerge(watchNode),
+        Layer.provideMerge(edge),
+        Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
+        Layer.provideMerge(stores),
+        Layer.provideMerge(ground)
+      )
+    })
+  )

@@ -4,11 +4,14 @@
  */
 import { Effect, Exit } from "effect"
 
-export const isDone = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Success<A, E> => Exit.isExit(effect) && Exit.isSuccess(effect)
+export const isDone = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Success<A, E> =>
+  Exit.isExit(effect) && Exit.isSuccess(effect)
 
 /** As `Effect.flatMap`. */
-export const goOn = <A, E, B, E2, R = never>(effect: Effect.Effect<A, E>, step: (value: A) => Effect.Effect<B, E2, R>): Effect.Effect<B, E | E2, R> =>
-  isDone(effect) ? step(effect.value) : Effect.flatMap(effect, step)
+export const goOn = <A, E, B, E2, R = never>(
+  effect: Effect.Effect<A, E>,
+  step: (value: A) => Effect.Effect<B, E2, R>
+): Effect.Effect<B, E | E2, R> => (isDone(effect) ? step(effect.value) : Effect.flatMap(effect, step))
 
 /** As `Effect.mapError`. */
 export const failing = <A, E, E2>(effect: Effect.Effect<A, E>, as: (error: E) => E2): Effect.Effect<A, E2> =>

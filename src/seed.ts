@@ -11,16 +11,19 @@ let time = ""
 
 const pairs = Array.from({ length: 1024 }, (_, i) => alphabet[i >> 5]! + alphabet[i & 31]!)
 /** Four characters from 20 bits. */
-const four = (bits: number) => pairs[bits >>> 10 & 1023]! + pairs[bits & 1023]!
+const four = (bits: number) => pairs[(bits >>> 10) & 1023]! + pairs[bits & 1023]!
 
-/** 26 characters: the body of a fresh id. Ids made later by this process sort later. Of that shard (src/journal/shard.ts) if one is given. */
+/**
+ * 26 characters: the body of a fresh id. Ids made later by this process sort later. Of that shard
+ * (src/journal/shard.ts) if one is given.
+ */
 export const freshBody = (shard?: number) => {
   if (used === pool.length) {
     randomFillSync(pool)
     used = 0
   }
   const random = pool[used]!
-  const more = shard === undefined ? pool[used + 1]! : pool[used + 1]! & 0xfff000ff | shard << 8
+  const more = shard === undefined ? pool[used + 1]! : (pool[used + 1]! & 0xfff000ff) | (shard << 8)
   used += 2
   const now = Date.now()
   // More than 4,096 in one millisecond: borrow from the next, as RFC 9562 allows.
@@ -31,7 +34,14 @@ export const freshBody = (shard?: number) => {
     time = pairs[Math.floor(high / 2 ** 20)]! + four(high) + four(last)
   } else count++
   // Version 7, the count, the variant, 47 random bits, 15 zeros.
-  return time + four(0x70008 | count << 4 | random & 3) + four(random >>> 2) + four(more) + alphabet[more >>> 27]! + "000"
+  return (
+    time +
+    four(0x70008 | (count << 4) | (random & 3)) +
+    four(random >>> 2) +
+    four(more) +
+    alphabet[more >>> 27]! +
+    "000"
+  )
 }
 
 export const freshId = (noun: Noun, shard?: number) => prefixes[noun] + freshBody(shard)

@@ -13,7 +13,12 @@ import { decodeModelsFile } from "../src/models/modelsFile.ts"
 import { parseScript } from "../src/models/script.ts"
 
 const root = resolve(import.meta.dirname, "..")
-const files = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
+const files = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`)
+]
 const textOf = (file: string) => readFileSync(join(root, file), "utf8")
 const readme = textOf("README.md")
 const architecture = textOf("docs/architecture.md")
@@ -26,36 +31,63 @@ const section = (text: string, heading: string) =>
   text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? assert.fail(`there is no section ${heading}`)
 /** The cells of a table's rows, without its head. */
 const rows = (text: string) =>
-  text.split("\n").filter((line) => line.startsWith("| ")).slice(1).map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(1)
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim())
+    )
 const bare = (cell: string | undefined) => (cell ?? "").replaceAll("`", "")
 
 const sorted = (texts: Iterable<string>) => [...texts].sort()
 
 describe("the README", () => {
   it("names every variable, and no other", () => {
-    assert.deepStrictEqual(sorted(rows(between(readme, "variables")).map(([name]) => bare(name))), sorted(variableNames))
+    assert.deepStrictEqual(
+      sorted(rows(between(readme, "variables")).map(([name]) => bare(name))),
+      sorted(variableNames)
+    )
   })
 
   it("names every endpoint with its scope, and no other", () => {
     const { paths } = OpenApi.fromApi(Api)
     const served = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => `${method.toUpperCase()} ${path} ${"x-required-scope" in operation ? operation["x-required-scope"] : ""}`))
-    const told = rows(section(readme, "The API at a glance")).map(([method, path, scope]) => `${method} ${bare(path)} ${scope}`)
+      Object.entries(methods).map(
+        ([method, operation]) =>
+          `${method.toUpperCase()} ${path} ${"x-required-scope" in operation ? operation["x-required-scope"] : ""}`
+      )
+    )
+    const told = rows(section(readme, "The API at a glance")).map(
+      ([method, path, scope]) => `${method} ${bare(path)} ${scope}`
+    )
     assert.deepStrictEqual(sorted(told), sorted(served))
   })
 
   it("shows steps that the scripted model understands, and leaves none out", () => {
     const steps = rows(section(readme, "The scripted model")).map(([step]) => bare(step))
-    for (const step of steps) assert.deepStrictEqual(parseScript(step).rounds.flatMap(({ failures }) => failures.filter(({ text }) => text !== "TEXT")), [], step)
+    for (const step of steps)
+      assert.deepStrictEqual(
+        parseScript(step).rounds.flatMap(({ failures }) => failures.filter(({ text }) => text !== "TEXT")),
+        [],
+        step
+      )
     const known = readFileSync(join(root, "src/models/script.ts"), "utf8").match(/step === "(\/\w+)"/g) ?? []
     assert.deepStrictEqual(
-      sorted(new Set(steps.map((step) => /^\/\w+/.exec(step)?.[0] ?? ""))), sorted(new Set(known.map((text) => /\/\w+/.exec(text)?.[0] ?? "")))
+      sorted(new Set(steps.map((step) => /^\/\w+/.exec(step)?.[0] ?? ""))),
+      sorted(new Set(known.map((text) => /\/\w+/.exec(text)?.[0] ?? "")))
     )
   })
 
   it("names the providers' keys and addresses", () => {
     const told = rows(section(readme, "Real models")).map((row) => row.map(bare))
-    assert.deepStrictEqual(told, knownProviders.map(({ apiKeyEnv, baseUrlEnv, kind }) => [`${kind}/…`, apiKeyEnv, baseUrlEnv]))
+    assert.deepStrictEqual(
+      told,
+      knownProviders.map(({ apiKeyEnv, baseUrlEnv, kind }) => [`${kind}/…`, apiKeyEnv, baseUrlEnv])
+    )
   })
 
   it("shows a file of models that is taken", async () => {
@@ -65,8 +97,13 @@ describe("the README", () => {
 
   it("names scripts that exist", () => {
     const { scripts } = JSON.parse(textOf("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
-    const named = files.flatMap((file) => [...textOf(file).matchAll(/npm (?:run ([\w:]+)|(start|test)\b)/g)].map(([, run, script]) => run ?? script ?? ""))
-    assert.deepStrictEqual(named.filter((name) => !(name in scripts)), [])
+    const named = files.flatMap((file) =>
+      [...textOf(file).matchAll(/npm (?:run ([\w:]+)|(start|test)\b)/g)].map(([, run, script]) => run ?? script ?? "")
+    )
+    assert.deepStrictEqual(
+      named.filter((name) => !(name in scripts)),
+      []
+    )
   })
 })
 
@@ -78,13 +115,24 @@ describe("the architecture", () => {
     const all = nodes(machine.root)
     return {
       states: sorted(all.filter((node) => node.path.length > 0).map((node) => node.key)),
-      edges: sorted(new Set(all.flatMap((node) =>
-        [...[...node.transitions.values()].flat(), ...node.always ?? []].flatMap(({ target }) => (target ?? []).map((to) => `${node.key} --> ${to.key}`)))))
+      edges: sorted(
+        new Set(
+          all.flatMap((node) =>
+            [...[...node.transitions.values()].flat(), ...(node.always ?? [])].flatMap(({ target }) =>
+              (target ?? []).map((to) => `${node.key} --> ${to.key}`)
+            )
+          )
+        )
+      )
     }
   }
 
-  it.each([["thread", thread], ["identity", identity]] as const)("draws the chart of the %s as it runs", (name, machine) => {
-    const [, diagram = ""] = new RegExp(`<!-- chart: ${name} -->\\s*\`\`\`mermaid\n(.*?)\`\`\``, "s").exec(architecture) ?? []
+  it.each([
+    ["thread", thread],
+    ["identity", identity]
+  ] as const)("draws the chart of the %s as it runs", (name, machine) => {
+    const [, diagram = ""] =
+      new RegExp(`<!-- chart: ${name} -->\\s*\`\`\`mermaid\n(.*?)\`\`\``, "s").exec(architecture) ?? []
     const drawn = [...diagram.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from = "", to = ""]) => [from, to] as const)
     const { edges, states } = edgesOf(machine)
     assert.deepStrictEqual(sorted(new Set(drawn.flat())), states)
@@ -93,18 +141,26 @@ describe("the architecture", () => {
 
   it("names every table, and no other", () => {
     const folder = join(root, "src/store/migrations")
-    const made = readdirSync(folder).flatMap((name) => [...readFileSync(join(folder, name), "utf8").matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, table = ""]) => table))
+    const made = readdirSync(folder).flatMap((name) =>
+      [...readFileSync(join(folder, name), "utf8").matchAll(/create table (?:if not exists )?(\w+)/g)].map(
+        ([, table = ""]) => table
+      )
+    )
     assert.deepStrictEqual(sorted(rows(between(architecture, "tables")).map(([name]) => bare(name))), sorted(made))
   })
 })
 
 describe("the way back", () => {
   it("to a version before migration 5 names every migration since, and each is explained", () => {
-    const since = readdirSync(join(root, "src/store/migrations")).flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? []).filter((name) => name >= "005")
+    const since = readdirSync(join(root, "src/store/migrations"))
+      .flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? [])
+      .filter((name) => name >= "005")
     const told = textOf("docs/operations.md")
     const [, forgotten = ""] = /delete from kysely_migration\s+where name in \((.*?)\)/s.exec(told) ?? []
     assert.deepStrictEqual(sorted([...forgotten.matchAll(/'(\w+)'/g)].map(([, name = ""]) => name)), sorted(since))
-    const explained = rows(section(told, "Draining, restarts, upgrades")).flatMap(([names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name))
+    const explained = rows(section(told, "Draining, restarts, upgrades")).flatMap(([names = ""]) =>
+      [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)
+    )
     assert.deepStrictEqual(sorted(explained), sorted(since))
   })
 })
@@ -128,12 +184,22 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/architecture.md", "up to 64 in their order", "actors/deliveries.ts", "rows: 64"],
   ["docs/architecture.md", "16384 + step", "src/domain/turnNumbers.ts", "half = 16_384"],
   ["docs/architecture.md", "More than 128 calls", "src/domain/turnNumbers.ts", "mostCalls = 128"],
-  ["docs/decisions.md", "about 14,900 events (2,500", "test/machines/judging.test.ts", "[[true, 2_502], [false, 14_966]]"],
+  [
+    "docs/decisions.md",
+    "about 14,900 events (2,500",
+    "test/machines/judging.test.ts",
+    "[true, 2_502], [false, 14_966]"
+  ],
   ["docs/architecture.md", "tried three times a target", "machines/thread/turn.ts", "attempts = 3"],
   ["docs/architecture.md", "about 0.5 s and 1 s", "machines/thread/turn.ts", "firstPauseMs = 500"],
   ["docs/architecture.md", "up to 60 s", "machines/thread/turn.ts", "60_000"],
   ["docs/architecture.md", "Past 0.8 of the TTL", "src/journal/leaseKeeper.ts", "0.8 * ttl"],
-  ["docs/architecture.md", "every second or a fifth of the TTL", "src/journal/leaseKeeper.ts", "Math.min(1_000, ttl / 5)"],
+  [
+    "docs/architecture.md",
+    "every second or a fifth of the TTL",
+    "src/journal/leaseKeeper.ts",
+    "Math.min(1_000, ttl / 5)"
+  ],
   ["docs/architecture.md", "the TTL is 5 s", "src/config.ts", '"TROUPE_LEASE_TTL_MS", whole(500, 600_000, 5_000'],
   ["docs/architecture.md", "Statements end after 5 s", "src/store/Database.ts", "statement_timeout: 5_000"],
   ["docs/architecture.md", "waits for a lock after 2 s", "src/store/Database.ts", "lock_timeout: 2_000"],
@@ -144,7 +210,12 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/decisions.md", "swept after 25", "src/store/tidy.ts", "interval '25 hours'"],
   ["docs/decisions.md", "at most five seconds old", "src/store/Spending.ts", "freshMs = 5000"],
   ["README.md", "at most 20 a second", "src/telemetry/requests.ts", "perSecond = 20"],
-  ["docs/decisions.md", "three for prepared reads, three for the rest", "src/store/Database.ts", "options.connections ?? 6"],
+  [
+    "docs/decisions.md",
+    "three for prepared reads, three for the rest",
+    "src/store/Database.ts",
+    "options.connections ?? 6"
+  ],
   ["docs/decisions.md", "wait 20 s at most", "src/store/Database.ts", "longPatienceMs = 20_000"],
   ["docs/decisions.md", "more than 512 MiB", "src/journal/loads.ts", "most: 512 * MiB"],
   ["docs/operations.md", "conversations of threads, 32 MiB", "actors/layer.ts", "promptBytes = 32 * 1024 * 1024"],
@@ -152,21 +223,61 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
   ["docs/operations.md", "two for whole logs, three for all else", "src/store/Database.ts", "options.logs ?? 2"],
   ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
-  ["docs/architecture.md", "at most 512 hosts and 1,024 connections, 512 with one host", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512"],
+  [
+    "docs/architecture.md",
+    "at most 512 hosts and 1,024 connections, 512 with one host",
+    "src/outbound/pools.ts",
+    "origins: 512, connections: 1_024, connectionsPerOrigin: 512"
+  ],
   ["docs/architecture.md", "nobody uses are closed after 10 s", "src/outbound/pools.ts", "keepAliveMs: 10_000"],
-  ["docs/operations.md", "| connections | 10,000 |", "http/Peers.ts", "connections: 10_000, answerMs: 120_000, idleMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024"],
-  ["docs/operations.md", "128 at once, 16 MiB together", "http/Room.ts", "answerBytes: 48 * MiB, answersPerKey: 128, bodyBytes: 48 * MiB, bodiesPerKey: 64, shareBytes: 16 * MiB"],
+  [
+    "docs/operations.md",
+    "| connections | 10,000 |",
+    "http/Peers.ts",
+    "connections: 10_000, answerMs: 120_000, idleMs: 30_000, silenceMs: 10_000, windowMs: 10_000, windowBytes: 5 * 1024"
+  ],
+  [
+    "docs/operations.md",
+    "128 at once, 16 MiB together",
+    "http/Room.ts",
+    "answerBytes: 48 * MiB, answersPerKey: 128, bodyBytes: 48 * MiB, bodiesPerKey: 64, shareBytes: 16 * MiB"
+  ],
   ["docs/operations.md", "256 KiB a connection", "http/Peer.ts", "heldBytes = 256 * 1024"],
-  ["docs/operations.md", "what waits for all watchers of streams | 64 MiB", "http/streams/Streams.ts", "waitingBytes: 64 * 1024 * 1024"],
+  [
+    "docs/operations.md",
+    "what waits for all watchers of streams | 64 MiB",
+    "http/streams/Streams.ts",
+    "waitingBytes: 64 * 1024 * 1024"
+  ],
   ["docs/operations.md", "commands in a mailbox, by thread | 256", "actors/Host.ts", "mailboxCapacity = 256"],
   ["docs/operations.md", "actors of a kind in memory, by node | 10,000", "actors/layer.ts", "mostActors = 10_000"],
-  ["docs/operations.md", "hosts (scheme, host and port) with connections | 512", "src/outbound/pools.ts", "origins: 512, connections: 1_024, connectionsPerOrigin: 512, workspaces: 256"],
+  [
+    "docs/operations.md",
+    "hosts (scheme, host and port) with connections | 512",
+    "src/outbound/pools.ts",
+    "origins: 512, connections: 1_024, connectionsPerOrigin: 512, workspaces: 256"
+  ],
   ["docs/operations.md", "sessions with MCP servers | 256", "src/tools/mcp/Sessions.ts", "Sessions.layerOf(256)"],
   ["docs/operations.md", "looks at | 5,000", "src/store/hookDecisions.ts", "looked = 5_000"],
-  ["docs/operations.md", "200 ms of processor time, 1 s by the clock", "src/tools/SchemaThreads.ts", "checkMs: 200, wallMs: 1_000, lineMs: 10_000, budget: { ms: 200, windowMs: 5_000 }"],
+  [
+    "docs/operations.md",
+    "200 ms of processor time, 1 s by the clock",
+    "src/tools/SchemaThreads.ts",
+    "checkMs: 200, wallMs: 1_000, lineMs: 10_000, budget: { ms: 200, windowMs: 5_000 }"
+  ],
   ["docs/operations.md", "calls of one response | 10 s together", "actors/thread/toolbox.ts", "patienceMs = 10_000"],
-  ["docs/operations.md", "states of all patterns of a schema | 10,000", "src/tools/jsonSchema.ts", "mostStates = 10_000"],
-  ["docs/operations.md", "`threads` | 10,000,000", "src/domain/quota.ts", "stored_bytes: 10 * GiB, threads: 10_000_000"],
+  [
+    "docs/operations.md",
+    "states of all patterns of a schema | 10,000",
+    "src/tools/jsonSchema.ts",
+    "mostStates = 10_000"
+  ],
+  [
+    "docs/operations.md",
+    "`threads` | 10,000,000",
+    "src/domain/quota.ts",
+    "stored_bytes: 10 * GiB, threads: 10_000_000"
+  ],
   ["docs/operations.md", "A message is taken for 30 s", "src/bus/signature.ts", "windowMs = 30_000"],
   ["README.md", "PostgreSQL 15 or later", "src/cli/doctor.ts", ">= 15"],
   ["README.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"]
@@ -178,7 +289,7 @@ const onOneLine = (text: string) => text.replaceAll(/\s*\n\s*/g, " ")
 describe("the documents", () => {
   it.each(figures)("%s says %j, as %s does", (document, says, source, as) => {
     assert.include(onOneLine(textOf(document)), says)
-    assert.include(textOf(source), as, "the document must change with it")
+    assert.include(onOneLine(textOf(source)), as, "the document must change with it")
   })
 
   it.each(files)("%s links to what exists", (file) => {
@@ -189,7 +300,11 @@ describe("the documents", () => {
       if (!existsSync(whole)) return [target]
       if (anchor === undefined) return []
       const headings = [...readFileSync(whole, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
-        title.toLowerCase().replace(/[^\w\s-]/g, "").replaceAll(" ", "-"))
+        title
+          .toLowerCase()
+          .replace(/[^\w\s-]/g, "")
+          .replaceAll(" ", "-")
+      )
       return headings.includes(anchor) ? [] : [target]
     })
     assert.deepStrictEqual(broken, [])
@@ -197,14 +312,19 @@ describe("the documents", () => {
 
   /** A file beside another one of the same line or row may be named without its folder. */
   it.each(files)("%s names files that exist", (file) => {
-    const missing = textOf(file).split("\n").flatMap((line) => {
-      const named = [...line.matchAll(/`((?:[\w.@-]+\/)*[\w.-]+\.(?:ts|yml|md|json))`/g)].map(([, path = ""]) => path)
-      const folders = ["", ...named.map(dirname)]
-      return named.filter((path) => !folders.some((folder) => existsSync(join(root, folder, path))))
-    })
+    const missing = textOf(file)
+      .split("\n")
+      .flatMap((line) => {
+        const named = [...line.matchAll(/`((?:[\w.@-]+\/)*[\w.-]+\.(?:ts|yml|md|json))`/g)].map(([, path = ""]) => path)
+        const folders = ["", ...named.map(dirname)]
+        return named.filter((path) => !folders.some((folder) => existsSync(join(root, folder, path))))
+      })
     assert.deepStrictEqual(missing, [])
     const rooms = [...textOf(file).matchAll(/^([\w-]+\/) {2,}/gm)].map(([, room = ""]) => room)
-    assert.deepStrictEqual(rooms.filter((room) => !existsSync(join(root, room))), [])
+    assert.deepStrictEqual(
+      rooms.filter((room) => !existsSync(join(root, room))),
+      []
+    )
   })
 
   it.each(files)("%s names nothing of the machine it was written on", (file) => {

@@ -10,7 +10,8 @@
  * I6. Inputs of mode queue are admitted in the order in which they were accepted.
  * I7. A response replies to the newest message that it could have seen.
  * I8. An input opens the turn of its own body, or joins the turn that it was sent to; no other.
- * I9. A hook judges an open call that waits for nobody; an ask is followed by its wait. What it was asked is decided once.
+ * I9. A hook judges an open call that waits for nobody; an ask is followed by its wait. What it was asked is decided
+ *     once.
  */
 export interface Recorded {
   readonly pos: number
@@ -81,14 +82,17 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
         calls.set(call, "open")
         break
       case "hook_decision":
-        if (event["toolCallId"] !== undefined && calls.get(call) !== "open") say(`I9: a decision about ${call}, which is ${calls.get(call)}`)
+        if (event["toolCallId"] !== undefined && calls.get(call) !== "open")
+          say(`I9: a decision about ${call}, which is ${calls.get(call)}`)
         if (waitsFor(call)) say(`I9: a decision about ${call}, which waits`)
         if (decided.has(deliveryOf(event))) say(`I9: two decisions of ${deliveryOf(event)}`)
         decided.add(deliveryOf(event))
-        if (event["waitId"] !== undefined && facts[i + 1]?.event["waitId"] !== wait) say(`I9: an ask without its wait ${wait}`)
+        if (event["waitId"] !== undefined && facts[i + 1]?.event["waitId"] !== wait)
+          say(`I9: an ask without its wait ${wait}`)
         break
       case "wait_created":
-        if (event["toolCallId"] !== undefined && calls.get(call) !== "open") say(`I4: a wait for ${call}, which is ${calls.get(call)}`)
+        if (event["toolCallId"] !== undefined && calls.get(call) !== "open")
+          say(`I4: a wait for ${call}, which is ${calls.get(call)}`)
         if (waitsFor(call)) say(`I4: two waits for ${call}`)
         if (asked.has(wait)) say(`I4: two waits ${wait}`)
         waits.set(wait, call)
@@ -99,7 +103,8 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
         waits.delete(wait)
         break
       case "tool_result":
-        if (calls.get(call) !== "open" || waitsFor(call)) say(`I4: a result for ${call}, which is ${waitsFor(call) ? "waiting" : calls.get(call)}`)
+        if (calls.get(call) !== "open" || waitsFor(call))
+          say(`I4: a result for ${call}, which is ${waitsFor(call) ? "waiting" : calls.get(call)}`)
         calls.set(call, "done")
     }
   }
@@ -131,7 +136,8 @@ export const violations = (log: ReadonlyArray<Recorded>): ReadonlyArray<string> 
   for (const [i, { facts, turn }] of runs.entries()) {
     if (seen.has(turn)) broken.push(`I2: turn ${turn} goes on after another began`)
     seen.add(turn)
-    if (i < runs.length - 1 && !facts.some(isTerminal)) broken.push(`I2: turn ${turn} has not ended when the next begins`)
+    if (i < runs.length - 1 && !facts.some(isTerminal))
+      broken.push(`I2: turn ${turn} has not ended when the next begins`)
     broken.push(...ofOneTurn(turn, facts))
   }
   return broken
@@ -161,16 +167,22 @@ export interface Ledger {
 }
 
 /** I5, I6 and I8: what clients were told, held against the journal and the queue. */
-export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, joins, pending, removed, unordered }: Ledger): ReadonlyArray<string> => {
+export const unaccounted = (
+  log: ReadonlyArray<Recorded>,
+  { accepted, joins, pending, removed, unordered }: Ledger
+): ReadonlyArray<string> => {
   const broken: Array<string> = []
   const admissions = log.filter(({ type }) => type === "user_message").map(({ event }) => String(event["inputId"]))
   const admitted = new Set(admissions)
   for (const { inputId } of accepted) {
-    const places = [admitted.has(inputId), pending.includes(inputId), removed.has(inputId)].filter((here) => here).length
+    const places = [admitted.has(inputId), pending.includes(inputId), removed.has(inputId)].filter(
+      (here) => here
+    ).length
     if (places !== 1) broken.push(`I5: ${inputId} stands in ${places} places`)
   }
   const known = new Set(accepted.map(({ inputId }) => inputId))
-  for (const inputId of [...admissions, ...pending]) if (!known.has(inputId)) broken.push(`I5: ${inputId} was never accepted`)
+  for (const inputId of [...admissions, ...pending])
+    if (!known.has(inputId)) broken.push(`I5: ${inputId} was never accepted`)
 
   for (const { event, turn, type } of log) {
     const inputId = String(event["inputId"])
@@ -179,12 +191,15 @@ export const unaccounted = (log: ReadonlyArray<Recorded>, { accepted, joins, pen
     }
   }
 
-  const queued = accepted.filter(({ inputId, mode }) => mode === "queue" && !unordered.has(inputId)).map(({ inputId }) => inputId)
+  const queued = accepted
+    .filter(({ inputId, mode }) => mode === "queue" && !unordered.has(inputId))
+    .map(({ inputId }) => inputId)
   const inOrder = queued.filter((inputId) => admitted.has(inputId))
   const asAdmitted = admissions.filter((inputId) => inOrder.includes(inputId))
   if (inOrder.join() !== asAdmitted.join()) broken.push(`I6: accepted ${inOrder.join()}, admitted ${asAdmitted.join()}`)
   const waiting = pending.filter((inputId) => queued.includes(inputId))
   const lastAdmitted = Math.max(-1, ...asAdmitted.map((inputId) => queued.indexOf(inputId)))
-  if (waiting.some((inputId) => queued.indexOf(inputId) < lastAdmitted)) broken.push("I6: an older input waits behind an admitted one")
+  if (waiting.some((inputId) => queued.indexOf(inputId) < lastAdmitted))
+    broken.push("I6: an older input waits behind an admitted one")
   return broken
 }

@@ -10,10 +10,15 @@ interface Told {
 }
 
 const short: Readonly<Record<string, string>> = {
-  user_message: "user", assistant_message: "assistant", tool_intent: "intent", tool_result: "result", hook_decision: "hook"
+  user_message: "user",
+  assistant_message: "assistant",
+  tool_intent: "intent",
+  tool_result: "result",
+  hook_decision: "hook"
 }
 
-const firstLine = ({ event }: Told) => /"text":"(?<line>.*?)(?:\\n|")/.exec(JSON.stringify(event["content"]))?.groups?.["line"] ?? "?"
+const firstLine = ({ event }: Told) =>
+  /"text":"(?<line>.*?)(?:\\n|")/.exec(JSON.stringify(event["content"]))?.groups?.["line"] ?? "?"
 
 interface Outcomes {
   readonly failureCode?: string
@@ -23,19 +28,21 @@ interface Outcomes {
 
 const howItWent = ({ event }: Told) => {
   const { failureCode, hook, waitResult }: Outcomes = event
-  return hook === undefined ? waitResult?.outcome ?? failureCode : `${hook.index} ${hook.decision}`
+  return hook === undefined ? (waitResult?.outcome ?? failureCode) : `${hook.index} ${hook.decision}`
 }
 
 export const logText = (log: ReadonlyArray<Told>): string => {
   const names = new Map<string, string>()
-  return log.map((told) => {
-    const joins = names.get(told.turn)
-    if (told.type === "user_message") {
-      const name = firstLine(told)
-      if (joins !== undefined) return `user(${name}, in ${joins})`
-      names.set(told.turn, name)
-    }
-    const more = howItWent(told)
-    return `${short[told.type] ?? told.type}(${names.get(told.turn)}${more === undefined ? "" : `: ${more}`})`
-  }).join(" ")
+  return log
+    .map((told) => {
+      const joins = names.get(told.turn)
+      if (told.type === "user_message") {
+        const name = firstLine(told)
+        if (joins !== undefined) return `user(${name}, in ${joins})`
+        names.set(told.turn, name)
+      }
+      const more = howItWent(told)
+      return `${short[told.type] ?? told.type}(${names.get(told.turn)}${more === undefined ? "" : `: ${more}`})`
+    })
+    .join(" ")
 }

@@ -12,13 +12,22 @@ import type { Kind } from "../Kind.ts"
 export type Request = Omit<Command, "at">
 
 const row = ({ at, by, type }: Fact): FactRow => ({
-  type, turn: null, n: 0, public: false, event: JSON.stringify({ by }), detail: null, once: null, at
+  type,
+  turn: null,
+  n: 0,
+  public: false,
+  event: JSON.stringify({ by }),
+  detail: null,
+  once: null,
+  at
 })
 
 export const stateOf = ({ context: { disabled } }: Snapshot): IdentityState =>
   disabled === null ? { disabled: false } : { disabled: true, ...disabled }
 
-const decode = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Literals(["disable", "enable"]), by: Principal }))
+const decode = Schema.decodeUnknownOption(
+  Schema.Struct({ type: Schema.Literals(["disable", "enable"]), by: Principal })
+)
 
 export const identityKind: Kind<Snapshot, Request, Command, never> = {
   name: "identity",
@@ -33,7 +42,8 @@ export const identityKind: Kind<Snapshot, Request, Command, never> = {
   decide: ({ snapshot }, command) => {
     const { facts, next } = decide(snapshot, command)
     return {
-      next, jobs: [],
+      next,
+      jobs: [],
       ...(facts.length === 0 ? {} : { written: { facts: facts.map(row) } }),
       answer: { status: 200, body: JSON.stringify(stateOf(next)) }
     }

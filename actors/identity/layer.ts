@@ -1,4 +1,6 @@
-/** `Identities`: the identity kind in its registry. An identity that nobody has named yet is born by the first command. */
+/**
+ * `Identities`: the identity kind in its registry. An identity that nobody has named yet is born by the first command.
+ */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../src/domain/principal.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
@@ -9,25 +11,30 @@ import { identityKind, type Request } from "./kind.ts"
 /** The identities that live on this node, for sweep and drain. */
 export class IdentityRegistry extends Context.Service<IdentityRegistry, Wakeable>()("troupe/IdentityRegistry") {}
 
-export const layer = (options: RegistryOptions) => Layer.effectContext(Effect.gen(function*() {
-  const registry = yield* makeRegistry(identityKind, options)
+export const layer = (options: RegistryOptions) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const registry = yield* makeRegistry(identityKind, options)
 
-  const tell = Effect.fnUntraced(function*(workspace: string, identity: string, request: Request) {
-    const ref = { workspace, kind: "identity" as const, id: identityActorId(workspace, identity) }
-    const birth = { parent: null, attributes: JSON.stringify({ identity }) }
-    const answer = yield* registry.deliver(ref, { request }).pipe(
-      Effect.catchIf(isUnknown, () => registry.create(ref, birth, { request })),
-      // Born by another node at the same moment: it is there now.
-      Effect.catchTag("Unreachable", () => registry.deliver(ref, { request })),
-      Effect.mapError((cause) => new IdentityUnavailable({ cause }))
-    )
-    // The text is the kind's own answer.
-    return JSON.parse(answer.body) as IdentityState
-  })
+      const tell = Effect.fnUntraced(function* (workspace: string, identity: string, request: Request) {
+        const ref = { workspace, kind: "identity" as const, id: identityActorId(workspace, identity) }
+        const birth = { parent: null, attributes: JSON.stringify({ identity }) }
+        const answer = yield* registry.deliver(ref, { request }).pipe(
+          Effect.catchIf(isUnknown, () => registry.create(ref, birth, { request })),
+          // Born by another node at the same moment: it is there now.
+          Effect.catchTag("Unreachable", () => registry.deliver(ref, { request })),
+          Effect.mapError((cause) => new IdentityUnavailable({ cause }))
+        )
+        // The text is the kind's own answer.
+        return JSON.parse(answer.body) as IdentityState
+      })
 
-  const identities = Identities.of({
-    disable: (workspace: string, identity: string, by: Principal) => tell(workspace, identity, { type: "disable", by }),
-    enable: (workspace: string, identity: string, by: Principal) => tell(workspace, identity, { type: "enable", by })
-  })
-  return Context.make(Identities, identities).pipe(Context.add(IdentityRegistry, registry.wakeable))
-}))
+      const identities = Identities.of({
+        disable: (workspace: string, identity: string, by: Principal) =>
+          tell(workspace, identity, { type: "disable", by }),
+        enable: (workspace: string, identity: string, by: Principal) =>
+          tell(workspace, identity, { type: "enable", by })
+      })
+      return Context.make(Identities, identities).pipe(Context.add(IdentityRegistry, registry.wakeable))
+    })
+  )

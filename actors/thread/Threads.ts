@@ -40,35 +40,64 @@ export interface NewInput {
   readonly origin?: Origin
 }
 
-export class Threads extends Context.Service<Threads, {
-  /**
-   * The seq of the thread's last event, if it lives on this node and nobody else can have written since:
-   * lets a reader who has seen that much be told so without a statement. Undefined is no answer.
-   */
-  readonly lastSeq: (workspace: string, threadId: string) => number | undefined
-  /**
-   * All events after `afterSeq` as JSON texts, at most `limit`, from memory, with those that are being
-   * written at this moment. Undefined is no answer: read the log.
-   */
-  readonly recent: (workspace: string, threadId: string, afterSeq: number, limit: number) => Effect.Effect<ReadonlyArray<string> | undefined>
-  /** What a running thread stands in line for, if anything; `owner` is the incarnation that has it by its row. */
-  readonly waitingFor: (workspace: string, threadId: string, owner: string | undefined) => Effect.Effect<WaitingFor | undefined>
-  /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
-  readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
-  /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
-  readonly submit: (asked: Asked, threadId: string, input: NewInput) => Effect.Effect<Answer, ActorError>
-  /** 201, as submit: a new input with the content of the last failed or cancelled turn's first message. */
-  readonly retry: (asked: Asked, threadId: string) => Effect.Effect<Answer, ActorError>
-  /** 200 with the Queued message. */
-  readonly edit: (asked: Asked, threadId: string, inputId: string, content: MessageContent) => Effect.Effect<Answer, ActorError>
-  /** 204, no body. */
-  readonly remove: (asked: Asked, threadId: string, inputId: string) => Effect.Effect<Answer, ActorError>
-  /** 200, as submit's answer. */
-  readonly promote: (
-    asked: Asked, threadId: string, inputId: string, to: { readonly mode: "steer" | "interrupt"; readonly expectedTurnId?: string }
-  ) => Effect.Effect<Answer, ActorError>
-  /** 200 with `{wait, seq}`: the wait as it was resolved, and the seq of the event that says so. */
-  readonly resolve: (asked: Asked, threadId: string, waitId: string, answer: WaitAnswer) => Effect.Effect<Answer, ActorError>
-  /** 200 with Thread detail. */
-  readonly cancel: (asked: Asked, threadId: string, options: { readonly turnId?: string; readonly clearQueue: boolean }) => Effect.Effect<Answer, ActorError>
-}>()("troupe/Threads") {}
+export class Threads extends Context.Service<
+  Threads,
+  {
+    /**
+     * The seq of the thread's last event, if it lives on this node and nobody else can have written since:
+     * lets a reader who has seen that much be told so without a statement. Undefined is no answer.
+     */
+    readonly lastSeq: (workspace: string, threadId: string) => number | undefined
+    /**
+     * All events after `afterSeq` as JSON texts, at most `limit`, from memory, with those that are being
+     * written at this moment. Undefined is no answer: read the log.
+     */
+    readonly recent: (
+      workspace: string,
+      threadId: string,
+      afterSeq: number,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<string> | undefined>
+    /** What a running thread stands in line for, if anything; `owner` is the incarnation that has it by its row. */
+    readonly waitingFor: (
+      workspace: string,
+      threadId: string,
+      owner: string | undefined
+    ) => Effect.Effect<WaitingFor | undefined>
+    /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
+    readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
+    /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
+    readonly submit: (asked: Asked, threadId: string, input: NewInput) => Effect.Effect<Answer, ActorError>
+    /** 201, as submit: a new input with the content of the last failed or cancelled turn's first message. */
+    readonly retry: (asked: Asked, threadId: string) => Effect.Effect<Answer, ActorError>
+    /** 200 with the Queued message. */
+    readonly edit: (
+      asked: Asked,
+      threadId: string,
+      inputId: string,
+      content: MessageContent
+    ) => Effect.Effect<Answer, ActorError>
+    /** 204, no body. */
+    readonly remove: (asked: Asked, threadId: string, inputId: string) => Effect.Effect<Answer, ActorError>
+    /** 200, as submit's answer. */
+    readonly promote: (
+      asked: Asked,
+      threadId: string,
+      inputId: string,
+      to: { readonly mode: "steer" | "interrupt"; readonly expectedTurnId?: string }
+    ) => Effect.Effect<Answer, ActorError>
+    /** 200 with `{wait, seq}`: the wait as it was resolved, and the seq of the event that says so. */
+    readonly resolve: (
+      asked: Asked,
+      threadId: string,
+      waitId: string,
+      answer: WaitAnswer
+    ) => Effect.Effect<Answer, ActorError>
+    /** 200 with Thread detail. */
+    readonly cancel: (
+      asked: Asked,
+      threadId: string,
+      options: { readonly turnId?: string; readonly clearQueue: boolean }
+    ) => Effect.Effect<Answer, ActorError>
+  }
+>()("troupe/Threads") {}

@@ -47,16 +47,24 @@ const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 const refuse = (code: Failure["code"], text: string): Admission => ({ refused: { code, text } })
 
 /** `catalogues`: those that a turn admitted now would use, from memory wherever possible. */
-export const makeAdmission = Effect.fn("makeAdmission")(function*(
-  catalogues: (workspace: string, toolsetIds: ReadonlyArray<string>) => Effect.Effect<NonNullable<Plan["catalogues"]>, Unreachable>
+export const makeAdmission = Effect.fn("makeAdmission")(function* (
+  catalogues: (
+    workspace: string,
+    toolsetIds: ReadonlyArray<string>
+  ) => Effect.Effect<NonNullable<Plan["catalogues"]>, Unreachable>
 ) {
   const directory = yield* Directory
   const models = yield* Models
 
-  const planned = (thread: ThreadSettings, input: Wanting, profile: ResolvedProfile): Effect.Effect<Admission, Unreachable> => {
+  const planned = (
+    thread: ThreadSettings,
+    input: Wanting,
+    profile: ResolvedProfile
+  ): Effect.Effect<Admission, Unreachable> => {
     const selectors = selectorsOf(profile, thread, input)
     const exact = targetsOf(models, selectors)
-    if (exact.length === 0) return Effect.succeed(refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`))
+    if (exact.length === 0)
+      return Effect.succeed(refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`))
     const { hooks, limits, profileId, toolsetIds, version } = profile
     const plan: Plan = {
       profileId,
@@ -67,16 +75,23 @@ export const makeAdmission = Effect.fn("makeAdmission")(function*(
       maxParallelTools: limits.maxParallelTools,
       ...(hooks.some(({ enabled }) => enabled) ? { hooked: true } : {})
     }
-    const opening = hooksAbout(hooks, { point: "before_turn_start", content: input.content, submitMode: input.mode }, thread)
+    const opening = hooksAbout(
+      hooks,
+      { point: "before_turn_start", content: input.content, submitMode: input.mode },
+      thread
+    )
     const admitted = (plan: Plan): Admission => ({ plan, ...(opening.length === 0 ? {} : { opening }) })
     return toolsetIds.length === 0
       ? Effect.succeed(admitted(plan))
-      : goOn(catalogues(thread.workspace, toolsetIds), (catalogues) => Effect.succeed(admitted({ ...plan, catalogues })))
+      : goOn(catalogues(thread.workspace, toolsetIds), (catalogues) =>
+          Effect.succeed(admitted({ ...plan, catalogues }))
+        )
   }
 
   const admissionOf: AdmissionOf = (thread, input) =>
     goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) => {
-      if (agent === undefined || agent.archived) return Effect.succeed(refuse("agent_archived", "The agent was archived."))
+      if (agent === undefined || agent.archived)
+        return Effect.succeed(refuse("agent_archived", "The agent was archived."))
       for (const identity of [thread.identity, agent.identity, input.principal.identity]) {
         if (identity !== undefined && directory.identityDisabled(thread.workspace, identity)) {
           return Effect.succeed(refuse("identity_disabled", "An identity that this input acts for is disabled."))
@@ -85,13 +100,18 @@ export const makeAdmission = Effect.fn("makeAdmission")(function*(
       return goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
         profile === undefined
           ? Effect.succeed(refuse("internal", "The profile version that the thread is pinned to does not exist."))
-          : planned(thread, input, profile))
+          : planned(thread, input, profile)
+      )
     })
 
   const selects: Selects = (thread, selector) =>
     goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) =>
-      agent === undefined ? Effect.succeed(false) : goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
-        Effect.succeed(profile !== undefined && isSelected(models, profile, selector))))
+      agent === undefined
+        ? Effect.succeed(false)
+        : goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
+            Effect.succeed(profile !== undefined && isSelected(models, profile, selector))
+          )
+    )
 
   return { admissionOf, selects }
 })

@@ -1,6 +1,13 @@
 /** What a thread answers its callers: the API's bodies, from the snapshot as it will be after the commit. */
 import type { ThreadStatus } from "../../src/domain/thread.ts"
-import { lastToOpen, type ThreadAttributes, type Spend, pendingState, queuedMessage, threadDetail } from "../../src/store/threadDetail.ts"
+import {
+  lastToOpen,
+  type ThreadAttributes,
+  type Spend,
+  pendingState,
+  queuedMessage,
+  threadDetail
+} from "../../src/store/threadDetail.ts"
 import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { readWait, waitBody } from "../../src/store/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -16,19 +23,35 @@ import { pendingWaits, waitChanges } from "./rows.ts"
 export const nothing: Answer = { status: 204, body: "" }
 
 /** Where an input stands after a step: in the log, or waiting. */
-export const submitted = (input: Input, before: Snapshot, next: Snapshot, facts: ReadonlyArray<Fact>): SubmittedMessage => {
+export const submitted = (
+  input: Input,
+  before: Snapshot,
+  next: Snapshot,
+  facts: ReadonlyArray<Fact>
+): SubmittedMessage => {
   const { inputId } = input
   const { pending, turn } = next.context
   const waiting = pending.find((other) => other.inputId === inputId)
-  if (waiting !== undefined) return { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }
+  if (waiting !== undefined)
+    return { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }
   const joined = before.context.turn?.inputs.find((other) => other.inputId === inputId)
   if (before.context.turn !== null && joined !== undefined) {
-    return { ...queuedMessage({ ...input, queuedAt: joined.queuedAt }, undefined), turnId: before.context.turn.turnId, state: "admitted", seq: joined.seq }
+    return {
+      ...queuedMessage({ ...input, queuedAt: joined.queuedAt }, undefined),
+      turnId: before.context.turn.turnId,
+      state: "admitted",
+      seq: joined.seq
+    }
   }
   const at = facts.findIndex((fact) => fact.type === "user_message" && fact.event.inputId === inputId)
   const fact = facts[at]
   const seq = before.context.seq + facts.slice(0, at + 1).filter(isPublic).length
-  return { ...queuedMessage(input, undefined), ...(fact === undefined ? {} : { turnId: fact.turnId }), state: "admitted", seq }
+  return {
+    ...queuedMessage(input, undefined),
+    ...(fact === undefined ? {} : { turnId: fact.turnId }),
+    state: "admitted",
+    seq
+  }
 }
 
 /** The wait as it is now that it is over, and the event that says so. */
@@ -46,27 +69,46 @@ const modelOf = ({ context: { carry, pending, turn } }: Snapshot, admissions: Re
 }
 
 /** `admissions`: how each input that waits would run. */
-export const detail = (being: Being<Snapshot>, next: Snapshot, at: number, spend: Spend, admissions: Readonly<Record<string, Admission>>) => {
+export const detail = (
+  being: Being<Snapshot>,
+  next: Snapshot,
+  at: number,
+  spend: Spend,
+  admissions: Readonly<Record<string, Admission>>
+) => {
   const { carry, pending, seq, turn } = next.context
   const status: ThreadStatus = statusOf(next)
-  return threadDetail({
-    workspaceId: being.ref.workspace,
-    threadId: being.ref.id,
-    agentId: being.parent ?? "",
-    createdAt: being.createdAt,
-    // The journal holds what `create` wrote.
-    attributes: JSON.parse(being.attributes) as ThreadAttributes,
-    head: { status, seq, updatedAt: at },
-    carry: { ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) },
-    pending,
-    waits: pendingWaits(turn)
-  }, spend, modelOf(next, admissions))
+  return threadDetail(
+    {
+      workspaceId: being.ref.workspace,
+      threadId: being.ref.id,
+      agentId: being.parent ?? "",
+      createdAt: being.createdAt,
+      // The journal holds what `create` wrote.
+      attributes: JSON.parse(being.attributes) as ThreadAttributes,
+      head: { status, seq, updatedAt: at },
+      carry: { ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) },
+      pending,
+      waits: pendingWaits(turn)
+    },
+    spend,
+    modelOf(next, admissions)
+  )
 }
 
 /** The thread after a cancel, with its attributes as they are now where the journal has told. */
 export const cancelled = (
-  being: Being<Snapshot>, next: Snapshot, updatedAt: number, spend: Spend, attributes: Attributes | undefined, admissions: Readonly<Record<string, Admission>>
+  being: Being<Snapshot>,
+  next: Snapshot,
+  updatedAt: number,
+  spend: Spend,
+  attributes: Attributes | undefined,
+  admissions: Readonly<Record<string, Admission>>
 ): Answer =>
   attributes === undefined
     ? { status: 200, body: JSON.stringify(detail(being, next, updatedAt, spend, admissions)) }
-    : { status: 200, body: JSON.stringify(detail({ ...being, attributes: attributes.text }, next, updatedAt, spend, admissions)), version: attributes.version }
+    : {
+        status: 200,
+        body: JSON.stringify(detail({ ...being, attributes: attributes.text }, next, updatedAt, spend, admissions)),
+        version: attributes.version
+      }

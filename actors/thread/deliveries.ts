@@ -6,7 +6,10 @@ import { hash } from "node:crypto"
 import type { HookPoint } from "../../src/domain/event.ts"
 import { body, fromBytes, type Noun, prefixes } from "../../src/domain/ids.ts"
 
-/** The time of `older`'s birth in front, so that ids sort; three zeros behind, so that others derive from it (ids.ts, D1). */
+/**
+ * The time of `older`'s birth in front, so that ids sort; three zeros behind, so that others derive from it (ids.ts,
+ * D1).
+ */
 const hashed = (noun: Noun, older: string, what: ReadonlyArray<unknown>) => {
   const digest = hash("sha256", JSON.stringify(what), "buffer")
   return prefixes[noun] + body(older).slice(0, 10) + fromBytes(digest.subarray(0, 16)).slice(3, 16) + "000"

@@ -25,16 +25,29 @@ export const notTaken: Earlier = Effect.succeed(undefined)
 
 const answer = (status: 200 | 201, body: object): Answer => ({ status, body: JSON.stringify(body) })
 
-const stored = (journal: Pick<Reads, "input">, ref: ActorRef, inputId: string, tell: (found: StoredInput) => Answer | undefined): Earlier =>
-  Effect.map(Effect.mapError(journal.input(ref, inputId), unreachable), (found) => found && tell(found))
+const stored = (
+  journal: Pick<Reads, "input">,
+  ref: ActorRef,
+  inputId: string,
+  tell: (found: StoredInput) => Answer | undefined
+): Earlier => Effect.map(Effect.mapError(journal.input(ref, inputId), unreachable), (found) => found && tell(found))
 
 /** Of an input that the journal knows. */
-export const inputTaken = (journal: Pick<Reads, "input">) => (ref: ActorRef, inputId: string): Earlier =>
-  stored(journal, ref, inputId, (found) =>
-    // One that was cancelled since had been queued.
-    answer(201, found.state === "admitted" ? readAdmitted(inputId, found.fact) : { ...queuedMessage(readInput(found.row), undefined), state: "queued" }))
+export const inputTaken =
+  (journal: Pick<Reads, "input">) =>
+  (ref: ActorRef, inputId: string): Earlier =>
+    stored(journal, ref, inputId, (found) =>
+      // One that was cancelled since had been queued.
+      answer(
+        201,
+        found.state === "admitted"
+          ? readAdmitted(inputId, found.fact)
+          : { ...queuedMessage(readInput(found.row), undefined), state: "queued" }
+      )
+    )
 
-const waitingIn = ({ context: { pending } }: Snapshot, inputId: string) => pending.find((input) => input.inputId === inputId)
+const waitingIn = ({ context: { pending } }: Snapshot, inputId: string) =>
+  pending.find((input) => input.inputId === inputId)
 
 /** Of any input: also of one that still waits. */
 export const inputAnswer = (journal: Pick<Reads, "input">) => {
@@ -42,7 +55,9 @@ export const inputAnswer = (journal: Pick<Reads, "input">) => {
   return ({ ref, snapshot }: Being<Snapshot>, inputId: string): Earlier => {
     const waiting = waitingIn(snapshot, inputId)
     const turnId = snapshot.context.turn?.turnId
-    return waiting === undefined ? taken(ref, inputId) : Effect.succeed(answer(201, { ...queuedMessage(waiting, turnId), state: pendingState(waiting, turnId) }))
+    return waiting === undefined
+      ? taken(ref, inputId)
+      : Effect.succeed(answer(201, { ...queuedMessage(waiting, turnId), state: pendingState(waiting, turnId) }))
   }
 }
 
@@ -67,27 +82,38 @@ export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
     }
     // Promoted once more it would lose its place among others.
     return waiting.mode === mode && waiting.forTurnId === (mode === "steer" ? turn?.turnId : undefined)
-      ? Effect.succeed(answer(200, { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) }))
+      ? Effect.succeed(
+          answer(200, { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) })
+        )
       : notTaken
   }
 
   /** It was admitted with the words that it was to have, as its editor's. */
   const edited = ({ ref, snapshot }: Being<Snapshot>, { content, inputId, principal }: Of<"edit">): Earlier =>
-    waitingIn(snapshot, inputId) !== undefined ? notTaken : stored(journal, ref, inputId, (found) => {
-      if (found.state !== "admitted") return undefined
-      const { seq: _, state: __, ...message } = readAdmitted(inputId, found.fact)
-      const same = JSON.stringify(message.content) === JSON.stringify(content) && (principal === undefined || samePrincipal(message.principal, principal))
-      return same ? answer(200, message) : undefined
-    })
+    waitingIn(snapshot, inputId) !== undefined
+      ? notTaken
+      : stored(journal, ref, inputId, (found) => {
+          if (found.state !== "admitted") return undefined
+          const { seq: _, state: __, ...message } = readAdmitted(inputId, found.fact)
+          const same =
+            JSON.stringify(message.content) === JSON.stringify(content) &&
+            (principal === undefined || samePrincipal(message.principal, principal))
+          return same ? answer(200, message) : undefined
+        })
 
   const removed = ({ ref, snapshot }: Being<Snapshot>, { inputId }: Of<"remove">): Earlier =>
-    waitingIn(snapshot, inputId) !== undefined ? notTaken
-      : stored(journal, ref, inputId, (found) => found.state === "cancelled" ? answers.nothing : undefined)
+    waitingIn(snapshot, inputId) !== undefined
+      ? notTaken
+      : stored(journal, ref, inputId, (found) => (found.state === "cancelled" ? answers.nothing : undefined))
 
   /** The turn that it names was cancelled. */
-  const cancelled = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
+  const cancelled = Effect.fnUntraced(function* (being: Being<Snapshot>, turnId: string) {
     const { ref, snapshot } = being
-    const { carry: { last }, pending, turn } = snapshot.context
+    const {
+      carry: { last },
+      pending,
+      turn
+    } = snapshot.context
     if (turn?.turnId === turnId) return undefined
     if (last?.turnId !== turnId || last.outcome !== "cancelled") {
       const { facts } = yield* Effect.mapError(journal.log(ref, 0, ["turn_cancelled"]), unreachable)

@@ -44,7 +44,11 @@ export class Untold extends Data.TaggedError("Untold")<{ readonly why: string; r
 /** The threads of this node, as they are asked here. */
 export interface Births {
   /** Delivers the first command to a thread that is not here yet; nothing to one that is. */
-  readonly ensure: (ref: ActorRef, birth: { readonly parent: string; readonly attributes: string }, request: Request) => Effect.Effect<void, ActorError>
+  readonly ensure: (
+    ref: ActorRef,
+    birth: { readonly parent: string; readonly attributes: string },
+    request: Request
+  ) => Effect.Effect<void, ActorError>
   readonly deliver: (ref: ActorRef, request: Request) => Effect.Effect<Answer, ActorError>
   readonly isHere: (ref: ActorRef) => boolean
 }
@@ -60,7 +64,8 @@ const lookAgain = Duration.seconds(2)
 
 const readEvent = Schema.decodeUnknownSync(AnyEvent)
 
-const textOf = ({ content = [] }: AnyEvent) => content.map((block) => block.type === "text" ? block.text : "").join("")
+const textOf = ({ content = [] }: AnyEvent) =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("")
 
 /** What the newest events of a turn say of its end, newest first; nothing while it goes on. */
 const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<Told, Untold> | undefined => {
@@ -68,7 +73,11 @@ const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<Told, Unt
   switch (last?.type) {
     case "turn_completed":
       return before?.type === "assistant_message" && last.usage !== undefined
-        ? Effect.succeed({ text: textOf(before), usage: last.usage, ...(before.finishReason === undefined ? {} : { finishReason: before.finishReason }) })
+        ? Effect.succeed({
+            text: textOf(before),
+            usage: last.usage,
+            ...(before.finishReason === undefined ? {} : { finishReason: before.finishReason })
+          })
         : Effect.fail(new Untold({ why: "ended without a text", ...used }))
     case "turn_failed":
       return Effect.fail(new Untold({ why: `failed: ${last.failureCode}: ${last.failureText}`, ...used }))
@@ -84,25 +93,46 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
 
   const begin = ({ agentId, born, inputId, principal, text, threadId, workspace }: Question) => {
     const attributes: ThreadAttributes = { ...born, createdBy: principal }
-    return threads.ensure(refOf(workspace, threadId), { parent: agentId, attributes: JSON.stringify(attributes) }, {
-      type: "submit", creating: true, input: { inputId, content: [{ type: "text", text }], mode: "queue", principal }
-    }).pipe(
-      // Anything but a refusal may pass, or somebody was faster: the next look says.
-      Effect.catch((failure) => failure._tag === "Refused" ? Effect.fail(new Untold({ why: `cannot begin: ${failure.message}` })) : Effect.void)
-    )
+    return threads
+      .ensure(
+        refOf(workspace, threadId),
+        { parent: agentId, attributes: JSON.stringify(attributes) },
+        {
+          type: "submit",
+          creating: true,
+          input: { inputId, content: [{ type: "text", text }], mode: "queue", principal }
+        }
+      )
+      .pipe(
+        // Anything but a refusal may pass, or somebody was faster: the next look says.
+        Effect.catch((failure) =>
+          failure._tag === "Refused"
+            ? Effect.fail(new Untold({ why: `cannot begin: ${failure.message}` }))
+            : Effect.void
+        )
+      )
   }
 
   /** X2. On its own: whoever interrupts does not wait for it. */
   const cancel = ({ asker, inputId, principal, threadId, workspace }: Question) =>
     Effect.suspend(() => {
       if (asker !== undefined && !threads.isHere(refOf(workspace, asker))) return Effect.void
-      return Effect.ignore(threads.deliver(refOf(workspace, threadId), { type: "cancel", turnId: sibling("turn", inputId), principal, clearQueue: false }))
+      return Effect.ignore(
+        threads.deliver(refOf(workspace, threadId), {
+          type: "cancel",
+          turnId: sibling("turn", inputId),
+          principal,
+          clearQueue: false
+        })
+      )
     }).pipe(Effect.forkDetach)
 
-  const answered = Effect.fnUntraced(function*(question: Question, news: Latch.Latch) {
+  const answered = Effect.fnUntraced(function* (question: Question, news: Latch.Latch) {
     const { inputId, threadId, workspace } = question
     for (;;) {
-      const found = yield* Effect.option(reads.events({ workspace, threadId, turnId: sibling("turn", inputId), order: "desc", limit: 2 }))
+      const found = yield* Effect.option(
+        reads.events({ workspace, threadId, turnId: sibling("turn", inputId), order: "desc", limit: 2 })
+      )
       if (found._tag === "Some") {
         const end = endOf((found.value?.events ?? []).map((text) => readEvent(JSON.parse(text))))
         if (end !== undefined) return yield* end
@@ -118,7 +148,10 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
       const news = Latch.makeUnsafe()
       // Before the first look: an end between that and the wish would go unnoticed.
       const forget = endings.await(sibling("turn", question.inputId), () => news.openUnsafe())
-      return answered(question, news).pipe(Effect.onInterrupt(() => cancel(question)), Effect.ensuring(Effect.sync(forget)))
+      return answered(question, news).pipe(
+        Effect.onInterrupt(() => cancel(question)),
+        Effect.ensuring(Effect.sync(forget))
+      )
     })
 }
 export type Exchange = ReturnType<typeof makeExchange>

@@ -14,7 +14,10 @@ export const run = (job: Job): Run => {
     case "askHook": {
       const { data, index, message, round, step } = job.params
       const question = round === undefined ? index : `${index}/${round}`
-      return { start: `${turnId}/${data.point}/${step}/${"toolCallId" in data ? data.toolCallId : message ?? "reply"}/${question}`, repeatable: true }
+      return {
+        start: `${turnId}/${data.point}/${step}/${"toolCallId" in data ? data.toolCallId : (message ?? "reply")}/${question}`,
+        repeatable: true
+      }
     }
     case "runTool":
       return { start: `${turnId}/tool/${job.params.toolCallId}`, repeatable: job.params.rerunnable }
@@ -28,7 +31,13 @@ export const lost = (job: Job): Extract<Outcome, { readonly type: "tool.returned
   if (job.type !== "runTool") throw new Error(`a ${job.type} is never lost: it is performed again`)
   const { toolCallId, turnId } = job.params
   return {
-    type: "tool.returned", turnId, toolCallId, durationMs: 0,
-    failure: { code: "tool_outcome_unknown", text: "The node that ran the call was lost; the call may or may not have taken effect." }
+    type: "tool.returned",
+    turnId,
+    toolCallId,
+    durationMs: 0,
+    failure: {
+      code: "tool_outcome_unknown",
+      text: "The node that ran the call was lost; the call may or may not have taken effect."
+    }
   }
 }

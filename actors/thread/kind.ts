@@ -48,41 +48,89 @@ interface ThreadWritten extends Written {
 
 export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWritten>
 
-export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...preparing }: ThreadKindOptions): ThreadKind => {
-  const answer = (being: Being<Snapshot>, { at, attributes, command, creating, spend }: Prepared, next: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+export const makeThreadKind = ({
+  bus,
+  endings,
+  perform,
+  prompts,
+  tails,
+  ...preparing
+}: ThreadKindOptions): ThreadKind => {
+  const answer = (
+    being: Being<Snapshot>,
+    { at, attributes, command, creating, spend }: Prepared,
+    next: Snapshot,
+    facts: ReadonlyArray<Fact>
+  ): Answer => {
     const before = being.snapshot
-    const find = (snapshot: Snapshot, inputId: string) => snapshot.context.pending.find((input) => input.inputId === inputId)
+    const find = (snapshot: Snapshot, inputId: string) =>
+      snapshot.context.pending.find((input) => input.inputId === inputId)
     if (creating === true && spend !== undefined) {
       const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
         status: 201,
         version: 1,
-        body: JSON.stringify(command?.type === "submit" ? { ...detail, input: answers.submitted(fresh(command.input, at), before, next, facts) } : detail)
+        body: JSON.stringify(
+          command?.type === "submit"
+            ? { ...detail, input: answers.submitted(fresh(command.input, at), before, next, facts) }
+            : detail
+        )
       }
     }
     switch (command?.type) {
       case "submit":
-        return { status: 201, body: JSON.stringify(answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)) }
+        return {
+          status: 201,
+          body: JSON.stringify(
+            answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)
+          )
+        }
       case "promote": {
         const input = find(before, command.inputId)
-        return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts)) }
+        return input === undefined
+          ? answers.nothing
+          : {
+              status: 200,
+              body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
+            }
       }
       case "edit": {
         const input = find(next, command.inputId)
-        return input === undefined ? answers.nothing : { status: 200, body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
+        return input === undefined
+          ? answers.nothing
+          : { status: 200, body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
       }
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
-        return spend === undefined ? answers.nothing : answers.cancelled(being, next, next === before ? being.head.updatedAt : at, spend, attributes, command.admissions)
+        return spend === undefined
+          ? answers.nothing
+          : answers.cancelled(
+              being,
+              next,
+              next === before ? being.head.updatedAt : at,
+              spend,
+              attributes,
+              command.admissions
+            )
       default:
         return answers.nothing
     }
   }
 
-  const writtenBy = (being: Being<Snapshot>, next: Snapshot, facts: ReadonlyArray<Fact>, command?: Command): ThreadWritten => {
+  const writtenBy = (
+    being: Being<Snapshot>,
+    next: Snapshot,
+    facts: ReadonlyArray<Fact>,
+    command?: Command
+  ): ThreadWritten => {
     const { parent, snapshot: before } = being
-    const inputs = inputChanges(before.context, next.context, facts, command?.type === "remove" ? command.inputId : undefined)
+    const inputs = inputChanges(
+      before.context,
+      next.context,
+      facts,
+      command?.type === "remove" ? command.inputId : undefined
+    )
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
     const amount = chargedIn(before.context.turn, facts)
     return {
@@ -91,7 +139,8 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       inputs,
       takesInput: command?.type === "submit" && command.acknowledged !== true,
       waits: waits.length === 0 ? undefined : waits,
-      spent: amount === 0 || parent === null ? undefined : { subject: settingsOf(being).reviews?.agentId ?? parent, amount }
+      spent:
+        amount === 0 || parent === null ? undefined : { subject: settingsOf(being).reviews?.agentId ?? parent, amount }
     }
   }
 
@@ -108,19 +157,32 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       const facts = rows.map(factOf)
       // As the fold counts: of a fact of a newer version it does not know whether it is public.
       const publicOnes = facts.filter(isPublic).length
-      return fold({ carry: carryOf(head.carry), pos: head.pos - facts.length, seq: head.seq - publicOnes, facts, pending: inputs.map(inputOf) })
+      return fold({
+        carry: carryOf(head.carry),
+        pos: head.pos - facts.length,
+        seq: head.seq - publicOnes,
+        facts,
+        pending: inputs.map(inputOf)
+      })
     },
     prepare: makePrepare(preparing),
     decide: (being, prepared): Decision<Snapshot, Job, ThreadWritten> | Refused => {
       const { command, earlier } = prepared
       const before = being.snapshot
       if (earlier !== undefined) return { next: before, jobs: [], answer: earlier }
-      if (command === undefined) return { next: before, written: writtenBy(being, before, []), jobs: [], answer: answer(being, prepared, before, []) }
+      if (command === undefined)
+        return {
+          next: before,
+          written: writtenBy(being, before, []),
+          jobs: [],
+          answer: answer(being, prepared, before, [])
+        }
       const refusal = refuse(before, command)
       if (refusal !== undefined) return explain(refusal)
       const { facts, jobs, next } = decide(before, command)
       return {
-        next, jobs,
+        next,
+        jobs,
         ...(next === before ? {} : { written: writtenBy(being, next, facts, command) }),
         answer: answer(being, prepared, next, facts)
       }
@@ -137,15 +199,28 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
       for (const fact of written.facts) {
         if (!fact.public || fact.turn === null) continue
         at++
-        events.push({ seq: at, turnId: fact.turn, type: fact.type, text: eventText(ref.id, { ...fact, turn: fact.turn, seq: at }) })
+        events.push({
+          seq: at,
+          turnId: fact.turn,
+          type: fact.type,
+          text: eventText(ref.id, { ...fact, turn: fact.turn, seq: at })
+        })
       }
-      if (events.length > 0) tails.committed(ref.id, seq + 1, events.map((event) => event.text))
+      if (events.length > 0)
+        tails.committed(
+          ref.id,
+          seq + 1,
+          events.map((event) => event.text)
+        )
       const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
       if (!bus.watched(about)) return
       if (events.length > 0) bus.publish({ ...about, type: "events", events })
-      if (statusOf(before) !== statusOf(next)) bus.publish({ ...about, type: "status", status: statusOf(next), lastSeq: at })
-      for (const wait of written.waits ?? []) bus.publish({ ...about, type: "wait", waitId: wait.id, state: wait.state, target: wait.target })
-      if (before.context.pending !== next.context.pending) bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
+      if (statusOf(before) !== statusOf(next))
+        bus.publish({ ...about, type: "status", status: statusOf(next), lastSeq: at })
+      for (const wait of written.waits ?? [])
+        bus.publish({ ...about, type: "wait", waitId: wait.id, state: wait.state, target: wait.target })
+      if (before.context.pending !== next.context.pending)
+        bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
     again: resume,
     run,
@@ -160,9 +235,14 @@ export const makeThreadKind = ({ bus, endings, perform, prompts, tails, ...prepa
   }
 }
 
-const admissionsOf = (command: Command | undefined) => command !== undefined && "admissions" in command ? command.admissions : {}
+const admissionsOf = (command: Command | undefined) =>
+  command !== undefined && "admissions" in command ? command.admissions : {}
 
-const outcomes: Partial<Record<Fact["type"], string>> = { turn_completed: "completed", turn_cancelled: "cancelled", turn_failed: "failed" }
+const outcomes: Partial<Record<Fact["type"], string>> = {
+  turn_completed: "completed",
+  turn_cancelled: "cancelled",
+  turn_failed: "failed"
+}
 
 const count = (fact: Fact, turn: Turn | null) => {
   const outcome = outcomes[fact.type]
@@ -173,4 +253,8 @@ const count = (fact: Fact, turn: Turn | null) => {
 }
 
 /** The input as it was accepted. */
-const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({ queuedAt: at, ...input, ord: 0 })
+const fresh = (input: Extract<Command, { type: "submit" }>["input"], at: number): Input => ({
+  queuedAt: at,
+  ...input,
+  ord: 0
+})

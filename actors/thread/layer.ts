@@ -52,155 +52,250 @@ export class ThreadRegistry extends Context.Service<ThreadRegistry, Wakeable>()(
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-export const layer = (options: ThreadOptions) => Layer.effectContext(Effect.gen(function*() {
-  const bus = yield* Bus
-  const directory = yield* Directory
-  const journal = yield* Journal
-  const lease = yield* Lease
-  const models = yield* Models
-  const quotas = yield* Quotas
-  const spending = yield* Spending
-  const random = yield* Random.Random
-  const hooks = yield* Hooks
-  const toolsets = yield* Toolsets
-  const endings = new Endings()
+export const layer = (options: ThreadOptions) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const bus = yield* Bus
+      const directory = yield* Directory
+      const journal = yield* Journal
+      const lease = yield* Lease
+      const models = yield* Models
+      const quotas = yield* Quotas
+      const spending = yield* Spending
+      const random = yield* Random.Random
+      const hooks = yield* Hooks
+      const toolsets = yield* Toolsets
+      const endings = new Endings()
 
-  const refuseBirth = (workspace: string) => {
-    const exceeded = quotas.exceeded(workspace, "threads")
-    if (exceeded === undefined) return undefined
-    record(quotaRefusals.with({ resource: "threads" }))
-    return Effect.fail(new Refused({ reason: "quota_exceeded", code: "threads", message: `The workspace has ${exceeded.limit} threads, as many as it may.` }))
-  }
-
-  const births: Births = {
-    ensure: (ref, birth, request) => Effect.suspend(() => (registry.peek(ref.id) === undefined ? refuseBirth(ref.workspace) : undefined) ?? registry.ensure(ref, birth, { request })),
-    deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
-    isHere: (ref) => registry.current(ref) !== undefined
-  }
-  const reads = yield* ThreadReads
-  const exchange = makeExchange({ endings, reads, threads: births })
-  const reviewers = yield* Reviewers
-  reviewers.appoint(makeReviewing(exchange))
-  const database = yield* Database
-  const tools = yield* makeTools([
-    threadFamily({ reads, modelOf: yield* makeThreadModel, now: lease.now }),
-    agentsFamily(database, exchange),
-    connectionsFamily(database)
-  ])
-  const { admissionOf, selects } = yield* makeAdmission((workspace, ids) => failing(toolsets.current(workspace, ids), unreachable))
-  const prompts = new Prompts(options.prompts, journal.log)
-  const tails = new Tails(options.tailCharacters)
-
-  const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)
-  const spendOf = (workspace: string, agentId: string) =>
-    goOn(agentOf(workspace, agentId), (agent) => failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable))
-
-  const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
-  const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
-  const kind = makeThreadKind({ admissionOf, bus, endings, journal, perform, prompts, selects, spendOf, isLineFull, tails, tools })
-  const registry = yield* makeRegistry(kind, options)
-
-  const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
-  const ask = ({ key, workspace }: Asked, threadId: string, request: Request) =>
-    registry.deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
-
-  const create = Effect.fnUntraced(function*(asked: Asked, { agentId, message, ...thread }: NewThread) {
-    const { principal, workspace } = asked
-    yield* refuseBirth(workspace) ?? Effect.void
-    const agent = yield* agentOf(workspace, agentId)
-    if (agent === undefined) return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
-    if (agent.archived) return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
-    const { model, profileVersion } = thread
-    const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
-    const profile = yield* failing(profileOf(directory, workspace, agent, pin), unreachable)
-    if (profile === undefined) {
-      return yield* new Refused({ reason: "profile_not_found", message: `profileVersion: the agent's profile has no version ${profileVersion}.` })
-    }
-    if (model !== undefined && models.resolve(model).length === 0) {
-      return yield* new Refused({ reason: "model_unavailable", message: `model: no model is available for ${model}.` })
-    }
-    if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model)) return yield* notInProfile()
-    for (const identity of [thread.identity, agent.identity, principal.identity]) {
-      if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
-        return yield* new Refused({ reason: "identity_disabled", message: "An identity that this thread would act for is disabled." })
+      const refuseBirth = (workspace: string) => {
+        const exceeded = quotas.exceeded(workspace, "threads")
+        if (exceeded === undefined) return undefined
+        record(quotaRefusals.with({ resource: "threads" }))
+        return Effect.fail(
+          new Refused({
+            reason: "quota_exceeded",
+            code: "threads",
+            message: `The workspace has ${exceeded.limit} threads, as many as it may.`
+          })
+        )
       }
-    }
-    const attributes: ThreadAttributes = { ...thread, ...pin, createdBy: principal }
-    const request: Request = message === undefined
-      ? { type: "create" }
-      : { type: "submit", creating: true, fresh: true, input: { inputId: freshId("input"), content: message.content, mode: "queue", principal } }
-    return yield* registry.create(
-      refOf(workspace, registry.freshId("thread")),
-      { parent: agentId, attributes: JSON.stringify(attributes) },
-      { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
-    )
-  })
 
-  /** Kept for an owner that cannot be reached: answered as queued, and delivered once it can. */
-  const post = Effect.fnUntraced(function*({ key, workspace }: Asked, threadId: string, request: Extract<Request, { type: "submit" }>) {
-    const actor = refOf(workspace, threadId)
-    const { content, inputId: id, mode: submitMode, model, principal } = request.input
-    const queuedAt = Math.floor(lease.now())
-    const answer: Answer = {
-      status: 201,
-      body: JSON.stringify({
-        id, content, queuedAt: toTimestamp(queuedAt), submitMode, turnId: sibling("turn", id), principal,
-        ...(model === undefined ? {} : { model }), state: "queued"
-      })
-    }
-    // Whoever finds the row asks the journal whether the input has been taken.
-    const { fresh: _, ...again } = request
-    const row = { id, actor, command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true }) }
-    const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
-    if (posted) {
-      quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
-      record(forwarded.with({ outcome: "posted" }))
-      bus.wake(shardOf(threadId))
-      return answer
-    }
-    // Its owner has taken it after all, and kept the answer.
-    const kept = key && (yield* Effect.mapError(journal.key(workspace, key.scope), unreachable))
-    if (kept === undefined) return yield* unreachable()
-    if (kept.fingerprint !== key?.fingerprint) return yield* new KeyReused()
-    const earlier: Answer = { status: 201, body: kept.body, replayed: true }
-    return earlier
-  })
-
-  const threads = Threads.of({
-    recent: (workspace, threadId, afterSeq, limit) =>
-      goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
-        Effect.succeed(snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit))),
-    waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
-    lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
-    create,
-    submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {
-      // The chart would say so as well; said here, it also holds for a submit that is posted.
-      if (mode === "steer" && model !== undefined) return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
-      const request = {
-        type: "submit" as const,
-        fresh: true as const,
-        input: { inputId: freshId("input"), content, mode, principal: asked.principal, ...(model === undefined ? {} : { model }) },
-        ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
-        ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
+      const births: Births = {
+        ensure: (ref, birth, request) =>
+          Effect.suspend(
+            () =>
+              (registry.peek(ref.id) === undefined ? refuseBirth(ref.workspace) : undefined) ??
+              registry.ensure(ref, birth, { request })
+          ),
+        deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
+        isHere: (ref) => registry.current(ref) !== undefined
       }
-      return ask(asked, threadId, request).pipe(
-        Effect.catchTag("Unreachable", (failure) =>
-          failure.elsewhere === true && isStorable(request)
-            ? post(asked, threadId, request)
-            : Effect.fail(failure))
+      const reads = yield* ThreadReads
+      const exchange = makeExchange({ endings, reads, threads: births })
+      const reviewers = yield* Reviewers
+      reviewers.appoint(makeReviewing(exchange))
+      const database = yield* Database
+      const tools = yield* makeTools([
+        threadFamily({ reads, modelOf: yield* makeThreadModel, now: lease.now }),
+        agentsFamily(database, exchange),
+        connectionsFamily(database)
+      ])
+      const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
+        failing(toolsets.current(workspace, ids), unreachable)
       )
-    },
-    retry: (asked, threadId) => 
-      ask(asked, threadId, { type: "retry", fresh: true, inputId: freshId("input"), principal: asked.principal, ...(asked.anyModel === true ? {} : { profileModels: true }) }),
-    edit: (asked, threadId, inputId, content) =>
-      ask(asked, threadId, { type: "edit", inputId, content, principal: asked.principal, ...(asked.anyModel === true ? {} : { profileModels: true }) }),
-    remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
-    promote: (asked, threadId, inputId, to) => ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
-    resolve: (asked, threadId, waitId, answer) =>
-      ask(asked, threadId, { type: "answer", waitId, principal: asked.principal, answer, ...(asked.from === undefined ? {} : { from: asked.from }) }),
-    cancel: (asked, threadId, { clearQueue, turnId }) =>
-      ask(asked, threadId, { type: "cancel", principal: asked.principal, clearQueue, ...(turnId === undefined ? {} : { turnId }) })
-  })
+      const prompts = new Prompts(options.prompts, journal.log)
+      const tails = new Tails(options.tailCharacters)
 
-  return Context.make(Threads, threads).pipe(Context.add(ThreadRegistry, registry.wakeable))
-}))
+      const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)
+      const spendOf = (workspace: string, agentId: string) =>
+        goOn(agentOf(workspace, agentId), (agent) =>
+          failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
+        )
+
+      const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
+      const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
+      const kind = makeThreadKind({
+        admissionOf,
+        bus,
+        endings,
+        journal,
+        perform,
+        prompts,
+        selects,
+        spendOf,
+        isLineFull,
+        tails,
+        tools
+      })
+      const registry = yield* makeRegistry(kind, options)
+
+      const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
+      const ask = ({ key, workspace }: Asked, threadId: string, request: Request) =>
+        registry.deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
+
+      const create = Effect.fnUntraced(function* (asked: Asked, { agentId, message, ...thread }: NewThread) {
+        const { principal, workspace } = asked
+        yield* refuseBirth(workspace) ?? Effect.void
+        const agent = yield* agentOf(workspace, agentId)
+        if (agent === undefined)
+          return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
+        if (agent.archived)
+          return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
+        const { model, profileVersion } = thread
+        const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
+        const profile = yield* failing(profileOf(directory, workspace, agent, pin), unreachable)
+        if (profile === undefined) {
+          return yield* new Refused({
+            reason: "profile_not_found",
+            message: `profileVersion: the agent's profile has no version ${profileVersion}.`
+          })
+        }
+        if (model !== undefined && models.resolve(model).length === 0) {
+          return yield* new Refused({
+            reason: "model_unavailable",
+            message: `model: no model is available for ${model}.`
+          })
+        }
+        if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model))
+          return yield* notInProfile()
+        for (const identity of [thread.identity, agent.identity, principal.identity]) {
+          if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
+            return yield* new Refused({
+              reason: "identity_disabled",
+              message: "An identity that this thread would act for is disabled."
+            })
+          }
+        }
+        const attributes: ThreadAttributes = { ...thread, ...pin, createdBy: principal }
+        const request: Request =
+          message === undefined
+            ? { type: "create" }
+            : {
+                type: "submit",
+                creating: true,
+                fresh: true,
+                input: { inputId: freshId("input"), content: message.content, mode: "queue", principal }
+              }
+        return yield* registry.create(
+          refOf(workspace, registry.freshId("thread")),
+          { parent: agentId, attributes: JSON.stringify(attributes) },
+          { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
+        )
+      })
+
+      /** Kept for an owner that cannot be reached: answered as queued, and delivered once it can. */
+      const post = Effect.fnUntraced(function* (
+        { key, workspace }: Asked,
+        threadId: string,
+        request: Extract<Request, { type: "submit" }>
+      ) {
+        const actor = refOf(workspace, threadId)
+        const { content, inputId: id, mode: submitMode, model, principal } = request.input
+        const queuedAt = Math.floor(lease.now())
+        const answer: Answer = {
+          status: 201,
+          body: JSON.stringify({
+            id,
+            content,
+            queuedAt: toTimestamp(queuedAt),
+            submitMode,
+            turnId: sibling("turn", id),
+            principal,
+            ...(model === undefined ? {} : { model }),
+            state: "queued"
+          })
+        }
+        // Whoever finds the row asks the journal whether the input has been taken.
+        const { fresh: _, ...again } = request
+        const row = {
+          id,
+          actor,
+          command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true })
+        }
+        const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
+        if (posted) {
+          quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
+          record(forwarded.with({ outcome: "posted" }))
+          bus.wake(shardOf(threadId))
+          return answer
+        }
+        // Its owner has taken it after all, and kept the answer.
+        const kept = key && (yield* Effect.mapError(journal.key(workspace, key.scope), unreachable))
+        if (kept === undefined) return yield* unreachable()
+        if (kept.fingerprint !== key?.fingerprint) return yield* new KeyReused()
+        const earlier: Answer = { status: 201, body: kept.body, replayed: true }
+        return earlier
+      })
+
+      const threads = Threads.of({
+        recent: (workspace, threadId, afterSeq, limit) =>
+          goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
+            Effect.succeed(
+              snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
+            )
+          ),
+        waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
+        lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
+        create,
+        submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {
+          // The chart would say so as well; said here, it also holds for a submit that is posted.
+          if (mode === "steer" && model !== undefined)
+            return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
+          const request = {
+            type: "submit" as const,
+            fresh: true as const,
+            input: {
+              inputId: freshId("input"),
+              content,
+              mode,
+              principal: asked.principal,
+              ...(model === undefined ? {} : { model })
+            },
+            ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
+            ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
+          }
+          return ask(asked, threadId, request).pipe(
+            Effect.catchTag("Unreachable", (failure) =>
+              failure.elsewhere === true && isStorable(request) ? post(asked, threadId, request) : Effect.fail(failure)
+            )
+          )
+        },
+        retry: (asked, threadId) =>
+          ask(asked, threadId, {
+            type: "retry",
+            fresh: true,
+            inputId: freshId("input"),
+            principal: asked.principal,
+            ...(asked.anyModel === true ? {} : { profileModels: true })
+          }),
+        edit: (asked, threadId, inputId, content) =>
+          ask(asked, threadId, {
+            type: "edit",
+            inputId,
+            content,
+            principal: asked.principal,
+            ...(asked.anyModel === true ? {} : { profileModels: true })
+          }),
+        remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
+        promote: (asked, threadId, inputId, to) =>
+          ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
+        resolve: (asked, threadId, waitId, answer) =>
+          ask(asked, threadId, {
+            type: "answer",
+            waitId,
+            principal: asked.principal,
+            answer,
+            ...(asked.from === undefined ? {} : { from: asked.from })
+          }),
+        cancel: (asked, threadId, { clearQueue, turnId }) =>
+          ask(asked, threadId, {
+            type: "cancel",
+            principal: asked.principal,
+            clearQueue,
+            ...(turnId === undefined ? {} : { turnId })
+          })
+      })
+
+      return Context.make(Threads, threads).pipe(Context.add(ThreadRegistry, registry.wakeable))
+    })
+  )

@@ -31,7 +31,7 @@ export interface Performing {
   readonly random: () => number
 }
 
-const asJson = (value: unknown): unknown => value === undefined ? null : JSON.parse(JSON.stringify(value))
+const asJson = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)))
 
 type Failed = Extract<Outcome, { readonly type: "model.failed" }>
 type Sample = Extract<Job, { readonly type: "sample" }>["params"]
@@ -48,22 +48,24 @@ const longestPauseMs = 5_000
 
 export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Performing) => {
   /**
-   * What a job needs of this node before it can begin. What cannot be had is no outcome: the model, the tool and the hook
-   * have not been asked. The job waits and tries again, until it begins or its turn ends.
+   * What a job needs of this node before it can begin. What cannot be had is no outcome: the model, the tool and the
+   * hook have not been asked. The job waits and tries again, until it begins or its turn ends.
    */
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
     isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
 
-  const again = Effect.fnUntraced(function*<A, E>(what: Effect.Effect<A, E>, failure: E) {
+  const again = Effect.fnUntraced(function* <A, E>(what: Effect.Effect<A, E>, failure: E) {
     yield* Effect.logWarning("a job cannot begin yet: it is tried again", failure)
-    for (let pauseMs = firstPauseMs;; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
       yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
       const had = yield* Effect.result(what)
       if (Result.isSuccess(had)) return had.success
     }
   })
 
-  /** The slots of what runs itself. A thread that was asked by another one's turn goes first: that turn waits for it. */
+  /**
+   * The slots of what runs itself. A thread that was asked by another one's turn goes first: that turn waits for it.
+   */
   const enter = (being: Being<Snapshot>, start: Start) => {
     const { asked, reviews } = settingsOf(being)
     return start.enter(being.snapshot.context.turn?.runningSince ?? 0, asked !== undefined || reviews !== undefined)
@@ -71,24 +73,39 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
 
   const kitOf = (being: Being<Snapshot>, { plan }: Turn) => needed(tools.kit(being.ref.workspace, plan))
 
-  const sample = (being: Being<Snapshot>, { attempt, modelId, step, turnId }: Sample, start: Start): Effect.Effect<Outcome> => {
+  const sample = (
+    being: Being<Snapshot>,
+    { attempt, modelId, step, turnId }: Sample,
+    start: Start
+  ): Effect.Effect<Outcome> => {
     const { parent, ref } = being
     const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
     const eventId = derive("event", turnId, messageNumber(step))
     /** Pieces that were published. */
     let index = 0
     const onText = (hidden: boolean) => (text: string) => {
-      if (!hidden && bus.wantsDeltas(about)) bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
+      if (!hidden && bus.wantsDeltas(about))
+        bus.publish({ ...about, type: "delta", turnId, eventId, index: index++, text })
     }
     const discard = () => {
       if (index > 0) bus.publish({ ...about, type: "discard", eventId })
     }
     const failed = (why: Pick<Failed, "code" | "text"> & Partial<Failed>): Outcome => {
       discard()
-      return { type: "model.failed", turnId, step, attempt, modelId, transient: false, unavailable: false, jitter: random(), ...why }
+      return {
+        type: "model.failed",
+        turnId,
+        step,
+        attempt,
+        modelId,
+        transient: false,
+        unavailable: false,
+        jitter: random(),
+        ...why
+      }
     }
     const { pos, turn } = being.snapshot.context
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const line = enter(being, start)
       if (line !== undefined) yield* line
       const kit = turn === null ? emptyKit : yield* kitOf(being, turn)
@@ -96,41 +113,66 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       const { systemPrompt: system } = kit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(kit.hooks, settingsOf(being))
-      const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => models.sample({
-        modelId,
-        onText: onText(hidden),
-        prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
-      }))
+      const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) =>
+        models.sample({
+          modelId,
+          onText: onText(hidden),
+          prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
+        })
+      )
       const cut = finishReason === undefined ? {} : { finishReason }
       if (calls.length === 0 && !/\S/u.test(text)) {
         return failed({ code: "model_error", text: saidNothing(finishReason), empty: true, usage, ...cut })
       }
       if (calls.length > mostCalls) {
-        return failed({ code: "model_error", text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.`, usage })
+        return failed({
+          code: "model_error",
+          text: `The model asked for ${calls.length} calls at once; at most ${mostCalls} are run.`,
+          usage
+        })
       }
       const replied: Outcome = {
-        type: "model.replied", turnId, step, attempt, modelId, text, usage, ...cut,
+        type: "model.replied",
+        turnId,
+        step,
+        attempt,
+        modelId,
+        text,
+        usage,
+        ...cut,
         // As it will be read and sent: JSON has no word for 1e400. What was not JSON is kept as the text it was.
-        calls: calls.map(({ input, invalidInput, name, providerToolCallId }) => ({ name, providerToolCallId, input: asJson(invalidInput ?? input) })),
+        calls: calls.map(({ input, invalidInput, name, providerToolCallId }) => ({
+          name,
+          providerToolCallId,
+          input: asJson(invalidInput ?? input)
+        })),
         ...(parts === undefined ? {} : { parts })
       }
       return replied
     }).pipe(
       Effect.catchTag("ModelFailure", ({ code, details, retryAfterMs, text, transient, unavailable, usage }) =>
-        Effect.sync(() => failed({
-          code, text, transient, unavailable,
-          ...(details === undefined ? {} : { details }),
-          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-          ...(usage === undefined ? {} : { usage })
-        }))),
+        Effect.sync(() =>
+          failed({
+            code,
+            text,
+            transient,
+            unavailable,
+            ...(details === undefined ? {} : { details }),
+            ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+            ...(usage === undefined ? {} : { usage })
+          })
+        )
+      ),
       Effect.catchDefect((defect) =>
         Effect.map(Effect.logError("a model call broke", defect), () =>
-          failed({ code: "internal", text: "The model call broke. The server's log says why." }))),
+          failed({ code: "internal", text: "The model call broke. The server's log says why." })
+        )
+      ),
       Effect.onInterrupt(() => Effect.sync(discard))
     )
   }
 
-  const runTool = Effect.fnUntraced(function*(being: Being<Snapshot>, run: ToolRun, start: Start) {
+  const runTool = Effect.fnUntraced(function* (being: Being<Snapshot>, run: ToolRun, start: Start) {
     const { toolCallId, turnId } = run
     const about = { workspace: being.ref.workspace, agentId: being.parent ?? "", threadId: being.ref.id }
     const { turn } = being.snapshot.context
@@ -140,21 +182,47 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       // What hooks have to judge first is shown to nobody: of progress the words, not the numbers.
       const hidden = judgesResults(kit.hooks, settingsOf(being))
       const progressed = ({ message, ...numbers }: Progress) => {
-        if (bus.watched(about)) bus.publish({ ...about, type: "progress", toolCallId, ...numbers, ...(hidden || message === undefined ? {} : { message }) })
+        if (bus.watched(about))
+          bus.publish({
+            ...about,
+            type: "progress",
+            toolCallId,
+            ...numbers,
+            ...(hidden || message === undefined ? {} : { message })
+          })
       }
       const ran = needed(Effect.timed(kit.run(callBy(being), run, () => start.begun(), progressed)))
       return line === undefined ? ran : Effect.andThen(line, ran)
     }).pipe(
       Effect.catchDefect((defect) =>
-        Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, ToolOutcome] =>
-          [Duration.zero, { failure: { code: "internal", text: "The tool call broke. The server's log says why." } }]))
+        Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, ToolOutcome] => [
+          Duration.zero,
+          { failure: { code: "internal", text: "The tool call broke. The server's log says why." } }
+        ])
+      )
     )
-    const returned: Outcome = { type: "tool.returned", turnId, toolCallId, durationMs: Math.round(Duration.toMillis(duration)), ...outcome }
+    const returned: Outcome = {
+      type: "tool.returned",
+      turnId,
+      toolCallId,
+      durationMs: Math.round(Duration.toMillis(duration)),
+      ...outcome
+    }
     return returned
   })
 
-  const askHook = Effect.fnUntraced(function*(being: Being<Snapshot>, { data, principal, ...asking }: HookAsked, start: Start) {
-    const { parent, ref, snapshot: { context: { turn } } } = being
+  const askHook = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    { data, principal, ...asking }: HookAsked,
+    start: Start
+  ) {
+    const {
+      parent,
+      ref,
+      snapshot: {
+        context: { turn }
+      }
+    } = being
     if (turn === null) return undefined
     const { index, turnId } = asking
     const about = { ...asking, point: data.point, ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}) }
@@ -162,7 +230,13 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     const asked = { type: "hook.decided" as const, ...about, deliveryId }
     // Where the profile has no such hook, nobody knows what it is: it fails closed.
     const unknown: Outcome = {
-      ...asked, hookId: "", processor: "client", decision: "deny", latencyMs: 0, failed: true, reason: "The turn's profile has no such hook."
+      ...asked,
+      hookId: "",
+      processor: "client",
+      decision: "deny",
+      latencyMs: 0,
+      failed: true,
+      reason: "The turn's profile has no such hook."
     }
     const hook = (yield* kitOf(being, turn)).hooks[index]
     if (hook === undefined) return unknown
@@ -170,14 +244,29 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     const line = hook.processor.type === "url" ? enter(being, start) : undefined
     if (line !== undefined) yield* line
     const known = { hookId: hook.id, processor: hook.processor.type }
-    return yield* hooks.evaluate({
-      workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id, turnId, principal: principal ?? turn.principal, turnPrincipal: turn.principal,
-      hook, index, deliveryId, data, reviewer: settingsOf(being).reviews !== undefined
-    }).pipe(
-      Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),
-      Effect.catchDefect((defect) =>
-        Effect.map(Effect.logError("a hook's evaluation broke", defect), (): Outcome => ({ ...unknown, ...known, reason: "The evaluation broke. The server's log says why." })))
-    )
+    return yield* hooks
+      .evaluate({
+        workspace: ref.workspace,
+        agentId: parent ?? "",
+        threadId: ref.id,
+        turnId,
+        principal: principal ?? turn.principal,
+        turnPrincipal: turn.principal,
+        hook,
+        index,
+        deliveryId,
+        data,
+        reviewer: settingsOf(being).reviews !== undefined
+      })
+      .pipe(
+        Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),
+        Effect.catchDefect((defect) =>
+          Effect.map(
+            Effect.logError("a hook's evaluation broke", defect),
+            (): Outcome => ({ ...unknown, ...known, reason: "The evaluation broke. The server's log says why." })
+          )
+        )
+      )
   })
 
   return (being: Being<Snapshot>, job: Job, start: Start): Effect.Effect<Outcome | undefined> => {

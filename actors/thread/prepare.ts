@@ -18,7 +18,15 @@ import { cutOutput } from "../../src/tools/output.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Admission, Command, RepliedCall, Rewrite, WaitAnswer } from "../../machines/thread/commands.ts"
 import { clientFailure } from "../../machines/thread/calls.ts"
-import { type Call, knownInput, openWaits, type Returned, type Turn, withWord, wordOf } from "../../machines/thread/context.ts"
+import {
+  type Call,
+  knownInput,
+  openWaits,
+  type Returned,
+  type Turn,
+  withWord,
+  wordOf
+} from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
@@ -62,14 +70,22 @@ const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 /** The tool, or whatever stood in its place, has been reached: hooks see what it said. */
 const told: ReadonlySet<string> = new Set(["tool_error", "tool_timeout", "toolset_unreachable", "toolset_unauthorized"])
 
-const withHooks = (hooks: ReadonlyArray<number>) => hooks.length === 0 ? {} : { hooks }
+const withHooks = (hooks: ReadonlyArray<number>) => (hooks.length === 0 ? {} : { hooks })
 
-const about = ({ input, name, toolCallId, toolsetId }: Call) =>
-  ({ toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input })
+const about = ({ input, name, toolCallId, toolsetId }: Call) => ({
+  toolCallId,
+  toolName: name,
+  ...(toolsetId === undefined ? {} : { toolsetId }),
+  toolInput: input
+})
 
 /** What a hook would be told of a call's result. */
 const resultData = (call: Call, returned: Returned): HookData => ({
-  point: "after_tool_result", ...about(call), toolOutput: wordOf(returned), ...besideAs(returned.beside), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
+  point: "after_tool_result",
+  ...about(call),
+  toolOutput: wordOf(returned),
+  ...besideAs(returned.beside),
+  ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
 })
 
 /** What is under judgment, with the rewrite in its place. */
@@ -78,26 +94,47 @@ const judged = (turn: Turn, toolCallId: string | undefined, rewrite: Rewrite | u
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
     if (call === undefined) return undefined
     if (call.returned !== undefined) {
-      return resultData(call, rewrite !== undefined && "toolOutput" in rewrite ? withWord(call.returned, rewrite.toolOutput) : call.returned)
+      return resultData(
+        call,
+        rewrite !== undefined && "toolOutput" in rewrite ? withWord(call.returned, rewrite.toolOutput) : call.returned
+      )
     }
-    return { point: "before_tool_call", ...about(call), ...(rewrite !== undefined && "toolInput" in rewrite ? { toolInput: rewrite.toolInput } : {}) }
+    return {
+      point: "before_tool_call",
+      ...about(call),
+      ...(rewrite !== undefined && "toolInput" in rewrite ? { toolInput: rewrite.toolInput } : {})
+    }
   }
   const message = turn.opening?.messages[0]
-  if (message !== undefined) return { point: "before_turn_start", content: rewrite?.content ?? message.content, submitMode: message.submitMode }
+  if (message !== undefined)
+    return { point: "before_turn_start", content: rewrite?.content ?? message.content, submitMode: message.submitMode }
   if (turn.reviewing === undefined) return undefined
   const { modelId, text, usage } = turn.reviewing.reply
-  return { point: "after_model_response", content: rewrite?.content ?? (/\S/u.test(text) ? [{ type: "text", text }] : []), modelId, usage }
+  return {
+    point: "after_model_response",
+    content: rewrite?.content ?? (/\S/u.test(text) ? [{ type: "text", text }] : []),
+    modelId,
+    usage
+  }
 }
 
-const fields = { before_turn_start: "content", after_model_response: "content", before_tool_call: "toolInput", after_tool_result: "toolOutput" } as const
+const fields = {
+  before_turn_start: "content",
+  after_model_response: "content",
+  before_tool_call: "toolInput",
+  after_tool_result: "toolOutput"
+} as const
 
 const invalid = (message: string) => new Refused({ reason: "invalid_request", code: "invalid_body", message })
 
 /** A person may rewrite what is judged, and nothing else. */
-const misfit = Effect.fnUntraced(function*(rewrite: Rewrite, data: HookData, kit: Kit) {
+const misfit = Effect.fnUntraced(function* (rewrite: Rewrite, data: HookData, kit: Kit) {
   const field = fields[data.point]
   const other = Object.keys(rewrite).find((key) => key !== field)
-  if (other !== undefined || !(field in rewrite)) return invalid(`rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`)
+  if (other !== undefined || !(field in rewrite))
+    return invalid(
+      `rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`
+    )
   if (data.point === "before_tool_call") {
     const problem = yield* kit.problem(data.toolName, "input", rewrite.toolInput)
     return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
@@ -121,13 +158,18 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
       const joined = steers.flatMap(({ content, inputId, mode }) => {
         const admission = admissions[inputId]
         const found = hooksAbout(hooks, { point: "before_turn_start", content, submitMode: mode }, settings)
-        return admission === undefined || found.length === 0 ? [] : [[inputId, { ...admission, joining: found }] as const]
+        return admission === undefined || found.length === 0
+          ? []
+          : [[inputId, { ...admission, joining: found }] as const]
       })
       return Effect.succeed({ ...admissions, ...Object.fromEntries(joined) })
     })
   }
 
-  const admissionsOf = (being: Being<Snapshot>, fresh?: Wanting & Pick<Input, "inputId">): Effect.Effect<Admissions, Unreachable> => {
+  const admissionsOf = (
+    being: Being<Snapshot>,
+    fresh?: Wanting & Pick<Input, "inputId">
+  ): Effect.Effect<Admissions, Unreachable> => {
     const { pending } = being.snapshot.context
     if (pending.length === 0 && fresh === undefined) return none
     const settings = settingsOf(being)
@@ -149,22 +191,40 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
   const takenBefore = inputTaken(journal)
 
   /** The answer of an input that may have been taken before, if it was; what the machine holds it answers itself. */
-  const earlierOf = ({ ref, snapshot }: Being<Snapshot>, { creating, fresh, inputId }: { readonly inputId: string; readonly fresh?: true; readonly creating?: true }) =>
-    fresh === true || creating === true || knownInput(snapshot.context, inputId) !== undefined ? notTaken : takenBefore(ref, inputId)
+  const earlierOf = (
+    { ref, snapshot }: Being<Snapshot>,
+    { creating, fresh, inputId }: { readonly inputId: string; readonly fresh?: true; readonly creating?: true }
+  ) =>
+    fresh === true || creating === true || knownInput(snapshot.context, inputId) !== undefined
+      ? notTaken
+      : takenBefore(ref, inputId)
 
-  const submitting = (being: Being<Snapshot>, request: Of<"submit">, at: number): Effect.Effect<Prepared, Refused | Unreachable> =>
+  const submitting = (
+    being: Being<Snapshot>,
+    request: Of<"submit">,
+    at: number
+  ): Effect.Effect<Prepared, Refused | Unreachable> =>
     goOn(earlierOf(being, { ...request, inputId: request.input.inputId }), (earlier) =>
       earlier !== undefined
         ? Effect.succeed({ at, earlier })
-        : goOn(choosing(being, request, request.input.model), () => taking(being, request, at)))
+        : goOn(choosing(being, request, request.input.model), () => taking(being, request, at))
+    )
 
   /** The model may be named by whoever asks. */
-  const choosing = (being: Being<Snapshot>, { profileModels }: Pick<Of<"submit">, "profileModels">, model: string | undefined): Effect.Effect<void, Refused | Unreachable> =>
+  const choosing = (
+    being: Being<Snapshot>,
+    { profileModels }: Pick<Of<"submit">, "profileModels">,
+    model: string | undefined
+  ): Effect.Effect<void, Refused | Unreachable> =>
     profileModels === undefined || model === undefined
       ? Effect.void
-      : goOn(selects(settingsOf(being), model), (selected) => selected ? Effect.void : Effect.fail(notInProfile()))
+      : goOn(selects(settingsOf(being), model), (selected) => (selected ? Effect.void : Effect.fail(notInProfile())))
 
-  const editing = (being: Being<Snapshot>, request: Of<"edit">, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
+  const editing = (
+    being: Being<Snapshot>,
+    request: Of<"edit">,
+    at: number
+  ): Effect.Effect<Prepared, Refused | Unreachable> => {
     const { profileModels: _, ...edit } = request
     const { model } = being.snapshot.context.pending.find(({ inputId }) => inputId === edit.inputId) ?? {}
     return Effect.as(choosing(being, request, model), { at, command: { ...edit, at } })
@@ -176,8 +236,14 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
       const admission = admissions[inputId]
       const isNew = request.acknowledged !== true && knownInput(being.snapshot.context, inputId) === undefined
       // Refused to its sender at once, rather than as a turn that fails.
-      if (isNew && admission !== undefined && "refused" in admission) return Effect.fail(refusedAdmission(admission.refused))
-      if (isNew && being.snapshot.context.turn === null && principal.type !== "agent" && isLineFull(being.ref.workspace)) {
+      if (isNew && admission !== undefined && "refused" in admission)
+        return Effect.fail(refusedAdmission(admission.refused))
+      if (
+        isNew &&
+        being.snapshot.context.turn === null &&
+        principal.type !== "agent" &&
+        isLineFull(being.ref.workspace)
+      ) {
         record(turnsRefused)
         return Effect.fail(lineFull())
       }
@@ -188,55 +254,88 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
         : Effect.succeed({ at, command })
     })
 
-  const cancelling = Effect.fnUntraced(function*(being: Being<Snapshot>, request: Of<"cancel">, at: number) {
+  const cancelling = Effect.fnUntraced(function* (being: Being<Snapshot>, request: Of<"cancel">, at: number) {
     const admissions = yield* admissionsOf(being)
     // Edited past the actor, perhaps on another node.
     const attributes = yield* Effect.mapError(journal.attributes(being.ref), unreachable)
-    return { at, command: { ...request, at, admissions }, spend: yield* spend(being), ...(attributes === undefined ? {} : { attributes }) }
+    return {
+      at,
+      command: { ...request, at, admissions },
+      spend: yield* spend(being),
+      ...(attributes === undefined ? {} : { attributes })
+    }
   })
 
   /** The first message of the turn that ended last. */
-  const firstMessage = Effect.fnUntraced(function*(being: Being<Snapshot>, turnId: string) {
+  const firstMessage = Effect.fnUntraced(function* (being: Being<Snapshot>, turnId: string) {
     const first = yield* Effect.mapError(journal.input(being.ref, sibling("input", turnId)), unreachable)
     const fact = first?.state === "admitted" ? factOf(first.fact) : undefined
     return fact?.type === "user_message" ? fact : undefined
   })
 
-  const retrying = Effect.fnUntraced(function*(being: Being<Snapshot>, request: Of<"retry">, at: number) {
+  const retrying = Effect.fnUntraced(function* (being: Being<Snapshot>, request: Of<"retry">, at: number) {
     const { inputId, principal } = request
     const earlier = request.fresh === true ? undefined : yield* inputAnswer(journal)(being, inputId)
     if (earlier !== undefined) return { at, earlier }
-    const { carry: { last }, turn } = being.snapshot.context
+    const {
+      carry: { last },
+      turn
+    } = being.snapshot.context
     const nothing = explain({ error: "nothing_to_retry" })
     if (turn !== null || last === undefined) return yield* nothing
     const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
     if (first === undefined) return yield* nothing
     const model = first.detail?.model
     yield* choosing(being, request, model)
-    return yield* taking(being, {
-      type: "submit",
-      input: { inputId, principal, mode: "queue", content: first.event.content, retryOf: last.turnId, ...(model === undefined ? {} : { model }) }
-    }, at)
+    return yield* taking(
+      being,
+      {
+        type: "submit",
+        input: {
+          inputId,
+          principal,
+          mode: "queue",
+          content: first.event.content,
+          retryOf: last.turnId,
+          ...(model === undefined ? {} : { model })
+        }
+      },
+      at
+    )
   })
 
   /** Plain: no calls to look up, and nobody to ask. */
   const isPlain = (turn: Turn, calls: ReadonlyArray<unknown>) => calls.length === 0 && turn.plan.hooked !== true
 
   /** Calls of a response, with what stands behind each now. */
-  const standing = Effect.fnUntraced(function*(being: Being<Snapshot>, kit: Kit, asked: ReadonlyArray<Omit<RepliedCall, "verdict">>) {
+  const standing = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    kit: Kit,
+    asked: ReadonlyArray<Omit<RepliedCall, "verdict">>
+  ) {
     const settings = settingsOf(being)
     const verdicts = yield* kit.verdicts(callBy(being), asked)
     return asked.map((call, i): RepliedCall => {
       const verdict = verdicts[i]!
       if ("refused" in verdict) return { ...call, verdict }
       const { toolsetId } = verdict
-      const data: HookData = { point: "before_tool_call", toolCallId: "", toolName: call.name, toolInput: call.input, ...(toolsetId === undefined ? {} : { toolsetId }) }
+      const data: HookData = {
+        point: "before_tool_call",
+        toolCallId: "",
+        toolName: call.name,
+        toolInput: call.input,
+        ...(toolsetId === undefined ? {} : { toolsetId })
+      }
       return { ...call, verdict: { ...verdict, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
     })
   })
 
   /** What goes on once somebody has answered, or once nobody has, may be a day old. */
-  const releasing = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, calls: ReadonlyArray<Pick<Call, "toolCallId" | "name" | "input" | "approved" | "client" | "returned">>) {
+  const releasing = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    turn: Turn,
+    calls: ReadonlyArray<Pick<Call, "toolCallId" | "name" | "input" | "approved" | "client" | "returned">>
+  ) {
     const clients = calls.filter(({ client, returned }) => client !== undefined && returned === undefined)
     const reviewed = turn.reviewing?.reply.calls ?? []
     if (clients.length === 0 && reviewed.length === 0) return {}
@@ -249,44 +348,102 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
     return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, kit, reviewed) }) }
   })
 
-  const replied = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"model.replied">, at: number) {
+  const replied = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    turn: Turn,
+    request: Of<"model.replied">,
+    at: number
+  ) {
     const admissions = yield* admissionsOf(being)
     const kit = yield* kitOf(being, turn)
     const calls = yield* standing(being, kit, request.calls)
     const { modelId, text, usage } = request
-    const data: HookData = { point: "after_model_response", content: /\S/u.test(text) ? [{ type: "text", text }] : [], modelId, usage }
-    return { at, command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(kit.hooks, data, settingsOf(being))) } }
+    const data: HookData = {
+      point: "after_model_response",
+      content: /\S/u.test(text) ? [{ type: "text", text }] : [],
+      modelId,
+      usage
+    }
+    return {
+      at,
+      command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(kit.hooks, data, settingsOf(being))) }
+    }
   })
 
-  const decided = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"hook.decided">, at: number) {
+  const decided = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    turn: Turn,
+    request: Of<"hook.decided">,
+    at: number
+  ) {
     const admissions = yield* admissionsOf(being)
-    const data = request.rewrite === undefined || (request.decision !== "allow" && request.decision !== "ask") ? undefined : judged(turn, request.toolCallId, request.rewrite)
+    const data =
+      request.rewrite === undefined || (request.decision !== "allow" && request.decision !== "ask")
+        ? undefined
+        : judged(turn, request.toolCallId, request.rewrite)
     const input = data?.point === "before_tool_call" ? { input: data.toolInput } : {}
     const call = turn.calls.find(({ toolCallId }) => toolCallId === request.toolCallId)
-    const late = request.decision === "deny" ? {} : yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input }])
+    const late =
+      request.decision === "deny"
+        ? {}
+        : yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input }])
     if (data === undefined) return { at, command: { ...request, ...late, at, admissions } }
     const { hooks } = yield* kitOf(being, turn)
-    return { at, command: { ...request, ...late, at, admissions, hooks: hooksAbout(hooks, data, settingsOf(being), request.index + 1) } }
+    return {
+      at,
+      command: {
+        ...request,
+        ...late,
+        at,
+        admissions,
+        hooks: hooksAbout(hooks, data, settingsOf(being), request.index + 1)
+      }
+    }
   })
 
-  const returned = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"tool.returned">, at: number) {
+  const returned = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    turn: Turn,
+    request: Of<"tool.returned">,
+    at: number
+  ) {
     const admissions = yield* admissionsOf(being)
     const { failure, toolCallId } = request
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
-    if (call === undefined || (failure !== undefined && !told.has(failure.code))) return { at, command: { ...request, at, admissions } }
+    if (call === undefined || (failure !== undefined && !told.has(failure.code)))
+      return { at, command: { ...request, at, admissions } }
     const { hooks } = yield* kitOf(being, turn)
-    return { at, command: { ...request, at, admissions, ...withHooks(hooksAbout(hooks, resultData(call, request), settingsOf(being))) } }
+    return {
+      at,
+      command: {
+        ...request,
+        at,
+        admissions,
+        ...withHooks(hooksAbout(hooks, resultData(call, request), settingsOf(being)))
+      }
+    }
   })
 
-  const answering = Effect.fnUntraced(function*(being: Being<Snapshot>, { answer, from, principal, waitId }: Of<"answer">, at: number) {
+  const answering = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    { answer, from, principal, waitId }: Of<"answer">,
+    at: number
+  ) {
     const { turn } = being.snapshot.context
     const found = openWaits(turn).find(({ wait }) => wait.waitId === waitId)
     const command = { type: "answer" as const, at, admissions: yield* admissionsOf(being), waitId, principal }
     // Nothing waits, or for something else: the chart says so.
-    if (found === undefined || turn === null || (found.wait.type === "client_tool") !== (answer.type === "tool_result")) return { at, command: { ...command, answer } }
+    if (found === undefined || turn === null || (found.wait.type === "client_tool") !== (answer.type === "tool_result"))
+      return { at, command: { ...command, answer } }
     const { asked, reviews } = settingsOf(being)
-    if (principal.type === "agent" && (from === being.ref.id || [being.parent, asked?.agentId, reviews?.agentId].includes(principal.id))) {
-      return yield* new Refused({ reason: "permission_denied", message: "An agent resolves the waits neither of its own threads nor of those that it has asked for." })
+    if (
+      principal.type === "agent" &&
+      (from === being.ref.id || [being.parent, asked?.agentId, reviews?.agentId].includes(principal.id))
+    ) {
+      return yield* new Refused({
+        reason: "permission_denied",
+        message: "An agent resolves the waits neither of its own threads nor of those that it has asked for."
+      })
     }
     const kit = yield* kitOf(being, turn)
     const { call, wait } = found
@@ -301,25 +458,48 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
       if (problem !== undefined) return yield* invalid(`output: ${problem}`)
       const output = cutOutput(answer.output)
       const kept: WaitAnswer = { type: "tool_result", output }
-      return { at, command: { ...command, answer: kept, ...withHooks(hooksAbout(kit.hooks, resultData(call, { output }), settings)) } }
+      return {
+        at,
+        command: {
+          ...command,
+          answer: kept,
+          ...withHooks(hooksAbout(kit.hooks, resultData(call, { output }), settings))
+        }
+      }
     }
     const before = judged(turn, call?.toolCallId, undefined)
     const data = judged(turn, call?.toolCallId, answer.rewrite)
-    if (answer.decision === "deny" || before === undefined || data === undefined) return { at, command: { ...command, answer } }
+    if (answer.decision === "deny" || before === undefined || data === undefined)
+      return { at, command: { ...command, answer } }
     const wrong = answer.rewrite === undefined ? undefined : yield* misfit(answer.rewrite, before, kit)
     if (wrong !== undefined) return yield* wrong
     const input = data.point === "before_tool_call" ? { input: data.toolInput } : {}
     // The answer itself is what the roles have asked for.
     const approved = wait.type === "role_approval" && call?.approval !== undefined ? { approved: call.approval } : {}
     const late = yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input, ...approved }])
-    return { at, command: { ...command, ...late, answer, hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1) } }
+    return {
+      at,
+      command: {
+        ...command,
+        ...late,
+        answer,
+        hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1)
+      }
+    }
   })
 
   /** Waits that end now as an allow: what they held goes on. */
-  const expiring = Effect.fnUntraced(function*(being: Being<Snapshot>, turn: Turn, request: Of<"due">, at: number) {
+  const expiring = Effect.fnUntraced(function* (being: Being<Snapshot>, turn: Turn, request: Of<"due">, at: number) {
     const admissions = yield* admissionsOf(being)
     const going = openWaits(turn).filter(({ wait }) => wait.expiresAt <= at && wait.onTimeout === "allow")
-    const late = going.length === 0 ? {} : yield* releasing(being, turn, going.flatMap(({ call }) => call ?? []))
+    const late =
+      going.length === 0
+        ? {}
+        : yield* releasing(
+            being,
+            turn,
+            going.flatMap(({ call }) => call ?? [])
+          )
     return { at, command: { ...request, ...late, at, admissions, ...queued(being, turn) } }
   })
 
@@ -346,15 +526,22 @@ export const makePrepare = ({ admissionOf, isLineFull, journal, selects, spendOf
         return answering(being, request, at)
       case "model.replied": {
         if (turn !== null && !isPlain(turn, request.calls)) return replied(being, turn, request, at)
-        const calls = request.calls.map((call) => ({ ...call, verdict: { refused: { code: "turn_interrupted" as const, text: "The turn is over." } } }))
-        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, calls, at, admissions } }))
+        const calls = request.calls.map((call) => ({
+          ...call,
+          verdict: { refused: { code: "turn_interrupted" as const, text: "The turn is over." } }
+        }))
+        return goOn(admissionsOf(being), (admissions) =>
+          Effect.succeed({ at, command: { ...request, calls, at, admissions } })
+        )
       }
       case "hook.decided":
         if (turn !== null) return decided(being, turn, request, at)
         break
       case "due":
         if (turn?.plan.hooked === true) return expiring(being, turn, request, at)
-        return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions, ...(turn === null ? {} : queued(being, turn)) } }))
+        return goOn(admissionsOf(being), (admissions) =>
+          Effect.succeed({ at, command: { ...request, at, admissions, ...(turn === null ? {} : queued(being, turn)) } })
+        )
       case "tool.returned":
         if (turn?.plan.hooked === true) return returned(being, turn, request, at)
         break

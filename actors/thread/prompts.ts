@@ -6,7 +6,8 @@
  * M2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
  *     whoever thinks for an hour finds their thread's prompt still warm.
  * M3. A retried turn is left out.
- * M4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing meanwhile.
+ * M4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing
+ *     meanwhile.
  */
 import { Effect } from "effect"
 import type { MessageContent } from "../../src/domain/content.ts"
@@ -29,8 +30,17 @@ interface Kept {
 
 const fresh = (): Kept => ({ pos: 0, bytes: perThread, messages: [] })
 
-const assistant = (fact: Told & { readonly event: { readonly modelId: string } }, text: string, response: ResponseDetail | undefined, calls: Assistant["calls"]): Assistant => ({
-  role: "assistant", turnId: fact.turnId, modelId: fact.event.modelId, text, calls,
+const assistant = (
+  fact: Told & { readonly event: { readonly modelId: string } },
+  text: string,
+  response: ResponseDetail | undefined,
+  calls: Assistant["calls"]
+): Assistant => ({
+  role: "assistant",
+  turnId: fact.turnId,
+  modelId: fact.event.modelId,
+  text,
+  calls,
   ...(response?.parts === undefined ? {} : { parts: response.parts })
 })
 
@@ -46,10 +56,19 @@ const callOf = (messages: ReadonlyArray<PromptMessage>, toolCallId: string) => {
 
 /** A hook or a person has put other words in the place of a message: the model reads those. */
 const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, content: MessageContent) =>
-  messages.map((message) => message.role === "user" && message.turnId === turnId && message.n === n ? { ...message, content } : message)
+  messages.map((message) =>
+    message.role === "user" && message.turnId === turnId && message.n === n ? { ...message, content } : message
+  )
 
 /** Those that `extend` reads. */
-const inPrompts: ReadonlyArray<Told["type"]> = ["user_message", "hook_decision", "wait_resolved", "assistant_message", "tool_intent", "tool_result"]
+const inPrompts: ReadonlyArray<Told["type"]> = [
+  "user_message",
+  "hook_decision",
+  "wait_resolved",
+  "assistant_message",
+  "tool_intent",
+  "tool_result"
+]
 
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Told): Array<PromptMessage> => {
@@ -64,10 +83,12 @@ export const extend = (messages: Array<PromptMessage>, fact: Told): Array<Prompt
     case "hook_decision":
     case "wait_resolved": {
       const { message: n, rewrite } = fact.detail ?? {}
-      return rewrite?.content === undefined || n === undefined ? messages : rewritten(messages, turnId, n, rewrite.content)
+      return rewrite?.content === undefined || n === undefined
+        ? messages
+        : rewritten(messages, turnId, n, rewrite.content)
     }
     case "assistant_message": {
-      const text = fact.event.content.map((block) => block.type === "text" ? block.text : "").join("")
+      const text = fact.event.content.map((block) => (block.type === "text" ? block.text : "")).join("")
       messages.push(assistant(fact, text, fact.detail, []))
       return messages
     }
@@ -76,7 +97,8 @@ export const extend = (messages: Array<PromptMessage>, fact: Told): Array<Prompt
       const call = { toolCallId, providerToolCallId, name, input }
       const last = messages.at(-1)
       // A new object, so that whoever counted the old one's tokens counts again.
-      if (fact.detail.response === undefined && last?.role === "assistant") messages[messages.length - 1] = { ...last, calls: [...last.calls, call] }
+      if (fact.detail.response === undefined && last?.role === "assistant")
+        messages[messages.length - 1] = { ...last, calls: [...last.calls, call] }
       else messages.push(assistant(fact, "", fact.detail.response, [call]))
       return messages
     }
@@ -84,7 +106,12 @@ export const extend = (messages: Array<PromptMessage>, fact: Told): Array<Prompt
       const { failureCode: code, failureText: text = "", toolCallId, toolContent, toolOutput } = fact.event
       const { name, providerToolCallId } = callOf(messages, toolCallId)
       messages.push({
-        role: "tool", turnId, toolCallId, providerToolCallId, name, output: readingOf(toolOutput, toolContent),
+        role: "tool",
+        turnId,
+        toolCallId,
+        providerToolCallId,
+        name,
+        output: readingOf(toolOutput, toolContent),
         ...(code === undefined ? {} : { failure: { code, text } })
       })
       return messages
@@ -116,7 +143,9 @@ const weigh = (value: unknown): number => {
   return sum
 }
 
-/** What a prompt keeps of a fact: what it says, and of its detail what goes back to the provider or stands in its place. */
+/**
+ * What a prompt keeps of a fact: what it says, and of its detail what goes back to the provider or stands in its place.
+ */
 const held = (fact: Told): number => {
   switch (fact.type) {
     case "user_message":
@@ -147,7 +176,11 @@ export class Prompts {
   private bytes = 0
   private readonly keptBytes: number
   private readonly underWay: Room
-  private readonly read: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
+  private readonly read: (
+    actor: ActorRef,
+    afterPos: number,
+    types: ReadonlyArray<string>
+  ) => Effect.Effect<Log, JournalUnavailable>
 
   constructor({ keptBytes, underWayBytes }: PromptLimits, read: Prompts["read"]) {
     this.keptBytes = keptBytes
@@ -168,17 +201,24 @@ export class Prompts {
   }
 
   /**
-   * Runs a model call with the conversation up to `pos`, once there is room for it (M4). `reading` says what becomes of a
-   * read that fails.
+   * Runs a model call with the conversation up to `pos`, once there is room for it (M4). `reading` says what becomes of
+   * a read that fails.
    */
   lend<A, E>(
-    actor: ActorRef, pos: number, reading: <B>(read: Effect.Effect<B, JournalUnavailable>) => Effect.Effect<B>,
+    actor: ActorRef,
+    pos: number,
+    reading: <B>(read: Effect.Effect<B, JournalUnavailable>) => Effect.Effect<B>,
     use: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
     const known = Effect.suspend(() => this.known(actor, pos))
     // Read to know its size, then let go: it may be forgotten until its turn comes.
     const size = goOn(reading(this.known(actor, pos)), ({ bytes }) => Effect.succeed(bytes))
-    return goOn(size, (bytes) => this.underWay.within(bytes, Effect.flatMap(reading(known), ({ messages }) => use([...messages]))))
+    return goOn(size, (bytes) =>
+      this.underWay.within(
+        bytes,
+        Effect.flatMap(reading(known), ({ messages }) => use([...messages]))
+      )
+    )
   }
 
   private known(actor: ActorRef, pos: number): Effect.Effect<Kept, JournalUnavailable> {

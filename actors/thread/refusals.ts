@@ -7,21 +7,29 @@ import { Refused } from "../Actor.ts"
 /** An input that would not run is refused to its sender with the same word that its turn would fail with. */
 export const refusedAdmission = ({ code, text }: Failure): Refused =>
   new Refused({
-    reason: code === "identity_disabled" || code === "agent_archived" || code === "model_unavailable" ? code : "profile_not_found",
+    reason:
+      code === "identity_disabled" || code === "agent_archived" || code === "model_unavailable"
+        ? code
+        : "profile_not_found",
     message: text
   })
 
-/** Whoever may not change the profile may not choose a model past it either: the model decides which tools are called. */
+/**
+ * Whoever may not change the profile may not choose a model past it either: the model decides which tools are called.
+ */
 export const notInProfile = (): Refused =>
   new Refused({
-    reason: "permission_denied", code: "model_not_in_profile",
+    reason: "permission_denied",
+    code: "model_not_in_profile",
     message: "model: the profile does not select it. A key with the scope write may name any model."
   })
 
 /** Its turn would stand at the end of a line that is long already. */
 export const lineFull = (): Refused =>
   new Refused({
-    reason: "rate_limited", code: "turns_waiting", retryAfterSeconds: 5,
+    reason: "rate_limited",
+    code: "turns_waiting",
+    retryAfterSeconds: 5,
     message: `${limits.turnsInLine} turns of this workspace wait for a slot on this node already. Try again when some have run, or cancel some.`
   })
 
@@ -30,9 +38,10 @@ export const explain = (refusal: Refusal): Refused => {
     case "turn_conflict":
       return new Refused({
         reason: "turn_conflict",
-        message: refusal.active === undefined
-          ? "No turn is active in this thread."
-          : `The active turn is ${refusal.active}, not the one that was named.`
+        message:
+          refusal.active === undefined
+            ? "No turn is active in this thread."
+            : `The active turn is ${refusal.active}, not the one that was named.`
       })
     case "queue_full":
       return new Refused({
@@ -48,15 +57,19 @@ export const explain = (refusal: Refusal): Refused => {
         message: "model: a steer joins a turn that has its model already. Leave it out, or use another mode."
       })
     case "nothing_to_retry":
-      return new Refused({ reason: "nothing_to_retry", message: "The last turn of this thread neither failed nor was cancelled, or one is running." })
+      return new Refused({
+        reason: "nothing_to_retry",
+        message: "The last turn of this thread neither failed nor was cancelled, or one is running."
+      })
     case "wait_not_open":
       return new Refused({ reason: "wait_not_open", message: `${refusal.waitId} is not open.` })
     case "wait_type_mismatch":
       return new Refused({
         reason: "wait_type_mismatch",
-        message: refusal.type === "client_tool"
-          ? "type: this wait is for a tool's result: answer with type tool_result."
-          : "type: this wait is for a decision: answer with type decision."
+        message:
+          refusal.type === "client_tool"
+            ? "type: this wait is for a tool's result: answer with type tool_result."
+            : "type: this wait is for a decision: answer with type decision."
       })
   }
 }

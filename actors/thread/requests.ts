@@ -1,5 +1,14 @@
 /** What reaches a thread's mailbox: the chart's commands without the time, and without what the runtime looks up. */
-import type { Answer, Command, Edit, HookDecided, ModelReplied, RepliedCall, Submit, ToolReturned } from "../../machines/thread/commands.ts"
+import type {
+  Answer,
+  Command,
+  Edit,
+  HookDecided,
+  ModelReplied,
+  RepliedCall,
+  Submit,
+  ToolReturned
+} from "../../machines/thread/commands.ts"
 
 type Without<C, K extends PropertyKey> = C extends unknown ? Omit<C, K> : never
 
@@ -15,26 +24,33 @@ export type Outcome =
 export interface Create {
   readonly type: "create"
 }
-/** Try the last turn again, if it failed or was cancelled. The content of its first message is looked up, and so is the model that it named. */
+/**
+ * Try the last turn again, if it failed or was cancelled. The content of its first message is looked up, and so is the
+ * model that it named.
+ */
 export interface Retry extends Fresh, Choosing {
   readonly type: "retry"
   readonly inputId: string
   readonly principal: Submit["input"]["principal"]
 }
 
-type Asked = Without<Extract<Command, { readonly type: "remove" | "promote" | "cancel" | "due" | "poison" }>, Late | "calls">
+type Asked = Without<
+  Extract<Command, { readonly type: "remove" | "promote" | "cancel" | "due" | "poison" }>,
+  Late | "calls"
+>
 
 /**
- * The id of the input was made for this request alone, which is sent for the first time: nobody can have taken it before,
- * and the journal need not be asked. Whoever derives ids, or cannot tell, leaves it out.
+ * The id of the input was made for this request alone, which is sent for the first time: nobody can have taken it
+ * before, and the journal need not be asked. Whoever derives ids, or cannot tell, leaves it out.
  */
 interface Fresh {
   readonly fresh?: true
 }
 
 /**
- * Whoever asks may name the models that the profile selects, and no other: a model that the input names is looked at. Absent
- * where the sender may name any, where no model is named, and from a node of an earlier version, which does not look.
+ * Whoever asks may name the models that the profile selects, and no other: a model that the input names is looked at.
+ * Absent where the sender may name any, where no model is named, and from a node of an earlier version, which does not
+ * look.
  */
 interface Choosing {
   readonly profileModels?: true
@@ -50,4 +66,3 @@ type Editing = Without<Edit, Late> & Choosing
 export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
 
 export type Request = Submitting | Editing | Asked | Outcome | Retry | Create | Resolve
-

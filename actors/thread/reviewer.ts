@@ -11,16 +11,20 @@ import { type Reviewing, ReviewFailure } from "../../src/hooks/Reviewers.ts"
 import { begunBy } from "./deliveries.ts"
 import type { Exchange } from "./exchange.ts"
 
-export const makeReviewing = (exchange: Exchange): Reviewing => ({ agentId, deliveryId, dry, reviewed, text, workspace }) =>
-  exchange({
-    workspace, agentId, text,
-    threadId: sibling("thread", deliveryId),
-    // The delivery's own body is that of the wait that an ask would open.
-    inputId: begunBy("input", deliveryId),
-    principal: { type: "agent", id: reviewed.agentId },
-    born: { reviews: reviewed },
-    ...(dry === true ? {} : { asker: reviewed.threadId })
-  }).pipe(
-    Effect.map(({ text }) => text),
-    Effect.mapError(({ why }) => new ReviewFailure({ reason: `the reviewer's turn ${why}` }))
-  )
+export const makeReviewing =
+  (exchange: Exchange): Reviewing =>
+  ({ agentId, deliveryId, dry, reviewed, text, workspace }) =>
+    exchange({
+      workspace,
+      agentId,
+      text,
+      threadId: sibling("thread", deliveryId),
+      // The delivery's own body is that of the wait that an ask would open.
+      inputId: begunBy("input", deliveryId),
+      principal: { type: "agent", id: reviewed.agentId },
+      born: { reviews: reviewed },
+      ...(dry === true ? {} : { asker: reviewed.threadId })
+    }).pipe(
+      Effect.map(({ text }) => text),
+      Effect.mapError(({ why }) => new ReviewFailure({ reason: `the reviewer's turn ${why}` }))
+    )

@@ -1,4 +1,7 @@
-/** Room that many effects share, as `Line.ts` lets them in (C1). Whoever is interrupted, waiting or inside, leaves no trace (C2). */
+/**
+ * Room that many effects share, as `Line.ts` lets them in (C1). Whoever is interrupted, waiting or inside, leaves no
+ * trace (C2).
+ */
 import { Effect } from "effect"
 import { type Guest, Line } from "../Line.ts"
 
@@ -29,7 +32,9 @@ export class Room {
       const come = Effect.suspend(() => {
         place = this.line.come(guest) ? "inside" : "waiting"
         if (place === "inside") return Effect.void
-        return Effect.callback<void>((resume) => { enter = () => resume(Effect.void) })
+        return Effect.callback<void>((resume) => {
+          enter = () => resume(Effect.void)
+        })
       })
       const leave = Effect.sync(() => {
         if (place === "inside") this.line.leave(guest)

@@ -38,7 +38,9 @@ const onceOf = (fact: Fact): string | null => {
 }
 
 const usual = {
-  maxSteps: defaultLimits.maxSteps, maxTurnMs: defaultLimits.maxTurnSeconds * 1000, maxParallelTools: defaultLimits.maxParallelTools
+  maxSteps: defaultLimits.maxSteps,
+  maxTurnMs: defaultLimits.maxTurnSeconds * 1000,
+  maxParallelTools: defaultLimits.maxParallelTools
 }
 type UsualPlan = Omit<Plan, keyof typeof usual> & Partial<Plan>
 
@@ -71,22 +73,45 @@ export const factRow = (fact: Fact): FactRow => ({
 export const factOf = (row: StoredFact): Fact => {
   const detail = row.detail === null ? undefined : JSON.parse(row.detail)
   if (detail?.plan !== undefined) detail.plan = { ...usual, ...detail.plan }
-  return { type: row.type, turnId: row.turn, n: row.n, at: row.at, event: JSON.parse(row.event), ...(detail === undefined ? {} : { detail }) } as Fact
+  return {
+    type: row.type,
+    turnId: row.turn,
+    n: row.n,
+    at: row.at,
+    event: JSON.parse(row.event),
+    ...(detail === undefined ? {} : { detail })
+  } as Fact
 }
 
 /** A fact of a whole log: what it says, not when. */
-export type Told = Fact extends infer F ? F extends Fact ? Omit<F, "at"> : never : never
+export type Told = Fact extends infer F ? (F extends Fact ? Omit<F, "at"> : never) : never
 
 /** As `factOf`. A plan is as short as it was written: nobody reads one here. */
 export const toldOf = ({ turn, ...rest }: LoggedFact): Told => ({ ...rest, turnId: turn }) as Told
 
-export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({ id: inputId, ord, state: "pending", body: JSON.stringify(rest) })
+export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({
+  id: inputId,
+  ord,
+  state: "pending",
+  body: JSON.stringify(rest)
+})
 
-/** `removed` tells one that was removed by name from those that were swept away with the queue (src/store/threadView.ts). */
-const cancelledRow = ({ inputId, ord, ...rest }: Input, removed: boolean): InputRow =>
-  ({ id: inputId, ord, state: "cancelled", body: JSON.stringify({ ...rest, ...(removed ? { removed } : {}) }) })
+/**
+ * `removed` tells one that was removed by name from those that were swept away with the queue
+ * (src/store/threadView.ts).
+ */
+const cancelledRow = ({ inputId, ord, ...rest }: Input, removed: boolean): InputRow => ({
+  id: inputId,
+  ord,
+  state: "cancelled",
+  body: JSON.stringify({ ...rest, ...(removed ? { removed } : {}) })
+})
 
-export const inputOf = (row: InputRow): Input => ({ ...(JSON.parse(row.body) as Omit<Input, "inputId" | "ord">), inputId: row.id, ord: row.ord })
+export const inputOf = (row: InputRow): Input => ({
+  ...(JSON.parse(row.body) as Omit<Input, "inputId" | "ord">),
+  inputId: row.id,
+  ord: row.ord
+})
 
 export const carryIn = ({ carry, turn }: Context) =>
   carryText({ ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) })
@@ -99,7 +124,8 @@ export const carryOf = (text: string): Carry => {
 const firstExpiry = (turn: Turn) => Math.min(...openWaits(turn).map(({ wait }) => wait.expiresAt))
 
 /** When the first of what waits at rest came; null where nothing does. */
-const waitingSince = (pending: Context["pending"]) => pending.length === 0 ? null : Math.min(...pending.map(({ queuedAt }) => queuedAt))
+const waitingSince = (pending: Context["pending"]) =>
+  pending.length === 0 ? null : Math.min(...pending.map(({ queuedAt }) => queuedAt))
 
 /** The earliest moment at which the thread has something to do: while a turn runs, since it began. */
 export const runnableAt = ({ context: { pending, turn }, value }: Snapshot): number | null => {
@@ -109,15 +135,26 @@ export const runnableAt = ({ context: { pending, turn }, value }: Snapshot): num
 }
 
 /** The next moment at which the live thread wants to be told the time. Time in line puts the turn's deadline off. */
-export const nextDue = ({ context: { pending, turn }, value }: Snapshot, desk: Being<Snapshot>["desk"]): number | null => {
+export const nextDue = (
+  { context: { pending, turn }, value }: Snapshot,
+  desk: Being<Snapshot>["desk"]
+): number | null => {
   if (turn === null) return waitingSince(pending)
-  return Math.min(firstExpiry(turn), value === "awaiting" ? Infinity : Math.min(deadlineOf(turn) + desk.queuedMs(turn.runningSince), turn.retryAt ?? Infinity))
+  return Math.min(
+    firstExpiry(turn),
+    value === "awaiting"
+      ? Infinity
+      : Math.min(deadlineOf(turn) + desk.queuedMs(turn.runningSince), turn.retryAt ?? Infinity)
+  )
 }
 
-/** Rows of waiting inputs that a step changed. An admitted input's row goes, its fact is the proof; a cancelled one's stays. */
+/**
+ * Rows of waiting inputs that a step changed. An admitted input's row goes, its fact is the proof; a cancelled one's
+ * stays.
+ */
 export const inputChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>, removed?: string) => {
   if (before.pending === after.pending) return undefined
-  const admitted = new Set(facts.flatMap((fact) => fact.type === "user_message" ? [fact.event.inputId] : []))
+  const admitted = new Set(facts.flatMap((fact) => (fact.type === "user_message" ? [fact.event.inputId] : [])))
   const known = new Map(before.pending.map((input) => [input.inputId, input]))
   const left = new Set(after.pending.map((input) => input.inputId))
   const put = after.pending.filter((input) => known.get(input.inputId) !== input).map(inputRow)
@@ -132,8 +169,15 @@ export const inputChanges = (before: Context, after: Context, facts: ReadonlyArr
 
 /** A wait as the API shows it. */
 export const pendingWait = (turnId: string, { call, wait }: OpenWaits[number]): PendingWait => ({
-  id: wait.waitId, turnId, type: wait.type, state: "open", target: wait.target, expiresAt: toTimestamp(wait.expiresAt),
-  ...(wait.hook === undefined ? {} : { hookId: wait.hook.hookId, point: wait.hook.point, processor: wait.hook.processor }),
+  id: wait.waitId,
+  turnId,
+  type: wait.type,
+  state: "open",
+  target: wait.target,
+  expiresAt: toTimestamp(wait.expiresAt),
+  ...(wait.hook === undefined
+    ? {}
+    : { hookId: wait.hook.hookId, point: wait.hook.point, processor: wait.hook.processor }),
   ...(wait.type === "role_approval" ? { point: "before_tool_call" as const } : {}),
   ...(wait.reason === undefined ? {} : { reason: wait.reason }),
   ...(call === undefined ? {} : { toolCallId: call.toolCallId, toolName: call.name, toolInput: call.input }),
@@ -142,9 +186,11 @@ export const pendingWait = (turnId: string, { call, wait }: OpenWaits[number]): 
 
 /** As they are listed: oldest first. */
 export const pendingWaits = (turn: Turn | null): ReadonlyArray<PendingWait> =>
-  turn === null ? [] : openWaits(turn)
-    .toSorted((a, b) => a.wait.createdAt - b.wait.createdAt || (a.wait.waitId < b.wait.waitId ? -1 : 1))
-    .map((open) => pendingWait(turn.turnId, open))
+  turn === null
+    ? []
+    : openWaits(turn)
+        .toSorted((a, b) => a.wait.createdAt - b.wait.createdAt || (a.wait.waitId < b.wait.waitId ? -1 : 1))
+        .map((open) => pendingWait(turn.turnId, open))
 
 /** What a hook asks about, where the wait itself and the log do not show it. */
 const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[number]): WaitSubject => {
@@ -154,10 +200,19 @@ const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[numbe
       return content === undefined ? {} : { content }
     }
     case "after_model_response":
-      return { content: reviewing !== undefined && /\S/u.test(reviewing.reply.text) ? [{ type: "text", text: reviewing.reply.text }] : [] }
+      return {
+        content:
+          reviewing !== undefined && /\S/u.test(reviewing.reply.text)
+            ? [{ type: "text", text: reviewing.reply.text }]
+            : []
+      }
     case "after_tool_result": {
       const returned = call?.returned ?? {}
-      return { toolOutput: wordOf(returned), ...besideAs(returned.beside), ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code }) }
+      return {
+        toolOutput: wordOf(returned),
+        ...besideAs(returned.beside),
+        ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
+      }
     }
     default:
       return {}
@@ -166,13 +221,23 @@ const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[numbe
 
 /** The call of a wait for a client's result. */
 const owedIn = ({ call, wait }: OpenWaits[number]): Pick<WaitRow, "call"> =>
-  wait.type !== "client_tool" || call === undefined ? {} : { call: { id: call.toolCallId, ...(wait.toolsetId === undefined ? {} : { toolset: wait.toolsetId }) } }
+  wait.type !== "client_tool" || call === undefined
+    ? {}
+    : { call: { id: call.toolCallId, ...(wait.toolsetId === undefined ? {} : { toolset: wait.toolsetId }) } }
 
 const states = { expired: "expired", cancelled: "cancelled" } as const
 
-/** Rows of waits that a step opened or closed; `by` is the answer that it decided. A turn that has just been opened waits for nobody. */
-export const waitChanges = (before: Context, after: Context, facts: ReadonlyArray<Fact>, by?: Answer): ReadonlyArray<WaitRow> => {
-  if (before.turn === null || (before.turn === after.turn)) return []
+/**
+ * Rows of waits that a step opened or closed; `by` is the answer that it decided. A turn that has just been opened
+ * waits for nobody.
+ */
+export const waitChanges = (
+  before: Context,
+  after: Context,
+  facts: ReadonlyArray<Fact>,
+  by?: Answer
+): ReadonlyArray<WaitRow> => {
+  if (before.turn === null || before.turn === after.turn) return []
   const changed: Array<WaitRow> = []
   const known = new Map(openWaits(before.turn).map((open) => [open.wait.waitId, open]))
   let at = before.seq

@@ -12,7 +12,9 @@ export const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
   const found = known.get(being)
   if (found !== undefined) return found
   // The journal holds what `create` wrote.
-  const { asked, identity, model, profileId, profileVersion, reviews } = JSON.parse(being.attributes) as ThreadAttributes
+  const { asked, identity, model, profileId, profileVersion, reviews } = JSON.parse(
+    being.attributes
+  ) as ThreadAttributes
   const settings: ThreadSettings = {
     workspace: being.ref.workspace,
     agentId: being.parent ?? "",
@@ -30,5 +32,10 @@ export const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
 /** Whose calls the thread's are. */
 export const callBy = (being: Being<Snapshot>): CallBy => {
   const { carry, turn } = being.snapshot.context
-  return { ...settingsOf(being), threadId: being.ref.id, carry, ...(turn === null ? {} : { principal: turn.principal }) }
+  return {
+    ...settingsOf(being),
+    threadId: being.ref.id,
+    carry,
+    ...(turn === null ? {} : { principal: turn.principal })
+  }
 }

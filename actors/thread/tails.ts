@@ -57,7 +57,13 @@ export class Tails {
   since(threadId: string, afterSeq: number, lastSeq: number, limit: number): ReadonlyArray<string> | undefined {
     if (afterSeq >= lastSeq) return []
     const tail = this.kept.get(threadId)
-    if (tail === undefined || afterSeq + 1 < tail.first || tail.first + tail.texts.length - 1 !== lastSeq || lastSeq - afterSeq > limit) return undefined
+    if (
+      tail === undefined ||
+      afterSeq + 1 < tail.first ||
+      tail.first + tail.texts.length - 1 !== lastSeq ||
+      lastSeq - afterSeq > limit
+    )
+      return undefined
     return tail.texts.slice(afterSeq + 1 - tail.first)
   }
 

@@ -18,7 +18,9 @@ import { type CallBy, emptyKit, fits, type Kit, type ToolRun, type Tools, unknow
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-/** How long the calls of one response may wait for their schemas together: their thread hears nothing else meanwhile. */
+/**
+ * How long the calls of one response may wait for their schemas together: their thread hears nothing else meanwhile.
+ */
 const patienceMs = 10_000
 const impatient = `the input was not checked: the schemas of this response's calls took more than ${patienceMs / 1_000} s together`
 
@@ -29,13 +31,19 @@ type Offer = Tool | BuiltIn
 
 const isReadOnly = ({ annotations }: Offer) => annotations?.readOnlyHint === true
 
-const definitionOf = ({ description, inputSchema, name }: Offer) => ({ name, ...(description === undefined ? {} : { description }), inputSchema })
+const definitionOf = ({ description, inputSchema, name }: Offer) => ({
+  name,
+  ...(description === undefined ? {} : { description }),
+  inputSchema
+})
 
 const denied = (text: string): Failure => ({ code: "tool_denied", text })
 const invalid = (text: string): Failure => ({ code: "tool_input_invalid", text })
 
-const awayFailure = ({ reason, status }: Away): Failure =>
-  ({ code: status === "unauthorized" ? "toolset_unauthorized" : "toolset_unreachable", text: `The toolset's tools are not known${reason === undefined ? "" : `: ${reason}`}.` })
+const awayFailure = ({ reason, status }: Away): Failure => ({
+  code: status === "unauthorized" ? "toolset_unauthorized" : "toolset_unreachable",
+  text: `The toolset's tools are not known${reason === undefined ? "" : `: ${reason}`}.`
+})
 
 /** What a person is asked for stands for every grant that wants their word: one text, which the thread remembers. */
 const approvalOf = (grants: ReadonlyArray<string>) => grants.join(" ")
@@ -46,148 +54,200 @@ const unapproved = ({ approvals = [] }: Carry, tool: string, grants: ReadonlyArr
   grants.filter((grant) => !approvals.some((approval) => approval.tool === tool && covers(approval.by, grant)))
 
 /** What is shown from the start comes first, and what a search may reveal last: prompts change at their end only. */
-const offersOf = (tools: ReadonlyArray<Tool>, { families, tools: found }: Hidden, search: BuiltIn): ReadonlyArray<Offer> => {
+const offersOf = (
+  tools: ReadonlyArray<Tool>,
+  { families, tools: found }: Hidden,
+  search: BuiltIn
+): ReadonlyArray<Offer> => {
   const hidden = [...families.flatMap(({ tools }) => tools), ...found]
   return [...tools.filter(({ exposure }) => exposure === "always"), ...(hidden.length === 0 ? [] : [search]), ...hidden]
 }
 
-export const makeTools = (families: ReadonlyArray<Family>) => Effect.gen(function*() {
-  const directory = yield* Directory
-  const roles = yield* Roles
-  const schemas = yield* Schemas
-  const toolsets = yield* Toolsets
+export const makeTools = (families: ReadonlyArray<Family>) =>
+  Effect.gen(function* () {
+    const directory = yield* Directory
+    const roles = yield* Roles
+    const schemas = yield* Schemas
+    const toolsets = yield* Toolsets
 
-  const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
-    const { hooks, roleIds, systemPrompt, toolsetIds } = profile
-    const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
-    const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
-    const hidden: Hidden = {
-      families: families.filter(({ name }) => profile.families?.includes(name)), tools: tools.filter(({ exposure }) => exposure === "search")
-    }
-    const offers = offersOf(tools, hidden, toolSearch(hidden, rolesNow))
-    if (offers.length === 0 && toolsetIds.length === 0) return { ...emptyKit, ...known }
-    const named = new Map(offers.map((tool) => [tool.name, tool]))
-
-    const find = (name: string, { reveals }: Carry) => {
-      const tool = named.get(name)
-      return tool !== undefined && isRevealed(tool, reveals) ? tool : undefined
-    }
-
-    /** Why nothing can be called by a name. What was never listed may be there all the same: its server is away. */
-    const absent = (name: string): Effect.Effect<Failure, Unreachable> => {
-      if (named.has(name)) return Effect.succeed(unknownTool(name))
-      return Effect.map(failing(toolsets.away(workspace, toolsetIds, name), unreachable), (away) => away === undefined ? unknownTool(name) : awayFailure(away))
-    }
-
-    const rolesOf = ({ name }: Offer, asked: ReadonlyArray<CompiledRole>) => name === searchName ? rolesOfSearch(hidden, asked) : asked
-
-    const inputFailure = ({ inputSchema }: Offer, input: unknown): Effect.Effect<Failure | undefined> =>
-      schemas.misfit(workspace, inputSchema, input).pipe(
-        Effect.map((problem) => problem === undefined ? undefined : invalid(problem)),
-        Effect.catch(({ message }) => Effect.succeed(invalid(`the input was not checked: ${message}`)))
-      )
-
-    const verdictOf = Effect.fnUntraced(function*(
-      asked: ReadonlyArray<CompiledRole>, { carry }: CallBy, { input, name }: Omit<RepliedCall, "verdict">, unchecked?: string
-    ): Effect.fn.Return<Verdict, Unreachable> {
-      const tool = find(name, carry)
-      if (tool === undefined) return { refused: yield* absent(name) }
-      const verdict = evaluateRoles(rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
-      if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
-      const failure = unchecked === undefined ? yield* inputFailure(tool, input) : invalid(unchecked)
-      if (failure !== undefined) return { refused: failure }
-      const wanted = unapproved(carry, name, verdict.approvals)
-      return {
-        rerunnable: mayRunAgain(tool), ...(tool.kind === "built-in" ? {} : { toolsetId: tool.toolsetId }),
-        ...(wanted.length === 0 ? {} : { approval: approvalOf(wanted) }),
-        ...(tool.kind === "client" ? { client: { timeoutMs: tool.timeoutMs } } : {})
+    const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
+      const { hooks, roleIds, systemPrompt, toolsetIds } = profile
+      const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
+      const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
+      const hidden: Hidden = {
+        families: families.filter(({ name }) => profile.families?.includes(name)),
+        tools: tools.filter(({ exposure }) => exposure === "search")
       }
-    })
+      const offers = offersOf(tools, hidden, toolSearch(hidden, rolesNow))
+      if (offers.length === 0 && toolsetIds.length === 0) return { ...emptyKit, ...known }
+      const named = new Map(offers.map((tool) => [tool.name, tool]))
 
-    /** The tool of a call that may go ahead now: an approval may be a day old, and a hook may have put another input in place. */
-    const ready = Effect.fnUntraced(function*({ carry }: CallBy, { approved, input, name }: Pick<ToolRun, "name" | "input" | "approved">) {
-      const tool = find(name, carry)
-      if (tool === undefined) return { failure: yield* absent(name) }
-      // First, since it may have to wait: roles are asked as they are after that.
-      const failure = yield* inputFailure(tool, input)
-      const verdict = evaluateRoles(rolesOf(tool, yield* rolesNow), { name, input, readOnly: isReadOnly(tool) })
-      if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
-      if (unapproved(carry, name, verdict.approvals).some((grant) => !covers(approved, grant))) return { failure: denied("a role wants an approval of this input") }
-      return failure === undefined ? { tool } : { failure }
-    })
-
-    const run = Effect.fnUntraced(function*(by: CallBy, asked: ToolRun, begun: () => void, progressed?: (progress: Progress) => void) {
-      const { failure, tool } = yield* ready(by, asked)
-      if (tool === undefined) return { failure }
-      const { input, toolCallId } = asked
-      begun()
-      return yield* tool.kind === "built-in" ? tool.run(by, input, toolCallId) : toolsets.call(workspace, tool, input, toolCallId, progressed)
-    })
-
-    return {
-      ...known,
-      definitions: ({ carry }) => Effect.map(rolesNow, (asked) =>
-        offers.filter((tool) => isRevealed(tool, carry.reveals) && mayEver(rolesOf(tool, asked), { name: tool.name, readOnly: isReadOnly(tool) })).map(definitionOf)),
-      verdicts: Effect.fnUntraced(function*(by, calls) {
-        const asked = yield* rolesNow
-        const verdicts: Array<Verdict> = []
-        const each = Effect.forEach(calls, (call) => Effect.map(verdictOf(asked, by, call), (verdict) => verdicts.push(verdict)), { discard: true })
-        yield* Effect.timeoutOption(each, patienceMs)
-        for (const call of calls.slice(verdicts.length)) verdicts.push(yield* verdictOf(asked, by, call, impatient))
-        return verdicts
-      }),
-      problem: (name, what, value) => {
+      const find = (name: string, { reveals }: Carry) => {
         const tool = named.get(name)
-        const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema
-        return schema === undefined ? fits : schemas.misfit(workspace, schema, value).pipe(
-          // A slow schema is slow tomorrow; all else may be tried again.
-          Effect.catch(({ message, reason }) => reason === "slow" ? Effect.succeed(`was not checked: ${message}`) : Effect.fail(unreachable()))
+        return tool !== undefined && isRevealed(tool, reveals) ? tool : undefined
+      }
+
+      /** Why nothing can be called by a name. What was never listed may be there all the same: its server is away. */
+      const absent = (name: string): Effect.Effect<Failure, Unreachable> => {
+        if (named.has(name)) return Effect.succeed(unknownTool(name))
+        return Effect.map(failing(toolsets.away(workspace, toolsetIds, name), unreachable), (away) =>
+          away === undefined ? unknownTool(name) : awayFailure(away)
         )
-      },
-      asksAgent: (name) => {
-        const tool = named.get(name)
-        return tool?.kind === "built-in" && tool.asksAgent
-      },
-      refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
-      run
-    }
-  }
+      }
 
-  /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
-  const kits = new WeakMap<ResolvedProfile, Map<string, Kit>>()
-  /** The same, for the turn that asks again and again. */
-  const known = new WeakMap<Plan, Kit>()
+      const rolesOf = ({ name }: Offer, asked: ReadonlyArray<CompiledRole>) =>
+        name === searchName ? rolesOfSearch(hidden, asked) : asked
 
-  const kitFor = (workspace: string, profile: ResolvedProfile, catalogues: NonNullable<Plan["catalogues"]>, tools: ReadonlyArray<Tool>) => {
-    const held = kits.get(profile) ?? new Map<string, Kit>()
-    kits.set(profile, held)
-    const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
-    const kit = held.get(key) ?? kitOf(workspace, profile, tools)
-    // Catalogues change now and then, and turns with the old ones end.
-    if (held.size >= 16 && !held.has(key)) held.clear()
-    held.set(key, kit)
-    return kit
-  }
+      const inputFailure = ({ inputSchema }: Offer, input: unknown): Effect.Effect<Failure | undefined> =>
+        schemas.misfit(workspace, inputSchema, input).pipe(
+          Effect.map((problem) => (problem === undefined ? undefined : invalid(problem))),
+          Effect.catch(({ message }) => Effect.succeed(invalid(`the input was not checked: ${message}`)))
+        )
 
-  const make = (workspace: string, plan: Plan): Effect.Effect<Kit, Unreachable> => {
-    const { catalogues = [] } = plan
-    return goOn(failing(directory.profile(workspace, plan.profileId, plan.profileVersion), unreachable), (profile) => {
-      // Versions are never deleted: without one nobody knows who guards the turn.
-      if (profile === undefined) return Effect.fail(unreachable())
-      const offered = catalogues.length === 0 ? noTools : failing(toolsets.tools(workspace, catalogues), unreachable)
-      return goOn(offered, (offered) => {
-        const kit = kitFor(workspace, profile, catalogues, offered)
-        known.set(plan, kit)
-        return Effect.succeed(kit)
+      const verdictOf = Effect.fnUntraced(function* (
+        asked: ReadonlyArray<CompiledRole>,
+        { carry }: CallBy,
+        { input, name }: Omit<RepliedCall, "verdict">,
+        unchecked?: string
+      ): Effect.fn.Return<Verdict, Unreachable> {
+        const tool = find(name, carry)
+        if (tool === undefined) return { refused: yield* absent(name) }
+        const verdict = evaluateRoles(rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
+        if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
+        const failure = unchecked === undefined ? yield* inputFailure(tool, input) : invalid(unchecked)
+        if (failure !== undefined) return { refused: failure }
+        const wanted = unapproved(carry, name, verdict.approvals)
+        return {
+          rerunnable: mayRunAgain(tool),
+          ...(tool.kind === "built-in" ? {} : { toolsetId: tool.toolsetId }),
+          ...(wanted.length === 0 ? {} : { approval: approvalOf(wanted) }),
+          ...(tool.kind === "client" ? { client: { timeoutMs: tool.timeoutMs } } : {})
+        }
       })
-    })
-  }
 
-  const tools: Tools = {
-    kit: (workspace, plan) => {
-      const kit = known.get(plan)
-      return kit === undefined ? make(workspace, plan) : Effect.succeed(kit)
+      /**
+       * The tool of a call that may go ahead now: an approval may be a day old, and a hook may have put another input
+       * in place.
+       */
+      const ready = Effect.fnUntraced(function* (
+        { carry }: CallBy,
+        { approved, input, name }: Pick<ToolRun, "name" | "input" | "approved">
+      ) {
+        const tool = find(name, carry)
+        if (tool === undefined) return { failure: yield* absent(name) }
+        // First, since it may have to wait: roles are asked as they are after that.
+        const failure = yield* inputFailure(tool, input)
+        const verdict = evaluateRoles(rolesOf(tool, yield* rolesNow), { name, input, readOnly: isReadOnly(tool) })
+        if (verdict.decision === "deny") return { failure: denied(verdict.reason) }
+        if (unapproved(carry, name, verdict.approvals).some((grant) => !covers(approved, grant)))
+          return { failure: denied("a role wants an approval of this input") }
+        return failure === undefined ? { tool } : { failure }
+      })
+
+      const run = Effect.fnUntraced(function* (
+        by: CallBy,
+        asked: ToolRun,
+        begun: () => void,
+        progressed?: (progress: Progress) => void
+      ) {
+        const { failure, tool } = yield* ready(by, asked)
+        if (tool === undefined) return { failure }
+        const { input, toolCallId } = asked
+        begun()
+        return yield* tool.kind === "built-in"
+          ? tool.run(by, input, toolCallId)
+          : toolsets.call(workspace, tool, input, toolCallId, progressed)
+      })
+
+      return {
+        ...known,
+        definitions: ({ carry }) =>
+          Effect.map(rolesNow, (asked) =>
+            offers
+              .filter(
+                (tool) =>
+                  isRevealed(tool, carry.reveals) &&
+                  mayEver(rolesOf(tool, asked), { name: tool.name, readOnly: isReadOnly(tool) })
+              )
+              .map(definitionOf)
+          ),
+        verdicts: Effect.fnUntraced(function* (by, calls) {
+          const asked = yield* rolesNow
+          const verdicts: Array<Verdict> = []
+          const each = Effect.forEach(
+            calls,
+            (call) => Effect.map(verdictOf(asked, by, call), (verdict) => verdicts.push(verdict)),
+            { discard: true }
+          )
+          yield* Effect.timeoutOption(each, patienceMs)
+          for (const call of calls.slice(verdicts.length)) verdicts.push(yield* verdictOf(asked, by, call, impatient))
+          return verdicts
+        }),
+        problem: (name, what, value) => {
+          const tool = named.get(name)
+          const schema = what === "input" ? tool?.inputSchema : tool?.outputSchema
+          return schema === undefined
+            ? fits
+            : schemas.misfit(workspace, schema, value).pipe(
+                // A slow schema is slow tomorrow; all else may be tried again.
+                Effect.catch(({ message, reason }) =>
+                  reason === "slow" ? Effect.succeed(`was not checked: ${message}`) : Effect.fail(unreachable())
+                )
+              )
+        },
+        asksAgent: (name) => {
+          const tool = named.get(name)
+          return tool?.kind === "built-in" && tool.asksAgent
+        },
+        refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
+        run
+      }
     }
-  }
-  return tools
-})
+
+    /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
+    const kits = new WeakMap<ResolvedProfile, Map<string, Kit>>()
+    /** The same, for the turn that asks again and again. */
+    const known = new WeakMap<Plan, Kit>()
+
+    const kitFor = (
+      workspace: string,
+      profile: ResolvedProfile,
+      catalogues: NonNullable<Plan["catalogues"]>,
+      tools: ReadonlyArray<Tool>
+    ) => {
+      const held = kits.get(profile) ?? new Map<string, Kit>()
+      kits.set(profile, held)
+      const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
+      const kit = held.get(key) ?? kitOf(workspace, profile, tools)
+      // Catalogues change now and then, and turns with the old ones end.
+      if (held.size >= 16 && !held.has(key)) held.clear()
+      held.set(key, kit)
+      return kit
+    }
+
+    const make = (workspace: string, plan: Plan): Effect.Effect<Kit, Unreachable> => {
+      const { catalogues = [] } = plan
+      return goOn(
+        failing(directory.profile(workspace, plan.profileId, plan.profileVersion), unreachable),
+        (profile) => {
+          // Versions are never deleted: without one nobody knows who guards the turn.
+          if (profile === undefined) return Effect.fail(unreachable())
+          const offered =
+            catalogues.length === 0 ? noTools : failing(toolsets.tools(workspace, catalogues), unreachable)
+          return goOn(offered, (offered) => {
+            const kit = kitFor(workspace, profile, catalogues, offered)
+            known.set(plan, kit)
+            return Effect.succeed(kit)
+          })
+        }
+      )
+    }
+
+    const tools: Tools = {
+      kit: (workspace, plan) => {
+        const kit = known.get(plan)
+        return kit === undefined ? make(workspace, plan) : Effect.succeed(kit)
+      }
+    }
+    return tools
+  })

@@ -46,18 +46,36 @@ export interface Kit {
   /** What the model is shown. */
   readonly definitions: (by: CallBy) => Effect.Effect<ReadonlyArray<ToolDefinition>, Unreachable>
   /** What stands behind the calls of a response, in their order. */
-  readonly verdicts: (by: CallBy, calls: ReadonlyArray<Omit<RepliedCall, "verdict">>) => Effect.Effect<ReadonlyArray<Verdict>, Unreachable>
+  readonly verdicts: (
+    by: CallBy,
+    calls: ReadonlyArray<Omit<RepliedCall, "verdict">>
+  ) => Effect.Effect<ReadonlyArray<Verdict>, Unreachable>
   /** What is wrong with an input or an output by the tool's own schema, if anything. */
-  readonly problem: (name: string, what: "input" | "output", value: unknown) => Effect.Effect<string | undefined, Unreachable>
-  /** Why a call may not go ahead, as it is by now: asked of one that a client executes, which nothing else would ask about. */
-  readonly refusal: (by: CallBy, call: Pick<ToolRun, "name" | "input" | "approved">) => Effect.Effect<Failure | undefined, Unreachable>
+  readonly problem: (
+    name: string,
+    what: "input" | "output",
+    value: unknown
+  ) => Effect.Effect<string | undefined, Unreachable>
+  /**
+   * Why a call may not go ahead, as it is by now: asked of one that a client executes, which nothing else would ask
+   * about.
+   */
+  readonly refusal: (
+    by: CallBy,
+    call: Pick<ToolRun, "name" | "input" | "approved">
+  ) => Effect.Effect<Failure | undefined, Unreachable>
   /** Whether a tool does nothing but wait for another agent's turn. */
   readonly asksAgent: (name: string) => boolean
   /**
    * Runs a call, if it still may go ahead; `begun` says that it does, `progressed` how it goes. Fails only before: what
    * fails after that is an outcome.
    */
-  readonly run: (by: CallBy, run: ToolRun, begun: () => void, progressed?: (progress: Progress) => void) => Effect.Effect<ToolOutcome, Unreachable>
+  readonly run: (
+    by: CallBy,
+    run: ToolRun,
+    begun: () => void,
+    progressed?: (progress: Progress) => void
+  ) => Effect.Effect<ToolOutcome, Unreachable>
 }
 
 export interface Tools {
@@ -66,7 +84,10 @@ export interface Tools {
 
 const quoted = (name: string) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
-export const unknownTool = (name: string): Failure => ({ code: "tool_not_found", text: `There is no tool ${quoted(name)}.` })
+export const unknownTool = (name: string): Failure => ({
+  code: "tool_not_found",
+  text: `There is no tool ${quoted(name)}.`
+})
 
 /** Nothing is wrong. */
 export const fits = Effect.succeed(undefined)
@@ -84,8 +105,15 @@ export const emptyKit: Kit = {
 
 export const noTools: Tools = { kit: () => Effect.succeed(emptyKit) }
 
-/** Hooks that are asked about this, from a place on. A thread that reviews for another's hook is reviewed by no agent. */
-export const hooksAbout = (hooks: ReadonlyArray<Hook>, data: HookData, settings: Pick<ThreadSettings, "reviews">, from = 0): ReadonlyArray<number> => {
+/**
+ * Hooks that are asked about this, from a place on. A thread that reviews for another's hook is reviewed by no agent.
+ */
+export const hooksAbout = (
+  hooks: ReadonlyArray<Hook>,
+  data: HookData,
+  settings: Pick<ThreadSettings, "reviews">,
+  from = 0
+): ReadonlyArray<number> => {
   if (hooks.length === 0) return []
   const found = matching(hooks, data.point, data, from)
   return settings.reviews === undefined ? found : found.filter((index) => hooks[index]?.processor.type !== "agent")
@@ -93,8 +121,14 @@ export const hooksAbout = (hooks: ReadonlyArray<Hook>, data: HookData, settings:
 
 /** Somebody may have to see what tools say before anybody else does. */
 export const judgesResults = (hooks: ReadonlyArray<Hook>, { reviews }: Pick<ThreadSettings, "reviews">) =>
-  hooks.some(({ enabled, point, processor }) => enabled && point === "after_tool_result" && (reviews === undefined || processor.type !== "agent"))
+  hooks.some(
+    ({ enabled, point, processor }) =>
+      enabled && point === "after_tool_result" && (reviews === undefined || processor.type !== "agent")
+  )
 
 /** Somebody may have to see the model's responses before anybody else does. */
 export const judgesResponses = (hooks: ReadonlyArray<Hook>, { reviews }: Pick<ThreadSettings, "reviews">) =>
-  hooks.some(({ enabled, point, processor }) => enabled && point === "after_model_response" && (reviews === undefined || processor.type !== "agent"))
+  hooks.some(
+    ({ enabled, point, processor }) =>
+      enabled && point === "after_model_response" && (reviews === undefined || processor.type !== "agent")
+  )

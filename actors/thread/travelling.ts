@@ -1,4 +1,7 @@
-/** Requests to a thread that may come from another node, or through the inbox: those of clients. How they are named and read there. */
+/**
+ * Requests to a thread that may come from another node, or through the inbox: those of clients. How they are named and
+ * read there.
+ */
 import { hash } from "node:crypto"
 import { Option, Schema } from "effect"
 import { MessageContent, SubmitMode } from "../../src/domain/content.ts"
@@ -37,27 +40,50 @@ const WaitAnswer = Schema.Union([
     rewrite: Schema.optionalKey(WaitRewrite),
     scope: Schema.optionalKey(Schema.Literals(["once", "thread"]))
   }),
-  Schema.Struct({ type: Schema.Literal("tool_result"), error: Schema.Struct({ code: Schema.String, message: Schema.String }) }),
+  Schema.Struct({
+    type: Schema.Literal("tool_result"),
+    error: Schema.Struct({ code: Schema.String, message: Schema.String })
+  }),
   Schema.Struct({ type: Schema.Literal("tool_result"), output: Schema.Unknown })
 ])
 
 const Travelling = Schema.Union([
   Submit,
   Schema.Struct({
-    type: Schema.Literal("edit"), inputId, content: MessageContent,
+    type: Schema.Literal("edit"),
+    inputId,
+    content: MessageContent,
     // A node of an earlier version sends neither.
-    principal: Schema.optionalKey(Principal), profileModels: Schema.optionalKey(Schema.Literal(true))
+    principal: Schema.optionalKey(Principal),
+    profileModels: Schema.optionalKey(Schema.Literal(true))
   }),
   Schema.Struct({ type: Schema.Literal("remove"), inputId }),
   Schema.Struct({
-    type: Schema.Literal("promote"), inputId, mode: Schema.Literals(["steer", "interrupt"]), principal: Principal, expectedTurnId: Schema.optionalKey(turnId)
+    type: Schema.Literal("promote"),
+    inputId,
+    mode: Schema.Literals(["steer", "interrupt"]),
+    principal: Principal,
+    expectedTurnId: Schema.optionalKey(turnId)
   }),
-  Schema.Struct({ type: Schema.Literal("cancel"), principal: Principal, turnId: Schema.optionalKey(turnId), clearQueue: Schema.Boolean }),
   Schema.Struct({
-    type: Schema.Literal("retry"), inputId, principal: Principal, fresh: Schema.optionalKey(Schema.Literal(true)), profileModels: Schema.optionalKey(Schema.Literal(true))
+    type: Schema.Literal("cancel"),
+    principal: Principal,
+    turnId: Schema.optionalKey(turnId),
+    clearQueue: Schema.Boolean
   }),
   Schema.Struct({
-    type: Schema.Literal("answer"), waitId: idOf("wait"), principal: Principal, answer: WaitAnswer, from: Schema.optionalKey(idOf("thread"))
+    type: Schema.Literal("retry"),
+    inputId,
+    principal: Principal,
+    fresh: Schema.optionalKey(Schema.Literal(true)),
+    profileModels: Schema.optionalKey(Schema.Literal(true))
+  }),
+  Schema.Struct({
+    type: Schema.Literal("answer"),
+    waitId: idOf("wait"),
+    principal: Principal,
+    answer: WaitAnswer,
+    from: Schema.optionalKey(idOf("thread"))
   })
 ])
 type Travelling = typeof Travelling.Type
@@ -66,10 +92,24 @@ const decode = Schema.decodeUnknownOption(Travelling)
 
 export const revive = (sent: unknown): Request | undefined => Option.getOrUndefined(decode(sent))
 
-const clients: ReadonlySet<string> = new Set<Travelling["type"]>(["submit", "edit", "remove", "promote", "cancel", "retry", "answer"])
+const clients: ReadonlySet<string> = new Set<Travelling["type"]>([
+  "submit",
+  "edit",
+  "remove",
+  "promote",
+  "cancel",
+  "retry",
+  "answer"
+])
 
-/** Whether a submit can be kept for an owner that cannot be reached: not where the answer hangs on what the owner knows or does right now. */
-export const isStorable = ({ expectedTurnId, profileModels }: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId" | "profileModels">) =>
+/**
+ * Whether a submit can be kept for an owner that cannot be reached: not where the answer hangs on what the owner knows
+ * or does right now.
+ */
+export const isStorable = ({
+  expectedTurnId,
+  profileModels
+}: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId" | "profileModels">) =>
   expectedTurnId === undefined && profileModels === undefined
 
 /** What two requests of one content share: asked twice, it comes to the same. */
@@ -77,9 +117,13 @@ const nameOf = (request: Request) => hash("sha256", JSON.stringify(request), "ba
 
 /** A request has the same id each time that it is sent. */
 export const travels = (request: Request): Travel | undefined => {
-  if (request.type === "submit") return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
+  if (request.type === "submit")
+    return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
   if (request.type === "retry") return { id: request.inputId, storable: false }
   if (!clients.has(request.type)) return undefined
   // A cancel that names no turn means whichever runs: two of them are two.
-  return { id: request.type === "cancel" && request.turnId === undefined ? freshBody() : nameOf(request), storable: false }
+  return {
+    id: request.type === "cancel" && request.turnId === undefined ? freshBody() : nameOf(request),
+    storable: false
+  }
 }

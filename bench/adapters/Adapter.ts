@@ -23,13 +23,20 @@ export type Adapter = (target: Target, index: number) => Promise<Session>
 
 /** One keep-alive connection; one request at a time. */
 export const connect = ({ origin, key }: Target) => {
-  const client = new Client(origin, { pipelining: 1, keepAliveTimeout: 60_000, bodyTimeout: 60_000, headersTimeout: 60_000 })
+  const client = new Client(origin, {
+    pipelining: 1,
+    keepAliveTimeout: 60_000,
+    bodyTimeout: 60_000,
+    headersTimeout: 60_000
+  })
   const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const json = { ...authorization, "content-type": "application/json" }
   const call = async (method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> => {
-    const response = await client.request(body === undefined
-      ? { method, path, headers: authorization }
-      : { method, path, headers: json, body: JSON.stringify(body) })
+    const response = await client.request(
+      body === undefined
+        ? { method, path, headers: authorization }
+        : { method, path, headers: json, body: JSON.stringify(body) }
+    )
     const text = await response.body.text()
     if (response.statusCode >= 300) throw new Error(`${method} ${path} -> ${response.statusCode} ${text.slice(0, 300)}`)
     return JSON.parse(text)
@@ -50,8 +57,11 @@ export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(r
 
 /** A field of parsed JSON; undefined where there is no such thing. */
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
-  path.reduce<unknown>((inner, name) =>
-    typeof inner === "object" && inner !== null ? Object.getOwnPropertyDescriptor(inner, name)?.value : undefined, value)
+  path.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === "object" && inner !== null ? Object.getOwnPropertyDescriptor(inner, name)?.value : undefined,
+    value
+  )
 
 export const events = (page: unknown): ReadonlyArray<unknown> => {
   const found = at(page, "events")
@@ -60,6 +70,7 @@ export const events = (page: unknown): ReadonlyArray<unknown> => {
 
 export const text = (value: unknown, ...path: ReadonlyArray<string>) => {
   const found = at(value, ...path)
-  if (typeof found !== "string") throw new Error(`no text at ${path.join(".")} of ${JSON.stringify(value).slice(0, 300)}`)
+  if (typeof found !== "string")
+    throw new Error(`no text at ${path.join(".")} of ${JSON.stringify(value).slice(0, 300)}`)
   return found
 }

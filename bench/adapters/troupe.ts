@@ -21,12 +21,14 @@ const agentOf = (agents: ReadonlyArray<string>, index: number) => {
 
 /** Every request to a node at random. */
 const spread = (target: Target) => {
-  const nodes = [target.origin, ...target.others ?? []].map((origin) => connect({ ...target, origin }))
+  const nodes = [target.origin, ...(target.others ?? [])].map((origin) => connect({ ...target, origin }))
   const any = () => nodes[Math.floor(Math.random() * nodes.length)] ?? connect(target)
   return {
     get: (path: string) => any().get(path),
     post: (path: string, body: unknown) => any().post(path, body),
-    close: async () => { await Promise.all(nodes.map((node) => node.close())) }
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()))
+    }
   }
 }
 
@@ -37,7 +39,7 @@ export const polled: Adapter = async (target, index) => {
     turn: async (message) => {
       const thread = `/v1/threads/${text(await http.post("/v1/threads", { agentId }), "thread", "id")}`
       await http.post(`${thread}/messages`, { content: content(message) })
-      for (let after = 0;;) {
+      for (let after = 0; ; ) {
         for (const event of events(await http.get(`${thread}/events?afterSeq=${after}`))) {
           after = Math.max(after, Number(at(event, "seq")))
           if (ended(at(event, "type"))) return
@@ -54,15 +56,23 @@ export const streamed: Adapter = async (target, index) => {
   const listener = connect(target)
   const agentId = agentOf(target.agents, index)
   const response = await listener.client.request({
-    method: "GET", path: `/v1/agents/${agentId}/events/stream`, headers: { ...listener.authorization, accept: "text/event-stream" }, bodyTimeout: 0
+    method: "GET",
+    path: `/v1/agents/${agentId}/events/stream`,
+    headers: { ...listener.authorization, accept: "text/event-stream" },
+    bodyTimeout: 0
   })
-  if (response.statusCode !== 200) throw new Error(`the stream answered ${response.statusCode} ${await response.body.text()}`)
+  if (response.statusCode !== 200)
+    throw new Error(`the stream answered ${response.statusCode} ${await response.body.text()}`)
 
   // The hint of the end may come before the answer that names the thread.
   const done = new Map<string, unknown>()
-  let awaited: { readonly thread: string; readonly resolve: () => void; readonly reject: (cause: unknown) => void } | undefined
+  let awaited:
+    | { readonly thread: string; readonly resolve: () => void; readonly reject: (cause: unknown) => void }
+    | undefined
   let opened = () => {}
-  const ready = new Promise<void>((resolve) => { opened = resolve })
+  const ready = new Promise<void>((resolve) => {
+    opened = resolve
+  })
   const settle = () => {
     if (awaited === undefined || !done.has(awaited.thread)) return
     const { thread, resolve, reject } = awaited
@@ -87,17 +97,24 @@ export const streamed: Adapter = async (target, index) => {
     settle()
   }
   let held = ""
-  response.body.setEncoding("utf8").on("data", (chunk: string) => {
-    held += chunk
-    for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
-      onFrame(held.slice(0, end))
-      held = held.slice(end + 2)
-    }
-  }).on("error", (cause: unknown) => awaited?.reject(cause))
+  response.body
+    .setEncoding("utf8")
+    .on("data", (chunk: string) => {
+      held += chunk
+      for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
+        onFrame(held.slice(0, end))
+        held = held.slice(end + 2)
+      }
+    })
+    .on("error", (cause: unknown) => awaited?.reject(cause))
   await ready
   return {
     turn: async (message) => {
-      const thread = text(await http.post("/v1/threads", { agentId, message: { content: content(message) } }), "thread", "id")
+      const thread = text(
+        await http.post("/v1/threads", { agentId, message: { content: content(message) } }),
+        "thread",
+        "id"
+      )
       await new Promise<void>((resolve, reject) => {
         awaited = { thread, resolve, reject }
         settle()

@@ -8,7 +8,7 @@ export const yardstick: Adapter = async (target) => {
     turn: async (text) => {
       const thread = `/v1/threads/${randomUUID()}`
       await http.post(`${thread}/messages`, { message_id: randomUUID(), content: [{ type: "text", text }] })
-      for (let after = 0;;) {
+      for (let after = 0; ; ) {
         for (const event of events(await http.get(`${thread}/events?after=${after}`))) {
           after = Math.max(after, Number(at(event, "seq")))
           if (at(event, "type") === "turn_completed") return

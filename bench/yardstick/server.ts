@@ -70,28 +70,38 @@ const pump = () => {
   busy = true
   const batch = queue.splice(0, largestBatch)
   const at = new Date().toISOString()
-  const events = batch.flatMap((one) => one.events.map((event, i) => ({ thread: one.thread, seq: one.expected + i + 1, event })))
-  writer.query<{ id: string }>({
-    name: "append",
-    text: appendAll,
-    values: [
-      batch.map((one) => one.thread), batch.map((one) => one.expected), batch.map((one) => one.events.length),
-      events.map((e) => e.thread), events.map((e) => e.seq), events.map((e) => e.event.id), events.map((e) => e.event.type),
-      events.map((e) => JSON.stringify(e.event.payload)), events.map(() => at)
-    ]
-  }).then(
-    ({ rows }) => {
-      const won = new Set(rows.map((row) => row.id))
-      busy = false
-      for (const one of batch) one.resolve(won.has(one.thread))
-      pump()
-    },
-    (cause: unknown) => {
-      busy = false
-      for (const one of batch) one.reject(cause)
-      pump()
-    }
+  const events = batch.flatMap((one) =>
+    one.events.map((event, i) => ({ thread: one.thread, seq: one.expected + i + 1, event }))
   )
+  writer
+    .query<{ id: string }>({
+      name: "append",
+      text: appendAll,
+      values: [
+        batch.map((one) => one.thread),
+        batch.map((one) => one.expected),
+        batch.map((one) => one.events.length),
+        events.map((e) => e.thread),
+        events.map((e) => e.seq),
+        events.map((e) => e.event.id),
+        events.map((e) => e.event.type),
+        events.map((e) => JSON.stringify(e.event.payload)),
+        events.map(() => at)
+      ]
+    })
+    .then(
+      ({ rows }) => {
+        const won = new Set(rows.map((row) => row.id))
+        busy = false
+        for (const one of batch) one.resolve(won.has(one.thread))
+        pump()
+      },
+      (cause: unknown) => {
+        busy = false
+        for (const one of batch) one.reject(cause)
+        pump()
+      }
+    )
 }
 
 const append = (thread: string, expected: number, events: ReadonlyArray<Event>) =>
@@ -105,7 +115,12 @@ const append = (thread: string, expected: number, events: ReadonlyArray<Event>) 
 
 const machine = setup({}).createMachine({
   initial: "idle",
-  states: { idle: { on: { N: "accepting" } }, accepting: { on: { N: "modelling" } }, modelling: { on: { N: "completing" } }, completing: { on: { N: "idle" } } }
+  states: {
+    idle: { on: { N: "accepting" } },
+    accepting: { on: { N: "modelling" } },
+    modelling: { on: { N: "completing" } },
+    completing: { on: { N: "idle" } }
+  }
 })
 
 const heads = new Map<string, number>()
@@ -116,11 +131,22 @@ const Message = Schema.Struct({
   message_id: Schema.String.check(Schema.isUUID()),
   content: Schema.Array(Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }))
 })
-const Accepted = Schema.Struct({ thread_id: Schema.String, message_id: Schema.String, status: Schema.Literal("accepted"), seq: Schema.Number })
+const Accepted = Schema.Struct({
+  thread_id: Schema.String,
+  message_id: Schema.String,
+  status: Schema.Literal("accepted"),
+  seq: Schema.Number
+})
 const Page = Schema.Struct({
-  events: Schema.Array(Schema.Struct({
-    seq: Schema.Union([Schema.Number, Schema.String]), event_id: Schema.String, type: Schema.String, payload: Schema.Unknown, occurred_at: Schema.String
-  }))
+  events: Schema.Array(
+    Schema.Struct({
+      seq: Schema.Union([Schema.Number, Schema.String]),
+      event_id: Schema.String,
+      type: Schema.String,
+      payload: Schema.Unknown,
+      occurred_at: Schema.String
+    })
+  )
 })
 
 const startActor = () => createActor(machine).start()
@@ -128,7 +154,8 @@ const startActor = () => createActor(machine).start()
 const complete = async (thread: string, seq: number, actor: ReturnType<typeof startActor>) => {
   actor.send({ type: "N" })
   const won = await append(thread, seq, [
-    event("assistant_message", { content: [{ type: "text", text: reply }] }), event("turn_completed", { outcome: "ok" })
+    event("assistant_message", { content: [{ type: "text", text: reply }] }),
+    event("turn_completed", { outcome: "ok" })
   ])
   if (!won) throw new Error("conflict")
   heads.set(thread, seq + 2)
@@ -140,7 +167,7 @@ const accept = async (thread: string, message: typeof Message.Type): Promise<typ
   const actor = startActor()
   actor.send({ type: "N" })
   const seq = heads.get(thread) ?? 0
-  if (!await append(thread, seq, [event("user_message", message)])) throw new Error("conflict")
+  if (!(await append(thread, seq, [event("user_message", message)]))) throw new Error("conflict")
   heads.set(thread, seq + 1)
   actor.send({ type: "N" })
   complete(thread, seq + 1, actor).catch(console.error)
@@ -167,19 +194,29 @@ const read = async (thread: string, after: number): Promise<typeof Page.Type> =>
 const Api = HttpApi.make("yardstick").add(
   HttpApiGroup.make("threads").add(
     HttpApiEndpoint.post("send", "/v1/threads/:id/messages", {
-      params: { id: Schema.String }, payload: Message, success: Accepted.pipe(HttpApiSchema.status(202))
+      params: { id: Schema.String },
+      payload: Message,
+      success: Accepted.pipe(HttpApiSchema.status(202))
     }),
-    HttpApiEndpoint.get("events", "/v1/threads/:id/events", { params: { id: Schema.String }, query: { after: Schema.String }, success: Page })
+    HttpApiEndpoint.get("events", "/v1/threads/:id/events", {
+      params: { id: Schema.String },
+      query: { after: Schema.String },
+      success: Page
+    })
   )
 )
 
 const Handlers = HttpApiBuilder.group(Api, "threads", (handlers) =>
   handlers
     .handle("send", ({ params, payload }) => Effect.promise(() => accept(params.id, payload)))
-    .handle("events", ({ params, query }) => Effect.promise(() => read(params.id, Number(query.after)))))
+    .handle("events", ({ params, query }) => Effect.promise(() => read(params.id, Number(query.after))))
+)
 
-NodeRuntime.runMain(Layer.launch(
-  HttpRouter.serve(HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers)), { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provide(NodeHttpServer.layer(() => http.createServer(), { port: Number(port), host: "127.0.0.1" }))
+NodeRuntime.runMain(
+  Layer.launch(
+    HttpRouter.serve(HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers)), {
+      disableLogger: true,
+      disableListenLog: true
+    }).pipe(Layer.provide(NodeHttpServer.layer(() => http.createServer(), { port: Number(port), host: "127.0.0.1" })))
   )
-))
+)

@@ -25,50 +25,88 @@ export const AuthContext = Schema.Struct({
 }).annotate({ identifier: "AuthContext" })
 
 /** `token` is the secret itself: shown here, once, and stored nowhere. */
-export const KeyCreated = Schema.Struct({ key: described(ApiKey, "What is readable of the key."), token: described(Schema.String, "The secret itself: shown here, once, and stored nowhere.") }).annotate({ identifier: "ApiKeyCreated" })
+export const KeyCreated = Schema.Struct({
+  key: described(ApiKey, "What is readable of the key."),
+  token: described(Schema.String, "The secret itself: shown here, once, and stored nowhere.")
+}).annotate({ identifier: "ApiKeyCreated" })
 
-export const KeyFound = Schema.Struct({ key: described(ApiKey, "What is readable of the key.") }).annotate({ identifier: "ApiKeyFound" })
+export const KeyFound = Schema.Struct({ key: described(ApiKey, "What is readable of the key.") }).annotate({
+  identifier: "ApiKeyFound"
+})
 
 export const KeyPage = Schema.Struct({
   keys: described(Schema.Array(ApiKey), "Keys of this page, newest first."),
   nextCursor: NextCursor
 }).annotate({ identifier: "ApiKeyPage" })
 
-export const AuthApi = HttpApiGroup.make("auth").add(
-  HttpApiEndpoint.get("context", "/auth", {
-    success: AuthContext
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "Get the credential in use",
-    description: "Who the bearer is taken for, in which workspace, and what it may do."
-  })),
-  HttpApiEndpoint.post("createKey", "/auth/keys", {
-    payload: ApiKeyInput,
-    success: KeyCreated.pipe(HttpApiSchema.status(201)),
-    error: refuses("permission_denied", "identity_disabled", "quota_exceeded")
-  }).annotateMerge(access("admin", { stores: "rows" })).annotateMerge(OpenApi.annotations({
-    summary: "Create an API key",
-    description: "The token is shown in this answer only. Its scopes are at most those of the caller; it ends no later than the key that makes it, and has the identity that this one is bound to."
-  })),
-  HttpApiEndpoint.get("listKeys", "/auth/keys", {
-    query: { limit: limitOf("keys"), cursor: CursorParam },
-    success: KeyPage
-  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
-    summary: "List API keys",
-    description: "Newest first, without their tokens."
-  })),
-  HttpApiEndpoint.get("getKey", "/auth/keys/:keyId", {
-    params: { keyId: KeyId },
-    success: KeyFound
-  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
-    summary: "Get an API key",
-    description: "Without its token. A revoked key is not there any more."
-  })),
-  HttpApiEndpoint.delete("revokeKey", "/auth/keys/:keyId", {
-    params: { keyId: KeyId },
-    query: { descendants: described(Schema.optional(flag), "Whether the keys that it has made are revoked as well, and those that they have made. False when absent.") },
-    success: HttpApiSchema.NoContent
-  }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
-    summary: "Revoke an API key",
-    description: "On every node within a second. What it has started goes on, and so do the keys that it has made, unless `descendants=true`: then they are revoked with it, and those that they have made, also where the key itself was revoked before."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "The context of the bearer credential in use, and the API keys of the workspace." }))
+export const AuthApi = HttpApiGroup.make("auth")
+  .add(
+    HttpApiEndpoint.get("context", "/auth", {
+      success: AuthContext
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get the credential in use",
+          description: "Who the bearer is taken for, in which workspace, and what it may do."
+        })
+      ),
+    HttpApiEndpoint.post("createKey", "/auth/keys", {
+      payload: ApiKeyInput,
+      success: KeyCreated.pipe(HttpApiSchema.status(201)),
+      error: refuses("permission_denied", "identity_disabled", "quota_exceeded")
+    })
+      .annotateMerge(access("admin", { stores: "rows" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Create an API key",
+          description:
+            "The token is shown in this answer only. Its scopes are at most those of the caller; it ends no later than the key that makes it, and has the identity that this one is bound to."
+        })
+      ),
+    HttpApiEndpoint.get("listKeys", "/auth/keys", {
+      query: { limit: limitOf("keys"), cursor: CursorParam },
+      success: KeyPage
+    })
+      .annotateMerge(access("admin"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List API keys",
+          description: "Newest first, without their tokens."
+        })
+      ),
+    HttpApiEndpoint.get("getKey", "/auth/keys/:keyId", {
+      params: { keyId: KeyId },
+      success: KeyFound
+    })
+      .annotateMerge(access("admin"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get an API key",
+          description: "Without its token. A revoked key is not there any more."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeKey", "/auth/keys/:keyId", {
+      params: { keyId: KeyId },
+      query: {
+        descendants: described(
+          Schema.optional(flag),
+          "Whether the keys that it has made are revoked as well, and those that they have made. False when absent."
+        )
+      },
+      success: HttpApiSchema.NoContent
+    })
+      .annotateMerge(access("admin"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Revoke an API key",
+          description:
+            "On every node within a second. What it has started goes on, and so do the keys that it has made, unless `descendants=true`: then they are revoked with it, and those that they have made, also where the key itself was revoked before."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      description: "The context of the bearer credential in use, and the API keys of the workspace."
+    })
+  )

@@ -20,86 +20,131 @@ import { makeRoom } from "../quotas.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 import { seal, unseal } from "./sealedToken.ts"
 
-const notHeld = new Refused({ error: "permission_denied", code: "scope_not_held", message: "scopes: a key cannot be given a scope that the caller lacks" })
-const past = new Refused({ error: "invalid_request", code: "invalid_body", message: "expiresAt: expected a time in the future" })
-const pastMaker = new Refused({ error: "invalid_request", code: "invalid_body", message: "expiresAt: expected a time no later than the end of the key that makes this one" })
-const makerRevoked = new Refused({ error: "unauthenticated", code: "invalid_credential", message: "the credential was revoked" })
+const notHeld = new Refused({
+  error: "permission_denied",
+  code: "scope_not_held",
+  message: "scopes: a key cannot be given a scope that the caller lacks"
+})
+const past = new Refused({
+  error: "invalid_request",
+  code: "invalid_body",
+  message: "expiresAt: expected a time in the future"
+})
+const pastMaker = new Refused({
+  error: "invalid_request",
+  code: "invalid_body",
+  message: "expiresAt: expected a time no later than the end of the key that makes this one"
+})
+const makerRevoked = new Refused({
+  error: "unauthenticated",
+  code: "invalid_credential",
+  message: "the credential was revoked"
+})
 const disabled = new Refused({ error: "identity_disabled", message: "identity: this identity is disabled" })
 const noKey = new Refused({ error: "not_found", message: "no such key" })
 
 const KeptAnswer = Schema.fromJsonString(Schema.Struct({ key: Schema.Unknown, token: Schema.String }))
 const readKept = Schema.decodeUnknownSync(KeptAnswer)
 
-export const AuthHandlers = HttpApiBuilder.group(Api, "auth", Effect.fnUntraced(function*(handlers) {
-  const credentials = yield* Credentials
-  const database = yield* Database
-  const lease = yield* Lease
-  const pages = yield* makePages
-  const roomFor = yield* makeRoom
-  const writes = yield* makeWrites
+export const AuthHandlers = HttpApiBuilder.group(
+  Api,
+  "auth",
+  Effect.fnUntraced(function* (handlers) {
+    const credentials = yield* Credentials
+    const database = yield* Database
+    const lease = yield* Lease
+    const pages = yield* makePages
+    const roomFor = yield* makeRoom
+    const writes = yield* makeWrites
 
-  return handlers.handleAll({
-    context: Effect.fnUntraced(function*() {
-      const { expiresAt, principal, scheme, scopes, workspace } = yield* Caller
-      return json({
-        principal, workspaceId: workspace, scheme, scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) })
+    return handlers.handleAll({
+      context: Effect.fnUntraced(function* () {
+        const { expiresAt, principal, scheme, scopes, workspace } = yield* Caller
+        return json({
+          principal,
+          workspaceId: workspace,
+          scheme,
+          scopes: [...scopes],
+          ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) })
+        })
+      }),
+
+      createKey: Effect.fnUntraced(function* ({ payload: { expiresAt, kind, name, scopes, ...input }, request }) {
+        const { expiresAt: end, identity: own, keyId, principal, scopes: held, workspace } = yield* Caller
+        if (!scopes.every((scope) => held.has(scope))) return yield* notHeld
+        const { identity = own } = input
+        const foreign = refuseForeign(own, identity)
+        if (foreign !== undefined) return yield* foreign
+        const until = expiresAt === undefined ? end : fromTimestamp(expiresAt)
+        if (end !== undefined && until !== undefined && until > end) return yield* pastMaker
+        const idempotencyKey = header(request, "idempotency-key")
+        const secrets = { authorization: header(request, "authorization") ?? "", idempotencyKey: idempotencyKey ?? "" }
+        const answer = yield* writes.post("auth.createKey", async (tx) => {
+          if (until !== undefined && until <= lease.now()) return past
+          if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
+          if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true)
+            return disabled
+          const full = await roomFor(tx, workspace, "keys")
+          if (full !== undefined) return full
+          const { hash, key: token, publicPart } = generateKey()
+          const key = await createKey(
+            tx,
+            workspace,
+            {
+              public: publicPart,
+              hash,
+              name,
+              scopes,
+              by: principal,
+              ...(kind !== undefined && { kind }),
+              ...(identity !== undefined && { identity }),
+              ...(until !== undefined && { expiresAt: until })
+            },
+            lease.now()
+          )
+          const kept = idempotencyKey === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
+          return {
+            ...answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` }),
+            ...(kept !== undefined && { keep: kept })
+          }
+        })
+        if (answer.headers["idempotency-replayed"] === undefined) return answer
+        const kept = readKept(
+          new TextDecoder().decode(answer.body._tag === "Uint8Array" ? answer.body.body : undefined)
+        )
+        return HttpServerResponse.text(JSON.stringify({ key: kept.key, token: unseal(kept.token, secrets) }), {
+          status: answer.status,
+          contentType: "application/json",
+          headers: { "idempotency-replayed": "true", location: answer.headers["location"] ?? "/v1/auth/keys" }
+        })
+      }),
+
+      listKeys: Effect.fnUntraced(function* ({ query }) {
+        const { workspace } = yield* Caller
+        const { rows, nextCursor } = yield* pages({
+          list: "keys",
+          place: `keys ${workspace}`,
+          query,
+          fetch: (db, page) => listKeys(db, workspace, page),
+          position: placeOf
+        })
+        return json({ keys: rows, nextCursor })
+      }),
+
+      getKey: Effect.fnUntraced(function* ({ params }) {
+        const { workspace } = yield* Caller
+        const key = yield* database.run("auth.getKey", (db) => readKey(db, workspace, params.keyId))
+        return key === undefined ? yield* noKey : json({ key })
+      }),
+
+      revokeKey: Effect.fnUntraced(function* ({ params, query }) {
+        const { workspace } = yield* Caller
+        yield* writes.change("auth.revokeKey", async (tx) =>
+          (await revokeKey(tx, workspace, params.keyId, lease.now(), query.descendants)) ? undefined : noKey
+        )
+        yield* credentials.forget
+        return noContent
       })
-    }),
-
-    createKey: Effect.fnUntraced(function*({ payload: { expiresAt, kind, name, scopes, ...input }, request }) {
-      const { expiresAt: end, identity: own, keyId, principal, scopes: held, workspace } = yield* Caller
-      if (!scopes.every((scope) => held.has(scope))) return yield* notHeld
-      const { identity = own } = input
-      const foreign = refuseForeign(own, identity)
-      if (foreign !== undefined) return yield* foreign
-      const until = expiresAt === undefined ? end : fromTimestamp(expiresAt)
-      if (end !== undefined && until !== undefined && until > end) return yield* pastMaker
-      const idempotencyKey = header(request, "idempotency-key")
-      const secrets = { authorization: header(request, "authorization") ?? "", idempotencyKey: idempotencyKey ?? "" }
-      const answer = yield* writes.post("auth.createKey", async (tx) => {
-        if (until !== undefined && until <= lease.now()) return past
-        if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
-        if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true) return disabled
-        const full = await roomFor(tx, workspace, "keys")
-        if (full !== undefined) return full
-        const { hash, key: token, publicPart } = generateKey()
-        const key = await createKey(tx, workspace, {
-          public: publicPart, hash, name, scopes, by: principal, ...(kind !== undefined && { kind }),
-          ...(identity !== undefined && { identity }), ...(until !== undefined && { expiresAt: until })
-        }, lease.now())
-        const kept = idempotencyKey === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
-        return { ...answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` }), ...(kept !== undefined && { keep: kept }) }
-      })
-      if (answer.headers["idempotency-replayed"] === undefined) return answer
-      const kept = readKept(new TextDecoder().decode(answer.body._tag === "Uint8Array" ? answer.body.body : undefined))
-      return HttpServerResponse.text(JSON.stringify({ key: kept.key, token: unseal(kept.token, secrets) }), {
-        status: answer.status, contentType: "application/json", headers: { "idempotency-replayed": "true", location: answer.headers["location"] ?? "/v1/auth/keys" }
-      })
-    }),
-
-    listKeys: Effect.fnUntraced(function*({ query }) {
-      const { workspace } = yield* Caller
-      const { rows, nextCursor } = yield* pages({
-        list: "keys",
-        place: `keys ${workspace}`,
-        query,
-        fetch: (db, page) => listKeys(db, workspace, page),
-        position: placeOf
-      })
-      return json({ keys: rows, nextCursor })
-    }),
-
-    getKey: Effect.fnUntraced(function*({ params }) {
-      const { workspace } = yield* Caller
-      const key = yield* database.run("auth.getKey", (db) => readKey(db, workspace, params.keyId))
-      return key === undefined ? yield* noKey : json({ key })
-    }),
-
-    revokeKey: Effect.fnUntraced(function*({ params, query }) {
-      const { workspace } = yield* Caller
-      yield* writes.change("auth.revokeKey", async (tx) => (await revokeKey(tx, workspace, params.keyId, lease.now(), query.descendants)) ? undefined : noKey)
-      yield* credentials.forget
-      return noContent
     })
   })
-}))
+)

@@ -21,4 +21,5 @@ const keyOf = ({ authorization, idempotencyKey }: Secrets) =>
 
 export const seal = (token: string, secrets: Secrets) => box(keyOf(secrets), token, purpose)
 
-export const unseal = (sealed: string, secrets: Secrets) => Buffer.from(open(keyOf(secrets), sealed, purpose)).toString("utf8")
+export const unseal = (sealed: string, secrets: Secrets) =>
+  Buffer.from(open(keyOf(secrets), sealed, purpose)).toString("utf8")

@@ -6,7 +6,14 @@ import { Envelope } from "../../src/crypto/envelope.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
 import {
-  createConnection, deleteConnection, type DeleteRefusal, listConnections, patchConnection, type PatchRefusal, readConnection, type StoredConnection
+  createConnection,
+  deleteConnection,
+  type DeleteRefusal,
+  listConnections,
+  patchConnection,
+  type PatchRefusal,
+  readConnection,
+  type StoredConnection
 } from "../../src/store/connections.ts"
 import { Database } from "../../src/store/Database.ts"
 import { json, noContent } from "../answers.ts"
@@ -23,81 +30,113 @@ const answer = ({ connection, rev }: StoredConnection) => json({ connection }, 2
 
 const noConnection = new Refused({ error: "not_found", message: "no such connection" })
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the connection has changed since" })
-const inUse = new Refused({ error: "connection_in_use", message: "a toolset or a hook of a profile uses this connection" })
-const otherKind = new Refused({ error: "invalid_request", code: "invalid_body", message: "secret: expected one of the kind that the connection holds" })
-
-const noHosts = new Refused({
-  error: "invalid_request", code: "hosts_required", message: "allowedHosts: is required, or a baseUrl: they say where the secret may be sent"
+const inUse = new Refused({
+  error: "connection_in_use",
+  message: "a toolset or a hook of a profile uses this connection"
+})
+const otherKind = new Refused({
+  error: "invalid_request",
+  code: "invalid_body",
+  message: "secret: expected one of the kind that the connection holds"
 })
 
-const patchRefusals = { not_found: noConnection, precondition: changed, other_kind: otherKind, no_hosts: noHosts } as const
+const noHosts = new Refused({
+  error: "invalid_request",
+  code: "hosts_required",
+  message: "allowedHosts: is required, or a baseUrl: they say where the secret may be sent"
+})
+
+const patchRefusals = {
+  not_found: noConnection,
+  precondition: changed,
+  other_kind: otherKind,
+  no_hosts: noHosts
+} as const
 const patchRefusal = ({ refused }: PatchRefusal) => patchRefusals[refused]
-const deleteRefusal = ({ refused }: DeleteRefusal) => refused === "in_use" ? inUse : refused === "precondition" ? changed : noConnection
+const deleteRefusal = ({ refused }: DeleteRefusal) =>
+  refused === "in_use" ? inUse : refused === "precondition" ? changed : noConnection
 
-export const ConnectionsHandlers = HttpApiBuilder.group(Api, "connections", Effect.fnUntraced(function*(handlers) {
-  const database = yield* Database
-  const envelope = yield* Envelope
-  const lease = yield* Lease
-  const outbound = yield* Outbound
-  const pages = yield* makePages
-  const roomFor = yield* makeRoom
-  const writes = yield* makeWrites
+export const ConnectionsHandlers = HttpApiBuilder.group(
+  Api,
+  "connections",
+  Effect.fnUntraced(function* (handlers) {
+    const database = yield* Database
+    const envelope = yield* Envelope
+    const lease = yield* Lease
+    const outbound = yield* Outbound
+    const pages = yield* makePages
+    const roomFor = yield* makeRoom
+    const writes = yield* makeWrites
 
-  const sealFor = (workspace: string) => (id: string, plain: string) => envelope.seal(sealedAt(workspace, id), plain)
+    const sealFor = (workspace: string) => (id: string, plain: string) => envelope.seal(sealedAt(workspace, id), plain)
 
-  /** What the operator does not allow is refused here already, not at the first use. */
-  const reachable = (url: string | null | undefined) => {
-    const problem = typeof url === "string" ? outbound.refuses(url) : undefined
-    return problem === undefined ? Effect.void : Effect.fail(refuseUrl("baseUrl", problem))
-  }
+    /** What the operator does not allow is refused here already, not at the first use. */
+    const reachable = (url: string | null | undefined) => {
+      const problem = typeof url === "string" ? outbound.refuses(url) : undefined
+      return problem === undefined ? Effect.void : Effect.fail(refuseUrl("baseUrl", problem))
+    }
 
-  return handlers.handleAll({
-    create: Effect.fnUntraced(function*({ payload }) {
-      const { principal, workspace } = yield* Caller
-      yield* reachable(payload.baseUrl)
-      return yield* writes.post("connections.create", async (tx) => {
-        const full = await roomFor(tx, workspace, "connections")
-        if (full !== undefined) return full
-        const made = await createConnection(tx, workspace, payload, principal, sealFor(workspace), lease.now())
-        if ("refused" in made) return noHosts
-        return answerOf({ connection: made.connection }, 201, { location: `/v1/connections/${made.connection.id}`, etag: etag(made.rev) })
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { principal, workspace } = yield* Caller
+        yield* reachable(payload.baseUrl)
+        return yield* writes.post("connections.create", async (tx) => {
+          const full = await roomFor(tx, workspace, "connections")
+          if (full !== undefined) return full
+          const made = await createConnection(tx, workspace, payload, principal, sealFor(workspace), lease.now())
+          if ("refused" in made) return noHosts
+          return answerOf({ connection: made.connection }, 201, {
+            location: `/v1/connections/${made.connection.id}`,
+            etag: etag(made.rev)
+          })
+        })
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { workspace } = yield* Caller
+        const { rows, nextCursor } = yield* pages({
+          list: "connections",
+          place: `connections ${workspace}`,
+          query,
+          fetch: (db, page) => listConnections(db, workspace, page),
+          position: placeOf
+        })
+        return json({ connections: rows, nextCursor })
+      }),
+
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { workspace } = yield* Caller
+        const found = yield* database.run("connections.get", (db) => readConnection(db, workspace, params.connectionId))
+        return found === undefined ? yield* noConnection : answer(found)
+      }),
+
+      update: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const { workspace } = yield* Caller
+        yield* reachable(payload.baseUrl)
+        return answer(
+          yield* writes.change("connections.update", async (tx) => {
+            const patched = await patchConnection(
+              tx,
+              workspace,
+              params.connectionId,
+              payload,
+              meets(headers["if-match"]),
+              sealFor(workspace),
+              lease.now()
+            )
+            return "refused" in patched ? patchRefusal(patched) : patched
+          })
+        )
+      }),
+
+      delete: Effect.fnUntraced(function* ({ headers, params }) {
+        const { workspace } = yield* Caller
+        yield* writes.change("connections.delete", async (tx) => {
+          const refused = await deleteConnection(tx, workspace, params.connectionId, meets(headers["if-match"]))
+          return refused && deleteRefusal(refused)
+        })
+        return noContent
       })
-    }),
-
-    list: Effect.fnUntraced(function*({ query }) {
-      const { workspace } = yield* Caller
-      const { rows, nextCursor } = yield* pages({
-        list: "connections",
-        place: `connections ${workspace}`,
-        query,
-        fetch: (db, page) => listConnections(db, workspace, page),
-        position: placeOf
-      })
-      return json({ connections: rows, nextCursor })
-    }),
-
-    get: Effect.fnUntraced(function*({ params }) {
-      const { workspace } = yield* Caller
-      const found = yield* database.run("connections.get", (db) => readConnection(db, workspace, params.connectionId))
-      return found === undefined ? yield* noConnection : answer(found)
-    }),
-
-    update: Effect.fnUntraced(function*({ headers, params, payload }) {
-      const { workspace } = yield* Caller
-      yield* reachable(payload.baseUrl)
-      return answer(yield* writes.change("connections.update", async (tx) => {
-        const patched = await patchConnection(tx, workspace, params.connectionId, payload, meets(headers["if-match"]), sealFor(workspace), lease.now())
-        return "refused" in patched ? patchRefusal(patched) : patched
-      }))
-    }),
-
-    delete: Effect.fnUntraced(function*({ headers, params }) {
-      const { workspace } = yield* Caller
-      yield* writes.change("connections.delete", async (tx) => {
-        const refused = await deleteConnection(tx, workspace, params.connectionId, meets(headers["if-match"]))
-        return refused && deleteRefusal(refused)
-      })
-      return noContent
     })
   })
-}))
+)

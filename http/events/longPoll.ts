@@ -23,8 +23,19 @@ const rereadMs = 2_000
 /** A hint that is longer is read as a page, which knows where to end. */
 const mostCharacters = limits.pageBytes / 4
 
-export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"], streams: Streams["Service"], lastSeq: Threads["Service"]["lastSeq"]) =>
-  Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, caller: Caller["Service"], query: EventQuery, afterSeq: number, waitMs: number) {
+export const makeLongPoll = (
+  bus: Bus["Service"],
+  reads: ThreadReads["Service"],
+  streams: Streams["Service"],
+  lastSeq: Threads["Service"]["lastSeq"]
+) =>
+  Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    caller: Caller["Service"],
+    query: EventQuery,
+    afterSeq: number,
+    waitMs: number
+  ) {
     const until = performance.now() + waitMs
     const { limit, threadId, turnId, workspace } = query
     let wake = Deferred.makeUnsafe<EventTexts | undefined>()
@@ -35,7 +46,7 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"],
     })
     if (isRefused(waiting)) return yield* waiting
     /** Nothing more is told to whoever may not ask again. */
-    const admitted = Effect.suspend(() => ended === undefined ? Effect.void : Effect.fail(ended))
+    const admitted = Effect.suspend(() => (ended === undefined ? Effect.void : Effect.fail(ended)))
     yield* Effect.addFinalizer(() => Effect.sync(waiting.release))
     /** seq up to which the log is known to hold nothing that was asked for; unknown until it was read. */
     let seen: number | undefined
@@ -45,24 +56,34 @@ export const makeLongPoll = (bus: Bus["Service"], reads: ThreadReads["Service"],
       const first = hint.events[0]
       const last = hint.events.at(-1)
       if (first === undefined || last === undefined || last.seq <= afterSeq) return
-      const wanted = hint.events.filter((event) => event.seq > afterSeq && (turnId === undefined || event.turnId === turnId))
+      const wanted = hint.events.filter(
+        (event) => event.seq > afterSeq && (turnId === undefined || event.turnId === turnId)
+      )
       const follows = seen !== undefined && first.seq === seen + 1
       if (wanted.length === 0) {
         if (follows) seen = last.seq
         return
       }
-      const texts = wanted.flatMap(({ text }) => text === undefined ? [] : [text])
-      const whole = follows && texts.length === wanted.length && wanted.length <= limit && texts.reduce((sum, text) => sum + text.length, 0) < mostCharacters
-      Deferred.doneUnsafe(wake, Effect.succeed(whole
-        ? { events: texts, position: undefined, lastSeq: last.seq, seq: wanted.at(-1)!.seq }
-        : undefined))
+      const texts = wanted.flatMap(({ text }) => (text === undefined ? [] : [text]))
+      const whole =
+        follows &&
+        texts.length === wanted.length &&
+        wanted.length <= limit &&
+        texts.reduce((sum, text) => sum + text.length, 0) < mostCharacters
+      Deferred.doneUnsafe(
+        wake,
+        Effect.succeed(
+          whole ? { events: texts, position: undefined, lastSeq: last.seq, seq: wanted.at(-1)!.seq } : undefined
+        )
+      )
     })
     const known = lastSeq(workspace, threadId)
     if (known !== undefined && known <= afterSeq) seen = known
-    for (let first = true;; first = false) {
-      const found: EventTexts | undefined = first && seen !== undefined
-        ? { events: [], position: undefined, lastSeq: seen, seq: 0 }
-        : yield* reads.events(query)
+    for (let first = true; ; first = false) {
+      const found: EventTexts | undefined =
+        first && seen !== undefined
+          ? { events: [], position: undefined, lastSeq: seen, seq: 0 }
+          : yield* reads.events(query)
       yield* admitted
       const left = until - performance.now()
       if (found === undefined || found.events.length > 0 || left <= 0 || streams.draining()) return found

@@ -22,16 +22,26 @@ import { answerOf, makeWrites } from "../writes.ts"
 
 const positionOf = (after: ReadonlyArray<string | number> | undefined): DecisionPosition | undefined => {
   const [at, thread, pos] = after ?? []
-  return typeof at === "number" && typeof thread === "string" && typeof pos === "number" ? { at, thread, pos } : undefined
+  return typeof at === "number" && typeof thread === "string" && typeof pos === "number"
+    ? { at, thread, pos }
+    : undefined
 }
 
 /** A sample is of no thread: its ids are made up. A reviewer is paid for by its own agent then. */
 const questionOf = (workspace: string, principal: Principal, input: HookInput, data: HookData): HookQuestion => {
   const hook = hookOf(input, input.id ?? freshId("hook"))
   return {
-    workspace, principal, turnPrincipal: principal, hook, data, index: 0, reviewer: false,
+    workspace,
+    principal,
+    turnPrincipal: principal,
+    hook,
+    data,
+    index: 0,
+    reviewer: false,
     agentId: hook.processor.type === "agent" ? hook.processor.agentId : freshId("agent"),
-    threadId: freshId("thread"), turnId: freshId("turn"), deliveryId: freshId("delivery")
+    threadId: freshId("thread"),
+    turnId: freshId("turn"),
+    deliveryId: freshId("delivery")
   }
 }
 
@@ -41,52 +51,69 @@ const shown = ({ outcome, request, response }: Rehearsal) => {
   const { "webhook-signature": signature, ...headers } = request.headers
   return {
     outcome,
-    request: { url: request.url, headers: { ...headers, ...(signature !== undefined && { "webhook-signature": "v1,…" }) }, body: JSON.parse(request.body) },
+    request: {
+      url: request.url,
+      headers: { ...headers, ...(signature !== undefined && { "webhook-signature": "v1,…" }) },
+      body: JSON.parse(request.body)
+    },
     ...(response !== undefined && { response })
   }
 }
 
-export const HooksHandlers = HttpApiBuilder.group(Api, "hooks", Effect.fnUntraced(function*(handlers) {
-  const cursors = yield* Cursors
-  const database = yield* Database
-  const hooks = yield* Hooks
-  const outbound = yield* Outbound
-  const resolve = yield* makeResolve
-  const writes = yield* makeWrites
+export const HooksHandlers = HttpApiBuilder.group(
+  Api,
+  "hooks",
+  Effect.fnUntraced(function* (handlers) {
+    const cursors = yield* Cursors
+    const database = yield* Database
+    const hooks = yield* Hooks
+    const outbound = yield* Outbound
+    const resolve = yield* makeResolve
+    const writes = yield* makeWrites
 
-  const refuse = ({ processor }: HookInput) => {
-    const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
-    return problem && refuseUrl("hook.processor.url", problem)
-  }
+    const refuse = ({ processor }: HookInput) => {
+      const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
+      return problem && refuseUrl("hook.processor.url", problem)
+    }
 
-  return handlers.handleAll({
-    decisions: Effect.fnUntraced(function*({ query: { cursor, limit, ...sent } }) {
-      const { workspace } = yield* Caller
-      const place = `hook decisions ${workspace}`
-      const { after, filter } = yield* cursors.open(place, cursor, sent)
-      const rows = rowsOf("hookDecisions", limit)
-      const { decisions, next } = yield* database.run("hooks.decisions", (db) => listHookDecisions(db, workspace, filter, { after: positionOf(after), limit: rows }))
-      return json({ decisions, ...(next !== undefined && { nextCursor: cursors.seal(place, filter, [next.at, next.thread, next.pos]) }) })
-    }),
+    return handlers.handleAll({
+      decisions: Effect.fnUntraced(function* ({ query: { cursor, limit, ...sent } }) {
+        const { workspace } = yield* Caller
+        const place = `hook decisions ${workspace}`
+        const { after, filter } = yield* cursors.open(place, cursor, sent)
+        const rows = rowsOf("hookDecisions", limit)
+        const { decisions, next } = yield* database.run("hooks.decisions", (db) =>
+          listHookDecisions(db, workspace, filter, { after: positionOf(after), limit: rows })
+        )
+        return json({
+          decisions,
+          ...(next !== undefined && { nextCursor: cursors.seal(place, filter, [next.at, next.thread, next.pos]) })
+        })
+      }),
 
-    test: Effect.fnUntraced(function*({ payload: { data, hook } }) {
-      const { principal, workspace } = yield* Caller
-      const refused = refuse(hook)
-      if (refused !== undefined) return yield* refused
-      const question = questionOf(workspace, principal, hook, data)
-      const matched = matching([{ ...question.hook, enabled: true }], data.point, data).length > 0
-      return yield* writes.postAfter("hooks.test", hooks.rehearse(question), async (_, rehearsal) => answerOf({ matched, ...shown(rehearsal) }))
-    }),
+      test: Effect.fnUntraced(function* ({ payload: { data, hook } }) {
+        const { principal, workspace } = yield* Caller
+        const refused = refuse(hook)
+        if (refused !== undefined) return yield* refused
+        const question = questionOf(workspace, principal, hook, data)
+        const matched = matching([{ ...question.hook, enabled: true }], data.point, data).length > 0
+        return yield* writes.postAfter("hooks.test", hooks.rehearse(question), async (_, rehearsal) =>
+          answerOf({ matched, ...shown(rehearsal) })
+        )
+      }),
 
-    resolveWait: Effect.fnUntraced(function*({ params: { waitId }, payload }) {
-      const caller = yield* Caller
-      return yield* idempotent((key) => resolve(caller, key, findWait(database, caller.workspace, waitId), decided(payload)))
-    }),
+      resolveWait: Effect.fnUntraced(function* ({ params: { waitId }, payload }) {
+        const caller = yield* Caller
+        return yield* idempotent((key) =>
+          resolve(caller, key, findWait(database, caller.workspace, waitId), decided(payload))
+        )
+      }),
 
-    decide: Effect.fnUntraced(function*({ params: { deliveryId }, payload }) {
-      const caller = yield* Caller
-      const wait = findWait(database, caller.workspace, sibling("wait", deliveryId))
-      return yield* idempotent((key) => resolve(caller, key, wait, decided(payload)))
+      decide: Effect.fnUntraced(function* ({ params: { deliveryId }, payload }) {
+        const caller = yield* Caller
+        const wait = findWait(database, caller.workspace, sibling("wait", deliveryId))
+        return yield* idempotent((key) => resolve(caller, key, wait, decided(payload)))
+      })
     })
   })
-}))
+)

@@ -22,56 +22,74 @@ import { makePages } from "../newestFirst.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const own = new Refused({ error: "own_identity", message: "identity: a credential cannot disable its own identity" })
-const unreachable = () => new Refused({ error: "runtime_unavailable", message: "the identity cannot be reached; try again", retryAfterSeconds: 1 })
-
-export const IdentitiesHandlers = HttpApiBuilder.group(Api, "identities", Effect.fnUntraced(function*(handlers) {
-  const credentials = yield* Credentials
-  const directory = yield* Directory
-  const identities = yield* Identities
-  const lease = yield* Lease
-  const pages = yield* makePages
-  const writes = yield* makeWrites
-
-  const settle = Effect.fnUntraced(function*(action: OperationAction, identity: string, command: Effect.Effect<IdentityState, IdentityUnavailable>) {
-    const { principal, workspace } = yield* Caller
-    const decided = command.pipe(
-      Effect.mapError(unreachable),
-      Effect.tap((state) => Effect.sync(() => directory.mark(workspace, identity, state.disabled)))
-    )
-    const answer = yield* writes.postAfter(action, decided, async (tx, state) => {
-      const at = lease.now()
-      await seeIdentity(tx, workspace, identity, state.disabled ? Math.min(state.at, at) : at)
-      await raiseAuthRevision(tx)
-      const record = await readIdentity(tx, workspace, identity)
-      const operation = await createCompleted(tx, workspace, { action, by: principal, result: { status: 200, body: { identity: record } } }, at)
-      return answerOf({ operation })
-    })
-    yield* credentials.forget
-    return answer
+const unreachable = () =>
+  new Refused({
+    error: "runtime_unavailable",
+    message: "the identity cannot be reached; try again",
+    retryAfterSeconds: 1
   })
 
-  return handlers.handleAll({
-    list: Effect.fnUntraced(function*({ query }) {
-      const { workspace } = yield* Caller
-      const { rows, nextCursor } = yield* pages({
-        list: "identities",
-        place: `identities ${workspace}`,
-        query,
-        fetch: (db, page) => listIdentities(db, workspace, page),
-        position: (row) => row.position
-      })
-      return json({ identities: rows.map((row) => row.record), nextCursor })
-    }),
+export const IdentitiesHandlers = HttpApiBuilder.group(
+  Api,
+  "identities",
+  Effect.fnUntraced(function* (handlers) {
+    const credentials = yield* Credentials
+    const directory = yield* Directory
+    const identities = yield* Identities
+    const lease = yield* Lease
+    const pages = yield* makePages
+    const writes = yield* makeWrites
 
-    disable: Effect.fnUntraced(function*({ payload: { identity } }) {
-      const { identity: mine, principal, workspace } = yield* Caller
-      if (identity === mine) return yield* own
-      return yield* settle("identity.disable", identity, identities.disable(workspace, identity, principal))
-    }),
-
-    enable: Effect.fnUntraced(function*({ payload: { identity } }) {
+    const settle = Effect.fnUntraced(function* (
+      action: OperationAction,
+      identity: string,
+      command: Effect.Effect<IdentityState, IdentityUnavailable>
+    ) {
       const { principal, workspace } = yield* Caller
-      return yield* settle("identity.enable", identity, identities.enable(workspace, identity, principal))
+      const decided = command.pipe(
+        Effect.mapError(unreachable),
+        Effect.tap((state) => Effect.sync(() => directory.mark(workspace, identity, state.disabled)))
+      )
+      const answer = yield* writes.postAfter(action, decided, async (tx, state) => {
+        const at = lease.now()
+        await seeIdentity(tx, workspace, identity, state.disabled ? Math.min(state.at, at) : at)
+        await raiseAuthRevision(tx)
+        const record = await readIdentity(tx, workspace, identity)
+        const operation = await createCompleted(
+          tx,
+          workspace,
+          { action, by: principal, result: { status: 200, body: { identity: record } } },
+          at
+        )
+        return answerOf({ operation })
+      })
+      yield* credentials.forget
+      return answer
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { workspace } = yield* Caller
+        const { rows, nextCursor } = yield* pages({
+          list: "identities",
+          place: `identities ${workspace}`,
+          query,
+          fetch: (db, page) => listIdentities(db, workspace, page),
+          position: (row) => row.position
+        })
+        return json({ identities: rows.map((row) => row.record), nextCursor })
+      }),
+
+      disable: Effect.fnUntraced(function* ({ payload: { identity } }) {
+        const { identity: mine, principal, workspace } = yield* Caller
+        if (identity === mine) return yield* own
+        return yield* settle("identity.disable", identity, identities.disable(workspace, identity, principal))
+      }),
+
+      enable: Effect.fnUntraced(function* ({ payload: { identity } }) {
+        const { principal, workspace } = yield* Caller
+        return yield* settle("identity.enable", identity, identities.enable(workspace, identity, principal))
+      })
     })
   })
-}))
+)

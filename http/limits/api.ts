@@ -11,11 +11,20 @@ export const Limit = Schema.Struct({
   used: described(Schema.Int, "How many it has; of `stored_bytes`, bytes within the last 24 hours.")
 }).annotate({ identifier: "Limit" })
 
-export const LimitList = Schema.Struct({ limits: described(Schema.Array(Limit), "Every limit of the workspace, by name.") }).annotate({ identifier: "LimitList" })
+export const LimitList = Schema.Struct({
+  limits: described(Schema.Array(Limit), "Every limit of the workspace, by name.")
+}).annotate({ identifier: "LimitList" })
 
-export const LimitsApi = HttpApiGroup.make("limits").add(
-  HttpApiEndpoint.get("list", "/limits", { success: LimitList }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "List the workspace's limits",
-    description: "Each resource with its limit and how much of it is used, by name. `threads` are those that are not archived, `stored_bytes` what was stored within the last 24 hours: of these two, what other nodes have counted within the last second may be missing."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "What the workspace may have, and what it has." }))
+export const LimitsApi = HttpApiGroup.make("limits")
+  .add(
+    HttpApiEndpoint.get("list", "/limits", { success: LimitList })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the workspace's limits",
+          description:
+            "Each resource with its limit and how much of it is used, by name. `threads` are those that are not archived, `stored_bytes` what was stored within the last 24 hours: of these two, what other nodes have counted within the last second may be missing."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "What the workspace may have, and what it has." }))

@@ -9,12 +9,28 @@ import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 
-export const LimitsHandlers = HttpApiBuilder.group(Api, "limits", Effect.fnUntraced(function*(handlers) {
-  const database = yield* Database
-  const quotas = yield* Quotas
-  return handlers.handle("list", Effect.fnUntraced(function*() {
-    const { workspace } = yield* Caller
-    const used = { ...(yield* database.run("limits.list", (db) => countAll(db, workspace))), ...(yield* quotas.used(workspace)) }
-    return json({ limits: resources.map((resource) => ({ resource, limit: quotas.limitOf(workspace, resource), used: used[resource] })) })
-  }))
-}))
+export const LimitsHandlers = HttpApiBuilder.group(
+  Api,
+  "limits",
+  Effect.fnUntraced(function* (handlers) {
+    const database = yield* Database
+    const quotas = yield* Quotas
+    return handlers.handle(
+      "list",
+      Effect.fnUntraced(function* () {
+        const { workspace } = yield* Caller
+        const used = {
+          ...(yield* database.run("limits.list", (db) => countAll(db, workspace))),
+          ...(yield* quotas.used(workspace))
+        }
+        return json({
+          limits: resources.map((resource) => ({
+            resource,
+            limit: quotas.limitOf(workspace, resource),
+            used: used[resource]
+          }))
+        })
+      })
+    )
+  })
+)

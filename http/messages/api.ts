@@ -5,17 +5,30 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../threads/api.ts"
 
-export const MessagesApi = HttpApiGroup.make("messages").add(
-  HttpApiEndpoint.post("submit", "/threads/:threadId/messages", {
-    params: { threadId: ThreadId },
-    payload: MessageInput,
-    success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
-    error: refuses(
-      "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "profile_not_found", "image_not_found",
-      "model_unavailable", "queue_full"
-    )
-  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
-    summary: "Submit a message",
-    description: "queue (the default) appends behind current work, steer redirects the turn in flight, interrupt stops current work and goes first."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "Thread messages: what starts and steers the work of a thread." }))
+export const MessagesApi = HttpApiGroup.make("messages")
+  .add(
+    HttpApiEndpoint.post("submit", "/threads/:threadId/messages", {
+      params: { threadId: ThreadId },
+      payload: MessageInput,
+      success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
+      error: refuses(
+        "model_not_allowed_with_steer",
+        "origin_not_allowed",
+        "turn_conflict",
+        "agent_archived",
+        "profile_not_found",
+        "image_not_found",
+        "model_unavailable",
+        "queue_full"
+      )
+    })
+      .annotateMerge(access("run", { stores: "events" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Submit a message",
+          description:
+            "queue (the default) appends behind current work, steer redirects the turn in flight, interrupt stops current work and goes first."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "Thread messages: what starts and steers the work of a thread." }))

@@ -13,16 +13,33 @@ import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.t
 
 const decodeInput = decodeJson(MessageInput)
 const refuseSubmit = refuseWith(
-  "model_not_allowed_with_steer", "origin_not_allowed", "turn_conflict", "agent_archived", "profile_not_found", "image_not_found", "model_unavailable", "queue_full"
+  "model_not_allowed_with_steer",
+  "origin_not_allowed",
+  "turn_conflict",
+  "agent_archived",
+  "profile_not_found",
+  "image_not_found",
+  "model_unavailable",
+  "queue_full"
 )
 
-export const MessagesHandlers = Layer.unwrap(Effect.gen(function*() {
-  const threads = yield* Threads
-  return lean(HttpApiBuilder.group(Api, "messages", (handlers) => handlers.handleRaw("submit", ({ params: { threadId }, request }) =>
-    goOn(decodeInput(request), ({ mode = "queue", origin, ...input }) => {
-      const refused = refuseOrigin(origin) ?? refuseImages(input.content)
-      if (refused !== undefined) return Effect.fail(refused)
-      return idempotent((key, caller) =>
-        threads.submit(askedBy(caller, key), threadId, { ...input, mode }).pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit)))
-    }))))
-}))
+export const MessagesHandlers = Layer.unwrap(
+  Effect.gen(function* () {
+    const threads = yield* Threads
+    return lean(
+      HttpApiBuilder.group(Api, "messages", (handlers) =>
+        handlers.handleRaw("submit", ({ params: { threadId }, request }) =>
+          goOn(decodeInput(request), ({ mode = "queue", origin, ...input }) => {
+            const refused = refuseOrigin(origin) ?? refuseImages(input.content)
+            if (refused !== undefined) return Effect.fail(refused)
+            return idempotent((key, caller) =>
+              threads
+                .submit(askedBy(caller, key), threadId, { ...input, mode })
+                .pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit))
+            )
+          })
+        )
+      )
+    )
+  })
+)

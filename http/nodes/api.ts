@@ -14,14 +14,26 @@ export const Node = Schema.Struct({
   shards: described(Schema.Int, "Of 4,096 shards, the number of those whose actors it is to have."),
   draining: described(Schema.Boolean, "Whether it is on its way out."),
   leaseAgeMs: described(Schema.Int, "Milliseconds since its last beat."),
-  bus: described(Schema.Literals(["in-process", "connected", "disconnected", "unknown"]), "How it hears of other nodes' work.")
+  bus: described(
+    Schema.Literals(["in-process", "connected", "disconnected", "unknown"]),
+    "How it hears of other nodes' work."
+  )
 }).annotate({ identifier: "Node" })
 
-export const NodeList = Schema.Struct({ nodes: described(Schema.Array(Node), "Nodes whose leases are alive, by name.") }).annotate({ identifier: "NodeList" })
+export const NodeList = Schema.Struct({
+  nodes: described(Schema.Array(Node), "Nodes whose leases are alive, by name.")
+}).annotate({ identifier: "NodeList" })
 
-export const NodesApi = HttpApiGroup.make("nodes").add(
-  HttpApiEndpoint.get("list", "/nodes", { success: NodeList }).annotateMerge(access("admin")).annotateMerge(OpenApi.annotations({
-    summary: "List the nodes of the installation",
-    description: "Those whose leases are alive by the database's clock, by name, with what they said of themselves at their last beats."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "The cluster: who is there, and who has what." }))
+export const NodesApi = HttpApiGroup.make("nodes")
+  .add(
+    HttpApiEndpoint.get("list", "/nodes", { success: NodeList })
+      .annotateMerge(access("admin"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the nodes of the installation",
+          description:
+            "Those whose leases are alive by the database's clock, by name, with what they said of themselves at their last beats."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "The cluster: who is there, and who has what." }))

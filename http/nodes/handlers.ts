@@ -10,17 +10,30 @@ import { Api } from "../Api.ts"
 
 const states = ["in-process", "connected", "disconnected"] as const
 
-export const NodesHandlers = HttpApiBuilder.group(Api, "nodes", Effect.fnUntraced(function*(handlers) {
-  const database = yield* Database
-  return handlers.handle("list", Effect.fnUntraced(function*() {
-    const nodes = yield* database.run("nodes.list", liveNodes)
-    const placed = placeAmong(nodes)
-    return json({
-      nodes: nodes.map(({ actors = 0, bus, draining = false, incarnation, leaseAgeMs, name, since, version }) => ({
-        name, incarnation, version, since: toTimestamp(since.getTime()), actors, draining, leaseAgeMs,
-        shards: placed.filter((node) => node === incarnation).length,
-        bus: states.find((state) => state === bus) ?? "unknown"
-      }))
-    })
-  }))
-}))
+export const NodesHandlers = HttpApiBuilder.group(
+  Api,
+  "nodes",
+  Effect.fnUntraced(function* (handlers) {
+    const database = yield* Database
+    return handlers.handle(
+      "list",
+      Effect.fnUntraced(function* () {
+        const nodes = yield* database.run("nodes.list", liveNodes)
+        const placed = placeAmong(nodes)
+        return json({
+          nodes: nodes.map(({ actors = 0, bus, draining = false, incarnation, leaseAgeMs, name, since, version }) => ({
+            name,
+            incarnation,
+            version,
+            since: toTimestamp(since.getTime()),
+            actors,
+            draining,
+            leaseAgeMs,
+            shards: placed.filter((node) => node === incarnation).length,
+            bus: states.find((state) => state === bus) ?? "unknown"
+          }))
+        })
+      })
+    )
+  })
+)

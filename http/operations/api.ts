@@ -21,51 +21,97 @@ export const OperationPage = Schema.Struct({
 }).annotate({ identifier: "OperationPage" })
 
 const Decision = Schema.Struct({
-  reason: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.operationReasonBytes))), "Why, in words for people.")
+  reason: described(
+    Schema.optionalKey(Schema.String.check(maxBytes(limits.operationReasonBytes))),
+    "Why, in words for people."
+  )
 }).annotate({ identifier: "OperationDecision" })
 
 const params = { operationId: OperationId }
 
-export const OperationsApi = HttpApiGroup.make("operations").add(
-  HttpApiEndpoint.get("get", "/operations/:operationId", {
-    params,
-    query: { waitSeconds: described(Schema.optional(whole(0, limits.operationWaitSeconds)), "Seconds that the answer may wait for a state that nothing leaves. 0 when absent.") },
-    success: OperationHandle
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "Get an operation",
-    description: "With `waitSeconds` the answer waits that long for a terminal state."
-  })),
-  HttpApiEndpoint.get("list", "/operations", {
-    query: {
-      state: described(Schema.optional(OperationState), "Only operations in this state."),
-      action: described(
-        Schema.optional(Schema.String.check(Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, {
-          expected: "an action such as identity.disable", toJsonSchema: () => ({ pattern: "^[a-z_]{1,32}\\.[a-z_]{1,32}$" })
-        }))),
-        "Only operations of this action, such as `identity.disable`."
+export const OperationsApi = HttpApiGroup.make("operations")
+  .add(
+    HttpApiEndpoint.get("get", "/operations/:operationId", {
+      params,
+      query: {
+        waitSeconds: described(
+          Schema.optional(whole(0, limits.operationWaitSeconds)),
+          "Seconds that the answer may wait for a state that nothing leaves. 0 when absent."
+        )
+      },
+      success: OperationHandle
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get an operation",
+          description: "With `waitSeconds` the answer waits that long for a terminal state."
+        })
       ),
-      agentId: described(Schema.optional(AgentId), "Only operations about this agent, or asked for by it."),
-      limit: limitOf("operations"),
-      cursor: CursorParam
-    },
-    success: OperationPage
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({ summary: "List operations", description: "Newest first." })),
-  HttpApiEndpoint.post("approve", "/operations/:operationId/approve", {
-    params, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
-  }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
-    summary: "Approve an operation",
-    description: "Deciding twice the same way is allowed; the other way is refused."
-  })),
-  HttpApiEndpoint.post("deny", "/operations/:operationId/deny", {
-    params, payload: Decision, success: OperationHandle, error: refuses("operation_resolved")
-  }).annotateMerge(access("approve")).annotateMerge(OpenApi.annotations({
-    summary: "Deny an operation",
-    description: "Deciding twice the same way is allowed; the other way is refused."
-  })),
-  HttpApiEndpoint.post("cancel", "/operations/:operationId/cancel", {
-    params, success: OperationHandle, error: refuses("operation_resolved")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
-    summary: "Cancel an operation",
-    description: "Withdraws a request that waits for approval."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "Handles of requests that are parked for approval, or were carried out with one. Nothing parks yet; to approve what an agent asks, see waits." }))
+    HttpApiEndpoint.get("list", "/operations", {
+      query: {
+        state: described(Schema.optional(OperationState), "Only operations in this state."),
+        action: described(
+          Schema.optional(
+            Schema.String.check(
+              Schema.isPattern(/^[a-z_]{1,32}\.[a-z_]{1,32}$/, {
+                expected: "an action such as identity.disable",
+                toJsonSchema: () => ({ pattern: "^[a-z_]{1,32}\\.[a-z_]{1,32}$" })
+              })
+            )
+          ),
+          "Only operations of this action, such as `identity.disable`."
+        ),
+        agentId: described(Schema.optional(AgentId), "Only operations about this agent, or asked for by it."),
+        limit: limitOf("operations"),
+        cursor: CursorParam
+      },
+      success: OperationPage
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(OpenApi.annotations({ summary: "List operations", description: "Newest first." })),
+    HttpApiEndpoint.post("approve", "/operations/:operationId/approve", {
+      params,
+      payload: Decision,
+      success: OperationHandle,
+      error: refuses("operation_resolved")
+    })
+      .annotateMerge(access("approve"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Approve an operation",
+          description: "Deciding twice the same way is allowed; the other way is refused."
+        })
+      ),
+    HttpApiEndpoint.post("deny", "/operations/:operationId/deny", {
+      params,
+      payload: Decision,
+      success: OperationHandle,
+      error: refuses("operation_resolved")
+    })
+      .annotateMerge(access("approve"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Deny an operation",
+          description: "Deciding twice the same way is allowed; the other way is refused."
+        })
+      ),
+    HttpApiEndpoint.post("cancel", "/operations/:operationId/cancel", {
+      params,
+      success: OperationHandle,
+      error: refuses("operation_resolved")
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Cancel an operation",
+          description: "Withdraws a request that waits for approval."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      description:
+        "Handles of requests that are parked for approval, or were carried out with one. Nothing parks yet; to approve what an agent asks, see waits."
+    })
+  )

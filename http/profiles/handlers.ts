@@ -10,7 +10,16 @@ import { Outbound } from "../../src/outbound/Outbound.ts"
 import { Database } from "../../src/store/Database.ts"
 import { Directory } from "../../src/store/Directory.ts"
 import type { MissingReference } from "../../src/store/profileReferences.ts"
-import { archiveProfile, createProfile, type CreateRefusal, listProfiles, listVersions, patchProfile, type ProfileRefusal, readProfile } from "../../src/store/profiles.ts"
+import {
+  archiveProfile,
+  createProfile,
+  type CreateRefusal,
+  listProfiles,
+  listVersions,
+  patchProfile,
+  type ProfileRefusal,
+  readProfile
+} from "../../src/store/profiles.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
@@ -30,12 +39,17 @@ const archived = new Refused({ error: "profile_archived", message: "the profile 
 const inUse = new Refused({ error: "profile_in_use", message: "an agent that is not archived follows the profile" })
 
 const missing = ({ noun, path }: MissingReference) =>
-  new Refused({ error: `${noun}_not_found`, message: `${path}: no such ${noun}${noun === "connection" ? " with a signing secret" : ""}` })
+  new Refused({
+    error: `${noun}_not_found`,
+    message: `${path}: no such ${noun}${noun === "connection" ? " with a signing secret" : ""}`
+  })
 
 const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })
 
 const refuseCreate = (refused: CreateRefusal) =>
-  refused.refused === "missing" ? missing(refused) : invalid(`hooks[${refused.index}].id: not a hook of this profile's latest version`)
+  refused.refused === "missing"
+    ? missing(refused)
+    : invalid(`hooks[${refused.index}].id: not a hook of this profile's latest version`)
 
 const refusal = (refused: ProfileRefusal) => {
   switch (refused.refused) {
@@ -53,102 +67,121 @@ const refusal = (refused: ProfileRefusal) => {
   }
 }
 
-export const ProfilesHandlers = HttpApiBuilder.group(Api, "profiles", Effect.fnUntraced(function*(handlers) {
-  const cursors = yield* Cursors
-  const database = yield* Database
-  const directory = yield* Directory
-  const lease = yield* Lease
-  const models = yield* Models
-  const pages = yield* makePages
-  const outbound = yield* Outbound
-  const writes = yield* makeWrites
+export const ProfilesHandlers = HttpApiBuilder.group(
+  Api,
+  "profiles",
+  Effect.fnUntraced(function* (handlers) {
+    const cursors = yield* Cursors
+    const database = yield* Database
+    const directory = yield* Directory
+    const lease = yield* Lease
+    const models = yield* Models
+    const pages = yield* makePages
+    const outbound = yield* Outbound
+    const writes = yield* makeWrites
 
-  /** The body of a write. */
-  const written = (profile: Profile) => {
-    const warnings = unselected(models, profile.models)
-    return { profile, ...(warnings.length === 0 ? {} : { warnings }) }
-  }
-
-  /** What the operator does not allow to be asked, such as http where private networks are closed. */
-  const refuseUrls = (hooks: ReadonlyArray<HookInput> | null | undefined) => {
-    for (const [i, { processor }] of hooks?.entries() ?? []) {
-      const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
-      if (problem !== undefined) return Effect.fail(refuseUrl(`hooks[${i}].processor.url`, problem))
+    /** The body of a write. */
+    const written = (profile: Profile) => {
+      const warnings = unselected(models, profile.models)
+      return { profile, ...(warnings.length === 0 ? {} : { warnings }) }
     }
-    return Effect.void
-  }
 
-  const read = Effect.fnUntraced(function*(workspace: string, profileId: string, version?: number) {
-    const found = yield* database.run("profiles.get", (db) => readProfile(db, workspace, profileId, version))
-    return found === undefined ? yield* noProfile : found
-  })
+    /** What the operator does not allow to be asked, such as http where private networks are closed. */
+    const refuseUrls = (hooks: ReadonlyArray<HookInput> | null | undefined) => {
+      for (const [i, { processor }] of hooks?.entries() ?? []) {
+        const problem = processor.type === "url" ? outbound.refuses(processor.url) : undefined
+        if (problem !== undefined) return Effect.fail(refuseUrl(`hooks[${i}].processor.url`, problem))
+      }
+      return Effect.void
+    }
 
-  return handlers.handleAll({
-    create: Effect.fnUntraced(function*({ payload }) {
-      const { workspace } = yield* Caller
-      return yield* writes.postAfter("profiles.create", refuseUrls(payload.hooks), async (tx) => {
-        const profile = await createProfile(tx, workspace, payload, lease.now())
-        if ("refused" in profile) return refuseCreate(profile)
-        return answerOf(written(profile), 201, { location: `/v1/profiles/${profile.id}`, etag: etag(profile.version) })
+    const read = Effect.fnUntraced(function* (workspace: string, profileId: string, version?: number) {
+      const found = yield* database.run("profiles.get", (db) => readProfile(db, workspace, profileId, version))
+      return found === undefined ? yield* noProfile : found
+    })
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { workspace } = yield* Caller
+        return yield* writes.postAfter("profiles.create", refuseUrls(payload.hooks), async (tx) => {
+          const profile = await createProfile(tx, workspace, payload, lease.now())
+          if ("refused" in profile) return refuseCreate(profile)
+          return answerOf(written(profile), 201, {
+            location: `/v1/profiles/${profile.id}`,
+            etag: etag(profile.version)
+          })
+        })
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { workspace } = yield* Caller
+        const { rows, nextCursor } = yield* pages({
+          list: "profiles",
+          place: `profiles ${workspace}`,
+          query,
+          filter: { includeArchived: query.includeArchived === undefined ? undefined : String(query.includeArchived) },
+          defaults: { includeArchived: "false" },
+          fetch: (db, page) =>
+            listProfiles(db, workspace, { ...page, includeArchived: page.filter["includeArchived"] === "true" }),
+          position: placeOf
+        })
+        return json({ profiles: rows, nextCursor })
+      }),
+
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { workspace } = yield* Caller
+        return answer(yield* read(workspace, params.profileId))
+      }),
+
+      update: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const { workspace } = yield* Caller
+        yield* refuseUrls(payload.hooks)
+        const profile = yield* writes.change("profiles.update", async (tx) => {
+          const patched = await patchProfile(
+            tx,
+            workspace,
+            params.profileId,
+            payload,
+            meets(headers["if-match"]),
+            lease.now()
+          )
+          return "refused" in patched ? refusal(patched) : patched
+        })
+        directory.forgetProfile(workspace, params.profileId)
+        return json(written(profile), 200, { etag: etag(profile.version) })
+      }),
+
+      archive: Effect.fnUntraced(function* ({ headers, params }) {
+        const { workspace } = yield* Caller
+        yield* writes.change("profiles.archive", async (tx) => {
+          const refused = await archiveProfile(tx, workspace, params.profileId, meets(headers["if-match"]), lease.now())
+          return (
+            refused && (refused.refused === "not_found" ? noProfile : refused.refused === "in_use" ? inUse : changed)
+          )
+        })
+        return noContent
+      }),
+
+      versions: Effect.fnUntraced(function* ({ params: { profileId }, query }) {
+        const { workspace } = yield* Caller
+        const place = `versions ${profileId} ${workspace}`
+        const { after } = yield* cursors.open(place, query.cursor, {})
+        const before = typeof after?.[0] === "number" ? after[0] : undefined
+        const limit = rowsOf("profiles", query.limit)
+        const found = yield* database.run("profiles.versions", (db) =>
+          listVersions(db, workspace, profileId, { before, limit: limit + 1 })
+        )
+        // Every profile has a version 1: only one that is not there has none.
+        if (found.length === 0) return yield* noProfile
+        const versions = found.slice(0, limit)
+        const nextCursor = found.length > limit ? cursors.seal(place, {}, [versions.at(-1)?.version ?? 1]) : undefined
+        return json({ versions, nextCursor })
+      }),
+
+      version: Effect.fnUntraced(function* ({ params }) {
+        const { workspace } = yield* Caller
+        return answer(yield* read(workspace, params.profileId, Number(params.version)))
       })
-    }),
-
-    list: Effect.fnUntraced(function*({ query }) {
-      const { workspace } = yield* Caller
-      const { rows, nextCursor } = yield* pages({
-        list: "profiles",
-        place: `profiles ${workspace}`,
-        query,
-        filter: { includeArchived: query.includeArchived === undefined ? undefined : String(query.includeArchived) },
-        defaults: { includeArchived: "false" },
-        fetch: (db, page) => listProfiles(db, workspace, { ...page, includeArchived: page.filter["includeArchived"] === "true" }),
-        position: placeOf
-      })
-      return json({ profiles: rows, nextCursor })
-    }),
-
-    get: Effect.fnUntraced(function*({ params }) {
-      const { workspace } = yield* Caller
-      return answer(yield* read(workspace, params.profileId))
-    }),
-
-    update: Effect.fnUntraced(function*({ headers, params, payload }) {
-      const { workspace } = yield* Caller
-      yield* refuseUrls(payload.hooks)
-      const profile = yield* writes.change("profiles.update", async (tx) => {
-        const patched = await patchProfile(tx, workspace, params.profileId, payload, meets(headers["if-match"]), lease.now())
-        return "refused" in patched ? refusal(patched) : patched
-      })
-      directory.forgetProfile(workspace, params.profileId)
-      return json(written(profile), 200, { etag: etag(profile.version) })
-    }),
-
-    archive: Effect.fnUntraced(function*({ headers, params }) {
-      const { workspace } = yield* Caller
-      yield* writes.change("profiles.archive", async (tx) => {
-        const refused = await archiveProfile(tx, workspace, params.profileId, meets(headers["if-match"]), lease.now())
-        return refused && (refused.refused === "not_found" ? noProfile : refused.refused === "in_use" ? inUse : changed)
-      })
-      return noContent
-    }),
-
-    versions: Effect.fnUntraced(function*({ params: { profileId }, query }) {
-      const { workspace } = yield* Caller
-      const place = `versions ${profileId} ${workspace}`
-      const { after } = yield* cursors.open(place, query.cursor, {})
-      const before = typeof after?.[0] === "number" ? after[0] : undefined
-      const limit = rowsOf("profiles", query.limit)
-      const found = yield* database.run("profiles.versions", (db) => listVersions(db, workspace, profileId, { before, limit: limit + 1 }))
-      // Every profile has a version 1: only one that is not there has none.
-      if (found.length === 0) return yield* noProfile
-      const versions = found.slice(0, limit)
-      const nextCursor = found.length > limit ? cursors.seal(place, {}, [versions.at(-1)?.version ?? 1]) : undefined
-      return json({ versions, nextCursor })
-    }),
-
-    version: Effect.fnUntraced(function*({ params }) {
-      const { workspace } = yield* Caller
-      return answer(yield* read(workspace, params.profileId, Number(params.version)))
     })
   })
-}))
+)

@@ -11,45 +11,68 @@ import { ThreadId } from "../threads/api.ts"
 
 const input = { threadId: ThreadId, inputId: described(idOf("input"), "Id of the input, as its submit was answered.") }
 
-export const QueueApi = HttpApiGroup.make("queue").add(
-  HttpApiEndpoint.get("list", "/threads/:threadId/queue", {
-    params: { threadId: ThreadId },
-    success: Schema.Array(QueuedMessage)
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "List the queue",
-    description: "Every pending input, in the order in which they would run."
-  })),
-  HttpApiEndpoint.get("get", "/threads/:threadId/queue/:inputId", {
-    params: input,
-    success: InputRecord
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "Get an input",
-    description: "Also after it has left the queue: `state` says what became of it."
-  })),
-  HttpApiEndpoint.patch("edit", "/threads/:threadId/queue/:inputId", {
-    params: input,
-    payload: MessageEdit,
-    success: QueuedMessage,
-    error: refuses("input_not_pending", "image_not_found")
-  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
-    summary: "Edit a pending input",
-    description: "The new content replaces the whole message, and whoever edits it is its principal from then on. What the input is in the queue stays: its place, its mode, its turn."
-  })),
-  HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
-    params: input,
-    success: HttpApiSchema.NoContent,
-    error: refuses("input_not_pending")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
-    summary: "Remove a pending input",
-    description: "Removing again what was removed this way changes nothing."
-  })),
-  HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {
-    params: input,
-    payload: Promotion,
-    success: SubmittedMessage,
-    error: refuses("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
-    summary: "Promote a pending input",
-    description: "Makes a queued input a steer or an interrupt."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "The pending inputs of a thread: read, edit, remove, promote." }))
+export const QueueApi = HttpApiGroup.make("queue")
+  .add(
+    HttpApiEndpoint.get("list", "/threads/:threadId/queue", {
+      params: { threadId: ThreadId },
+      success: Schema.Array(QueuedMessage)
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the queue",
+          description: "Every pending input, in the order in which they would run."
+        })
+      ),
+    HttpApiEndpoint.get("get", "/threads/:threadId/queue/:inputId", {
+      params: input,
+      success: InputRecord
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get an input",
+          description: "Also after it has left the queue: `state` says what became of it."
+        })
+      ),
+    HttpApiEndpoint.patch("edit", "/threads/:threadId/queue/:inputId", {
+      params: input,
+      payload: MessageEdit,
+      success: QueuedMessage,
+      error: refuses("input_not_pending", "image_not_found")
+    })
+      .annotateMerge(access("run", { stores: "events" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Edit a pending input",
+          description:
+            "The new content replaces the whole message, and whoever edits it is its principal from then on. What the input is in the queue stays: its place, its mode, its turn."
+        })
+      ),
+    HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
+      params: input,
+      success: HttpApiSchema.NoContent,
+      error: refuses("input_not_pending")
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Remove a pending input",
+          description: "Removing again what was removed this way changes nothing."
+        })
+      ),
+    HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {
+      params: input,
+      payload: Promotion,
+      success: SubmittedMessage,
+      error: refuses("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Promote a pending input",
+          description: "Makes a queued input a steer or an interrupt."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "The pending inputs of a thread: read, edit, remove, promote." }))

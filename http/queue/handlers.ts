@@ -26,73 +26,106 @@ const refusePromote = refuseWith("model_not_allowed_with_steer", "turn_conflict"
 /** Why an input is not pending: an unknown one was never there, an admitted one names its turn. */
 const gone = (stored: StoredInput | undefined) => {
   if (stored === undefined) return noInput()
-  const message = stored.state === "admitted"
-    ? `the input was admitted in turn ${stored.fact.turn}`
-    : stored.state === "cancelled" ? "the input was cancelled" : "the input was not pending a moment ago"
+  const message =
+    stored.state === "admitted"
+      ? `the input was admitted in turn ${stored.fact.turn}`
+      : stored.state === "cancelled"
+        ? "the input was cancelled"
+        : "the input was not pending a moment ago"
   return new Refused({ error: "input_not_pending", message })
 }
 
-export const QueueHandlers = HttpApiBuilder.group(Api, "queue", Effect.fnUntraced(function*(handlers) {
-  const threads = yield* Threads
-  const reads = yield* ThreadReads
+export const QueueHandlers = HttpApiBuilder.group(
+  Api,
+  "queue",
+  Effect.fnUntraced(function* (handlers) {
+    const threads = yield* Threads
+    const reads = yield* ThreadReads
 
-  const find = (workspace: string, threadId: string) =>
-    Effect.flatMap(reads.detail(workspace, threadId), (rows) =>
-      rows === undefined ? noThread() : Effect.succeed(threadRows(workspace, rows, rows.inputs)))
-
-  /** Names what became of an input when the thread says that it does not wait. */
-  const explaining = <E, A = never>(
-    refuse: (error: ActorError) => Effect.Effect<never, E>, workspace: string, threadId: string, inputId: string,
-    explain: (stored: StoredInput | undefined) => Effect.Effect<A, ReturnType<typeof gone>> = (stored) => Effect.fail(gone(stored))
-  ) =>
-    (error: ActorError): Effect.Effect<A, E | DatabaseUnavailable | ReturnType<typeof gone>> =>
-      error._tag === "Refused" && error.reason === "input_not_pending"
-        ? Effect.flatMap(reads.input(workspace, threadId, inputId), explain)
-        : refuse(error)
-
-  /** Removed before, it is as it was to be. */
-  const unlessRemoved = (stored: StoredInput | undefined) =>
-    stored?.state === "cancelled" && wasRemoved(stored.row) ? Effect.void : Effect.fail(gone(stored))
-
-  return handlers
-    .handle("list", Effect.fnUntraced(function*({ params: { threadId } }) {
-      const { workspace } = yield* Caller
-      const { carry, pending } = yield* find(workspace, threadId)
-      return json(queueOf(pending, carry.turn?.turnId))
-    }))
-    .handle("get", Effect.fnUntraced(function*({ params: { inputId, threadId } }) {
-      const { workspace } = yield* Caller
-      const stored = yield* reads.input(workspace, threadId, inputId)
-      if (stored === undefined) return yield* noInput()
-      if (stored.state === "admitted") return json(readAdmitted(inputId, stored.fact))
-      const input = readInput(stored.row)
-      if (stored.state === "cancelled") return json({ ...queuedMessage(input, undefined), state: "cancelled" } satisfies InputRecord)
-      // Only a steer needs to know which turn runs.
-      const active = input.forTurnId === undefined ? undefined : (yield* find(workspace, threadId)).carry.turn?.turnId
-      return json({ ...queuedMessage(input, active), state: pendingState(input, active) } satisfies InputRecord)
-    }))
-    .handle("edit", Effect.fnUntraced(function*({ params: { inputId, threadId }, payload: { content } }) {
-      const caller = yield* Caller
-      const refused = refuseImages(content)
-      if (refused !== undefined) return yield* refused
-      const answer = yield* threads.edit(askedBy(caller), threadId, inputId, content).pipe(
-        Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId))
+    const find = (workspace: string, threadId: string) =>
+      Effect.flatMap(reads.detail(workspace, threadId), (rows) =>
+        rows === undefined ? noThread() : Effect.succeed(threadRows(workspace, rows, rows.inputs))
       )
-      return jsonText(answer.body)
-    }))
-    .handle("remove", Effect.fnUntraced(function*({ params: { inputId, threadId } }) {
-      const caller = yield* Caller
-      yield* threads.remove(askedBy(caller), threadId, inputId).pipe(
-        Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId, unlessRemoved))
-      )
-      return noContent
-    }))
-    .handle("promote", Effect.fnUntraced(function*({ params: { inputId, threadId }, payload }) {
-      const caller = yield* Caller
-      return yield* idempotent((key) =>
-        threads.promote(askedBy(caller, key), threadId, inputId, payload).pipe(
-          Effect.map(ofInput(threadId)), Effect.catch(explaining(refusePromote, caller.workspace, threadId, inputId))
-        ))
-    }))
-}))
 
+    /** Names what became of an input when the thread says that it does not wait. */
+    const explaining =
+      <E, A = never>(
+        refuse: (error: ActorError) => Effect.Effect<never, E>,
+        workspace: string,
+        threadId: string,
+        inputId: string,
+        explain: (stored: StoredInput | undefined) => Effect.Effect<A, ReturnType<typeof gone>> = (stored) =>
+          Effect.fail(gone(stored))
+      ) =>
+      (error: ActorError): Effect.Effect<A, E | DatabaseUnavailable | ReturnType<typeof gone>> =>
+        error._tag === "Refused" && error.reason === "input_not_pending"
+          ? Effect.flatMap(reads.input(workspace, threadId, inputId), explain)
+          : refuse(error)
+
+    /** Removed before, it is as it was to be. */
+    const unlessRemoved = (stored: StoredInput | undefined) =>
+      stored?.state === "cancelled" && wasRemoved(stored.row) ? Effect.void : Effect.fail(gone(stored))
+
+    return handlers
+      .handle(
+        "list",
+        Effect.fnUntraced(function* ({ params: { threadId } }) {
+          const { workspace } = yield* Caller
+          const { carry, pending } = yield* find(workspace, threadId)
+          return json(queueOf(pending, carry.turn?.turnId))
+        })
+      )
+      .handle(
+        "get",
+        Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
+          const { workspace } = yield* Caller
+          const stored = yield* reads.input(workspace, threadId, inputId)
+          if (stored === undefined) return yield* noInput()
+          if (stored.state === "admitted") return json(readAdmitted(inputId, stored.fact))
+          const input = readInput(stored.row)
+          if (stored.state === "cancelled")
+            return json({ ...queuedMessage(input, undefined), state: "cancelled" } satisfies InputRecord)
+          // Only a steer needs to know which turn runs.
+          const active =
+            input.forTurnId === undefined ? undefined : (yield* find(workspace, threadId)).carry.turn?.turnId
+          return json({ ...queuedMessage(input, active), state: pendingState(input, active) } satisfies InputRecord)
+        })
+      )
+      .handle(
+        "edit",
+        Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload: { content } }) {
+          const caller = yield* Caller
+          const refused = refuseImages(content)
+          if (refused !== undefined) return yield* refused
+          const answer = yield* threads
+            .edit(askedBy(caller), threadId, inputId, content)
+            .pipe(Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId)))
+          return jsonText(answer.body)
+        })
+      )
+      .handle(
+        "remove",
+        Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
+          const caller = yield* Caller
+          yield* threads
+            .remove(askedBy(caller), threadId, inputId)
+            .pipe(Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId, unlessRemoved)))
+          return noContent
+        })
+      )
+      .handle(
+        "promote",
+        Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload }) {
+          const caller = yield* Caller
+          return yield* idempotent((key) =>
+            threads
+              .promote(askedBy(caller, key), threadId, inputId, payload)
+              .pipe(
+                Effect.map(ofInput(threadId)),
+                Effect.catch(explaining(refusePromote, caller.workspace, threadId, inputId))
+              )
+          )
+        })
+      )
+  })
+)

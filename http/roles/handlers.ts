@@ -10,7 +10,14 @@ import type { Connection } from "../../src/store/Connection.ts"
 import { Database } from "../../src/store/Database.ts"
 import { readProfile } from "../../src/store/profiles.ts"
 import {
-  createRole, deleteRole, listRoles, type NotChangeable, patchRole, readRole, readRoles, type StoredRole
+  createRole,
+  deleteRole,
+  listRoles,
+  type NotChangeable,
+  patchRole,
+  readRole,
+  readRoles,
+  type StoredRole
 } from "../../src/store/roles.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -25,8 +32,15 @@ const answer = ({ rev, role }: StoredRole) => json({ role }, 200, { etag: etag(r
 
 const noRole = new Refused({ error: "not_found", message: "no such role" })
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the role has changed since" })
-const builtIn = new Refused({ error: "permission_denied", code: "built_in_role", message: "a built-in role cannot be changed or deleted" })
-const inUse = new Refused({ error: "role_in_use", message: "the latest version of a profile lists the role, or one that an agent is pinned to" })
+const builtIn = new Refused({
+  error: "permission_denied",
+  code: "built_in_role",
+  message: "a built-in role cannot be changed or deleted"
+})
+const inUse = new Refused({
+  error: "role_in_use",
+  message: "the latest version of a profile lists the role, or one that an agent is pinned to"
+})
 const full = new Refused({
   error: "too_many_roles",
   message: `a workspace has at most ${limits.rolesPerWorkspace} roles beside the built-in ones: delete one first`
@@ -35,10 +49,17 @@ const noProfile = new Refused({ error: "profile_not_found", message: "profileId:
 
 const archivedProfile = new Refused({ error: "profile_archived", message: "profileId: the profile is archived" })
 
-const notChangeable = ({ refused }: NotChangeable) => refused === "not_found" ? noRole : refused === "built_in" ? builtIn : changed
+const notChangeable = ({ refused }: NotChangeable) =>
+  refused === "not_found" ? noRole : refused === "built_in" ? builtIn : changed
 
-/** Roles by name must be there; one that a profile lists and that is not there any more denies, as it does in a turn. */
-const askedRoles = async (db: Connection, workspace: string, question: { readonly roleIds?: ReadonlyArray<string>; readonly profileId?: string }) => {
+/**
+ * Roles by name must be there; one that a profile lists and that is not there any more denies, as it does in a turn.
+ */
+const askedRoles = async (
+  db: Connection,
+  workspace: string,
+  question: { readonly roleIds?: ReadonlyArray<string>; readonly profileId?: string }
+) => {
   const profile = question.profileId === undefined ? undefined : await readProfile(db, workspace, question.profileId)
   if (question.profileId !== undefined && profile === undefined) return noProfile
   if (profile?.archivedAt !== undefined) return archivedProfile
@@ -52,69 +73,82 @@ const askedRoles = async (db: Connection, workspace: string, question: { readonl
   })
 }
 
-export const RolesHandlers = HttpApiBuilder.group(Api, "roles", Effect.fnUntraced(function*(handlers) {
-  const database = yield* Database
-  const lease = yield* Lease
-  const pages = yield* makePages
-  const roles = yield* Roles
-  const writes = yield* makeWrites
+export const RolesHandlers = HttpApiBuilder.group(
+  Api,
+  "roles",
+  Effect.fnUntraced(function* (handlers) {
+    const database = yield* Database
+    const lease = yield* Lease
+    const pages = yield* makePages
+    const roles = yield* Roles
+    const writes = yield* makeWrites
 
-  return handlers.handleAll({
-    create: Effect.fnUntraced(function*({ payload }) {
-      const { principal, workspace } = yield* Caller
-      return yield* writes.post("roles.create", async (tx) => {
-        const made = await createRole(tx, workspace, payload, principal, lease.now())
-        if (made === undefined) return full
-        return answerOf({ role: made.role }, 201, { location: `/v1/roles/${made.role.id}`, etag: etag(made.rev) })
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { principal, workspace } = yield* Caller
+        return yield* writes.post("roles.create", async (tx) => {
+          const made = await createRole(tx, workspace, payload, principal, lease.now())
+          if (made === undefined) return full
+          return answerOf({ role: made.role }, 201, { location: `/v1/roles/${made.role.id}`, etag: etag(made.rev) })
+        })
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { workspace } = yield* Caller
+        const { rows, nextCursor } = yield* pages({
+          list: "roles",
+          place: `roles ${workspace}`,
+          query,
+          fetch: (db, page) => listRoles(db, workspace, page),
+          position: placeOf
+        })
+        return json({ roles: rows, nextCursor })
+      }),
+
+      evaluate: Effect.fnUntraced(function* ({ payload }) {
+        const { workspace } = yield* Caller
+        return yield* writes.post("roles.evaluate", async (tx) => {
+          const asked = await askedRoles(tx, workspace, payload)
+          if (asked instanceof Refused) return asked
+          return answerOf(
+            explain(asked, { name: payload.tool, input: payload.input, readOnly: payload.readOnly ?? false })
+          )
+        })
+      }),
+
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { workspace } = yield* Caller
+        const found = yield* database.run("roles.get", (db) => readRole(db, workspace, params.roleId))
+        return found === undefined ? yield* noRole : answer(found)
+      }),
+
+      update: Effect.fnUntraced(function* ({ headers, params, payload }) {
+        const { workspace } = yield* Caller
+        const done = yield* writes.change("roles.update", async (tx) => {
+          const patched = await patchRole(
+            tx,
+            workspace,
+            params.roleId,
+            payload,
+            meets(headers["if-match"]),
+            lease.now()
+          )
+          if (!("refused" in patched)) return patched
+          return patched.refused === "invalid" ? refuseBody(patched.cause) : notChangeable(patched)
+        })
+        roles.forget()
+        return answer(done)
+      }),
+
+      delete: Effect.fnUntraced(function* ({ headers, params }) {
+        const { workspace } = yield* Caller
+        yield* writes.change("roles.delete", async (tx) => {
+          const refused = await deleteRole(tx, workspace, params.roleId, meets(headers["if-match"]))
+          return refused && (refused.refused === "in_use" ? inUse : notChangeable(refused))
+        })
+        roles.forget()
+        return noContent
       })
-    }),
-
-    list: Effect.fnUntraced(function*({ query }) {
-      const { workspace } = yield* Caller
-      const { rows, nextCursor } = yield* pages({
-        list: "roles",
-        place: `roles ${workspace}`,
-        query,
-        fetch: (db, page) => listRoles(db, workspace, page),
-        position: placeOf
-      })
-      return json({ roles: rows, nextCursor })
-    }),
-
-    evaluate: Effect.fnUntraced(function*({ payload }) {
-      const { workspace } = yield* Caller
-      return yield* writes.post("roles.evaluate", async (tx) => {
-        const asked = await askedRoles(tx, workspace, payload)
-        if (asked instanceof Refused) return asked
-        return answerOf(explain(asked, { name: payload.tool, input: payload.input, readOnly: payload.readOnly ?? false }))
-      })
-    }),
-
-    get: Effect.fnUntraced(function*({ params }) {
-      const { workspace } = yield* Caller
-      const found = yield* database.run("roles.get", (db) => readRole(db, workspace, params.roleId))
-      return found === undefined ? yield* noRole : answer(found)
-    }),
-
-    update: Effect.fnUntraced(function*({ headers, params, payload }) {
-      const { workspace } = yield* Caller
-      const done = yield* writes.change("roles.update", async (tx) => {
-        const patched = await patchRole(tx, workspace, params.roleId, payload, meets(headers["if-match"]), lease.now())
-        if (!("refused" in patched)) return patched
-        return patched.refused === "invalid" ? refuseBody(patched.cause) : notChangeable(patched)
-      })
-      roles.forget()
-      return answer(done)
-    }),
-
-    delete: Effect.fnUntraced(function*({ headers, params }) {
-      const { workspace } = yield* Caller
-      yield* writes.change("roles.delete", async (tx) => {
-        const refused = await deleteRole(tx, workspace, params.roleId, meets(headers["if-match"]))
-        return refused && (refused.refused === "in_use" ? inUse : notChangeable(refused))
-      })
-      roles.forget()
-      return noContent
     })
   })
-}))
+)

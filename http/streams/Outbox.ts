@@ -9,8 +9,8 @@
  * O3. A frame that does not fit is refused, never cut; the caller says so later, once `onRoom` calls.
  * O4. Nothing is pushed before the socket asks for it: `stalledFor` tells how long it has not.
  * O5. Frames of one moment leave together: a commit's events and what follows from it are one write.
- * O6. While all watchers together hold more than their crowd may, each takes as if its capacity were `ahead`: one frame at
- *     a time, and what does not fit is refused as in O3.
+ * O6. While all watchers together hold more than their crowd may, each takes as if its capacity were `ahead`: one frame
+ *     at a time, and what does not fit is refused as in O3.
  */
 import { Readable } from "node:stream"
 

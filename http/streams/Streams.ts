@@ -38,7 +38,13 @@ export interface StreamOptions {
   readonly waitingBytes: number
 }
 
-export const streamDefaults: StreamOptions = { perKey: 1_000, pingMs: 15_000, stallMs: 30_000, tickMs: 1_000, waitingBytes: 64 * 1024 * 1024 }
+export const streamDefaults: StreamOptions = {
+  perKey: 1_000,
+  pingMs: 15_000,
+  stallMs: 30_000,
+  tickMs: 1_000,
+  waitingBytes: 64 * 1024 * 1024
+}
 
 /** How long a client may take to read its `bye`. */
 const farewellMs = 2_000
@@ -68,43 +74,58 @@ export interface Watcher {
   readonly streamId: string
 }
 
-export class Streams extends Context.Service<Streams, {
-  /**
-   * Opens a stream: `start` subscribes, offers `ready` and forks what follows, all in the stream's scope.
-   * When it fails, the request is refused and nothing stays.
-   */
-  readonly open: <E, R>(
-    request: HttpServerRequest.HttpServerRequest,
-    caller: Caller["Service"],
-    start: (watcher: Watcher) => Effect.Effect<void, E, R | Scope.Scope>
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E | Refused<"rate_limited" | "node_draining">, Exclude<R, Scope.Scope>>
-  /** Says goodbye to all of them; returns when they are gone, or after two seconds. */
-  readonly drain: Effect.Effect<void>
-  /**
-   * Counts a request that waits for news, until `release`. `onEnd` is called when it may wait no more: with the
-   * refusal it ends with, or without one when the node leaves.
-   */
-  readonly wait: (
-    request: HttpServerRequest.HttpServerRequest,
-    caller: Caller["Service"],
-    onEnd: (why: Ended | undefined) => void
-  ) => { readonly release: () => void } | Refused<"rate_limited">
-  /** Whether the drain has begun. */
-  readonly draining: () => boolean
-  readonly count: () => number
-  /** Long polls that wait. */
-  readonly waiting: () => number
-}>()("troupe/http/Streams") {
-  static readonly layerWith = (options: StreamOptions) => Layer.effect(Streams, Effect.suspend(() => make(options)))
+export class Streams extends Context.Service<
+  Streams,
+  {
+    /**
+     * Opens a stream: `start` subscribes, offers `ready` and forks what follows, all in the stream's scope.
+     * When it fails, the request is refused and nothing stays.
+     */
+    readonly open: <E, R>(
+      request: HttpServerRequest.HttpServerRequest,
+      caller: Caller["Service"],
+      start: (watcher: Watcher) => Effect.Effect<void, E, R | Scope.Scope>
+    ) => Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      E | Refused<"rate_limited" | "node_draining">,
+      Exclude<R, Scope.Scope>
+    >
+    /** Says goodbye to all of them; returns when they are gone, or after two seconds. */
+    readonly drain: Effect.Effect<void>
+    /**
+     * Counts a request that waits for news, until `release`. `onEnd` is called when it may wait no more: with the
+     * refusal it ends with, or without one when the node leaves.
+     */
+    readonly wait: (
+      request: HttpServerRequest.HttpServerRequest,
+      caller: Caller["Service"],
+      onEnd: (why: Ended | undefined) => void
+    ) => { readonly release: () => void } | Refused<"rate_limited">
+    /** Whether the drain has begun. */
+    readonly draining: () => boolean
+    readonly count: () => number
+    /** Long polls that wait. */
+    readonly waiting: () => number
+  }
+>()("troupe/http/Streams") {
+  static readonly layerWith = (options: StreamOptions) =>
+    Layer.effect(
+      Streams,
+      Effect.suspend(() => make(options))
+    )
   static readonly layer = Streams.layerWith(streamDefaults)
 }
 
 const ended = {
-  credential: new Refused({ error: "unauthenticated", code: "invalid_credential", message: "the credential has expired, or was revoked" }),
+  credential: new Refused({
+    error: "unauthenticated",
+    code: "invalid_credential",
+    message: "the credential has expired, or was revoked"
+  }),
   identity: new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" })
 }
 
-const make = Effect.fnUntraced(function*(options: StreamOptions) {
+const make = Effect.fnUntraced(function* (options: StreamOptions) {
   const bus = yield* Bus
   const credentials = yield* Credentials
   const lease = yield* Lease
@@ -121,7 +142,10 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
     if (options.perKey > 0 && already >= options.perKey) {
       record(requestsRefused.with({ reason: "streams_of_key" }))
       return new Refused({
-        error: "rate_limited", code: "too_many_streams", message: `a key may have at most ${options.perKey} streams and long polls open`, retryAfterSeconds: 5
+        error: "rate_limited",
+        code: "too_many_streams",
+        message: `a key may have at most ${options.perKey} streams and long polls open`,
+        retryAfterSeconds: 5
       })
     }
     perKey.set(keyId, already + 1)
@@ -146,27 +170,40 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   }
 
   const open: Streams["Service"]["open"] = (request, caller, start) =>
-    Effect.uninterruptibleMask((restore) => Effect.gen(function*() {
-      if (draining) return yield* new Refused({ error: "node_draining", message: "this node is shutting down; try again", retryAfterSeconds: 1 })
-      const refused = count(caller.keyId)
-      if (refused !== undefined) return yield* refused
-      const scope = yield* Scope.make()
-      const outbox = new Outbox(() => forget(stream), crowd)
-      const stream: Open = {
-        outbox, scope, caller, token: bearerOf(request) ?? "", pingedAt: performance.now()
-      }
-      streams.add(stream)
-      const peer = peerOf(connectionOf(request))
-      if (peer !== undefined) peer.streaming = true
-      outbox.offer({ text: opening })
-      yield* restore(Scope.provide(start({ outbox, streamId: `stream_${freshBody()}` }), scope)).pipe(
-        Effect.onError(() => Effect.sync(() => {
-          outbox.destroy()
-          forget(stream)
-        }))
-      )
-      return HttpServerResponse.raw(outbox.readable, { contentType: "text/event-stream", headers })
-    }))
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        if (draining)
+          return yield* new Refused({
+            error: "node_draining",
+            message: "this node is shutting down; try again",
+            retryAfterSeconds: 1
+          })
+        const refused = count(caller.keyId)
+        if (refused !== undefined) return yield* refused
+        const scope = yield* Scope.make()
+        const outbox = new Outbox(() => forget(stream), crowd)
+        const stream: Open = {
+          outbox,
+          scope,
+          caller,
+          token: bearerOf(request) ?? "",
+          pingedAt: performance.now()
+        }
+        streams.add(stream)
+        const peer = peerOf(connectionOf(request))
+        if (peer !== undefined) peer.streaming = true
+        outbox.offer({ text: opening })
+        yield* restore(Scope.provide(start({ outbox, streamId: `stream_${freshBody()}` }), scope)).pipe(
+          Effect.onError(() =>
+            Effect.sync(() => {
+              outbox.destroy()
+              forget(stream)
+            })
+          )
+        )
+        return HttpServerResponse.raw(outbox.readable, { contentType: "text/event-stream", headers })
+      })
+    )
 
   const wait: Streams["Service"]["wait"] = (request, caller, onEnd) => {
     const refused = count(caller.keyId)
@@ -183,43 +220,59 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   /** Credentials are looked up once each, however many streams and polls hold them. */
   let revision = lease.authRevision()
   let told = false
-  yield* bus.onAuthChanged(() => { told = true })
-  const authorise = Effect.gen(function*() {
+  yield* bus.onAuthChanged(() => {
+    told = true
+  })
+  const authorise = Effect.gen(function* () {
     const before = lease.authRevision()
     if (before === revision && !told) return
     told = false
     const tokens = Map.groupBy([...streams, ...polls], ({ token }) => token)
-    yield* Effect.forEach(tokens, ([token, held]) => {
-      const remembered = credentials.remembered(token)
-      return Effect.map(remembered === undefined ? credentials.find(token) : Effect.succeed(remembered), (credential) => {
-        if (credential !== undefined && !credential.identityDisabled) return
-        for (const one of held) {
-          if ("outbox" in one) end(one, "auth_expired")
-          else one.onEnd(credential === undefined ? ended.credential : ended.identity)
-        }
-      })
-    }, { concurrency: 4, discard: true })
+    yield* Effect.forEach(
+      tokens,
+      ([token, held]) => {
+        const remembered = credentials.remembered(token)
+        return Effect.map(
+          remembered === undefined ? credentials.find(token) : Effect.succeed(remembered),
+          (credential) => {
+            if (credential !== undefined && !credential.identityDisabled) return
+            for (const one of held) {
+              if ("outbox" in one) end(one, "auth_expired")
+              else one.onEnd(credential === undefined ? ended.credential : ended.identity)
+            }
+          }
+        )
+      },
+      { concurrency: 4, discard: true }
+    )
     revision = before
-  }).pipe(Effect.catch((cause) => {
-    told = true
-    return Effect.logWarning("streams could not be authorised again", cause)
-  }))
+  }).pipe(
+    Effect.catch((cause) => {
+      told = true
+      return Effect.logWarning("streams could not be authorised again", cause)
+    })
+  )
 
   const tick = Effect.sync(() => {
     const now = performance.now()
     const time = lease.now()
     record(pollsOpen, polls.size)
     record(streamsWaiting, crowd.bytes)
-    for (const { caller: { expiresAt }, onEnd } of polls) {
+    for (const {
+      caller: { expiresAt },
+      onEnd
+    } of polls) {
       if (expiresAt !== undefined && expiresAt <= time) onEnd(ended.credential)
     }
     for (const stream of streams) {
-      const { caller: { expiresAt }, outbox } = stream
+      const {
+        caller: { expiresAt },
+        outbox
+      } = stream
       if (outbox.stalledFor > options.stallMs) {
         record(streamsDropped)
         outbox.destroy()
-      }
-      else if (expiresAt !== undefined && expiresAt <= time) end(stream, "auth_expired")
+      } else if (expiresAt !== undefined && expiresAt <= time) end(stream, "auth_expired")
       else if (now - stream.pingedAt >= options.pingMs) {
         stream.pingedAt = now
         outbox.offer({ text: ping, key: "ping" })
@@ -228,18 +281,27 @@ const make = Effect.fnUntraced(function*(options: StreamOptions) {
   })
   const watch = yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.andThen(tick, authorise), options.tickMs)))
 
-  const drain = Effect.gen(function*() {
+  const drain = Effect.gen(function* () {
     draining = true
     for (const { onEnd } of polls) onEnd(undefined)
     for (const stream of streams) end(stream, "draining")
     const until = performance.now() + farewellMs + 500
     while (streams.size > 0 && performance.now() < until) yield* Effect.sleep(20)
   })
-  yield* Effect.addFinalizer(() => Effect.gen(function*() {
-    yield* Fiber.interrupt(watch)
-    draining = true
-    for (const stream of [...streams]) stream.outbox.destroy()
-  }))
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      yield* Fiber.interrupt(watch)
+      draining = true
+      for (const stream of [...streams]) stream.outbox.destroy()
+    })
+  )
 
-  return Streams.of({ open, wait, drain, draining: () => draining, count: () => streams.size, waiting: () => polls.size })
+  return Streams.of({
+    open,
+    wait,
+    drain,
+    draining: () => draining,
+    count: () => streams.size,
+    waiting: () => polls.size
+  })
 })

@@ -12,27 +12,51 @@ const principal = { type: "api_key", id: "key_01m824sqgqe009szv2n57n5000" } as c
 export const threadFrames: ReadonlyArray<typeof ThreadFrame.Type> = [
   { event: "ready", data: { streamId: "stream_01m824srnte00bc2n8qzn68000", lastSeq: 0 } },
   {
-    id: "1", event: "event",
+    id: "1",
+    event: "event",
     data: {
-      seq: 1, eventId: "evt_01m824ss8je00b6jegne3s2000", threadId, turnId, type: "user_message", occurredAt: "2026-11-22T17:27:57.959Z",
-      content: [{ type: "text", text: "What can you do?\n/say Whatever you script." }], principal, submitMode: "queue", inputId: "inp_01m824ss8je00b6jegne3s2000"
+      seq: 1,
+      eventId: "evt_01m824ss8je00b6jegne3s2000",
+      threadId,
+      turnId,
+      type: "user_message",
+      occurredAt: "2026-11-22T17:27:57.959Z",
+      content: [{ type: "text", text: "What can you do?\n/say Whatever you script." }],
+      principal,
+      submitMode: "queue",
+      inputId: "inp_01m824ss8je00b6jegne3s2000"
     }
   },
   { event: "status", data: { threadId, status: "running", lastSeq: 1 } },
   { event: "delta", data: { threadId, turnId, eventId, index: 0, text: "Whatever y" } },
   { event: "delta", data: { threadId, turnId, eventId, index: 1, text: "ou script." } },
   {
-    id: "2", event: "event",
+    id: "2",
+    event: "event",
     data: {
-      seq: 2, eventId, threadId, turnId, type: "assistant_message", occurredAt: "2026-11-22T17:27:58.092Z",
-      content: [{ type: "text", text: "Whatever you script." }], modelId: "troupe/scripted", inReplyToSeq: 1
+      seq: 2,
+      eventId,
+      threadId,
+      turnId,
+      type: "assistant_message",
+      occurredAt: "2026-11-22T17:27:58.092Z",
+      content: [{ type: "text", text: "Whatever you script." }],
+      modelId: "troupe/scripted",
+      inReplyToSeq: 1
     }
   },
   {
-    id: "3", event: "event",
+    id: "3",
+    event: "event",
     data: {
-      seq: 3, eventId: "evt_01m824ss8je00b6jegne3s2002", threadId, turnId, type: "turn_completed", occurredAt: "2026-11-22T17:27:58.092Z",
-      usage: { inputTokens: 15, outputTokens: 5, totalTokens: 20, estimatedCost: 0 }, principal
+      seq: 3,
+      eventId: "evt_01m824ss8je00b6jegne3s2002",
+      threadId,
+      turnId,
+      type: "turn_completed",
+      occurredAt: "2026-11-22T17:27:58.092Z",
+      usage: { inputTokens: 15, outputTokens: 5, totalTokens: 20, estimatedCost: 0 },
+      principal
     }
   },
   { event: "status", data: { threadId, status: "idle", lastSeq: 3 } }
@@ -56,10 +80,19 @@ interface Frame {
 
 /** As it goes over the wire. */
 export const textOf = (frames: ReadonlyArray<Frame>) =>
-  opening + frames.map(({ data, event, id }) => `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n`).join("\n")
+  opening +
+  frames
+    .map(
+      ({ data, event, id }) =>
+        `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n`
+    )
+    .join("\n")
 
 /** Each frame on its own, in the order in which they come: the schema is that of one frame. */
 export const oneByOne = (frames: ReadonlyArray<Frame>) =>
-  Object.fromEntries(frames.map((frame, index) => [
-    `${index + 1}.${frame.event}`, { summary: `${index + 1}. ${frame.event}`, value: { ...frame, data: JSON.stringify(frame.data) } }
-  ]))
+  Object.fromEntries(
+    frames.map((frame, index) => [
+      `${index + 1}.${frame.event}`,
+      { summary: `${index + 1}. ${frame.event}`, value: { ...frame, data: JSON.stringify(frame.data) } }
+    ])
+  )

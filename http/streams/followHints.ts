@@ -11,9 +11,11 @@ import * as frames from "./frames.ts"
 import type { Watcher } from "./Streams.ts"
 import type { Wanted } from "./wanted.ts"
 
-export const followHints = (bus: Bus["Service"]) => (watch: Watch, wanted: Wanted) =>
+export const followHints =
+  (bus: Bus["Service"]) =>
+  (watch: Watch, wanted: Wanted) =>
   ({ outbox, streamId }: Watcher): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       let lost = false
       // From the first frame that is left out until the gap is told, everything is: order is kept.
       const tellGap = () => {

@@ -36,9 +36,11 @@ const lookEveryAlone = "2 seconds"
 const spreadMs = 500
 const pageRows = 200
 
-export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"]) => (follow: Follow) =>
+export const followThread =
+  (bus: Bus["Service"], reads: ThreadReads["Service"]) =>
+  (follow: Follow) =>
   ({ outbox, streamId }: Watcher): Effect.Effect<void, DatabaseUnavailable | Refused<"not_found">, Scope.Scope> =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { threadId, wanted, workspace } = follow
       /** seq of the next event to pass on. */
       let next = 1
@@ -54,7 +56,9 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       /** Hints may have been lost since the head was read (F4). */
       let stale = false
       let bell = Deferred.makeUnsafe<void>()
-      const ring = () => { Deferred.doneUnsafe(bell, Effect.void) }
+      const ring = () => {
+        Deferred.doneUnsafe(bell, Effect.void)
+      }
       outbox.onRoom = ring
 
       const fall = () => {
@@ -72,7 +76,8 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         return true
       }
 
-      const offered = (hint: Exclude<Hint, { readonly type: "look" }>) => frames.framesOf(hint).every((frame) => outbox.offer(frame))
+      const offered = (hint: Exclude<Hint, { readonly type: "look" }>) =>
+        frames.framesOf(hint).every((frame) => outbox.offer(frame))
 
       const listen = (hint: Hint) => {
         switch (hint.type) {
@@ -108,7 +113,7 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
       outbox.offer({ text: frames.ready({ streamId, lastSeq: head.seq }) })
 
       /** One step towards being live; true when there, or when there is nothing to do but wait. */
-      const step = Effect.gen(function*() {
+      const step = Effect.gen(function* () {
         if (!outbox.hasRoom) {
           outbox.awaitRoom()
           return true
@@ -138,12 +143,23 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         return false
       })
 
-      const look = Effect.gen(function*() {
+      const look = Effect.gen(function* () {
         stale = false
-        const head = yield* Effect.tapError(reads.head(workspace, threadId), () => Effect.sync(() => { stale = true }))
+        const head = yield* Effect.tapError(reads.head(workspace, threadId), () =>
+          Effect.sync(() => {
+            stale = true
+          })
+        )
         if (head === undefined || head.seq < newest) return
         if (head.status !== known && wanted.status) {
-          const status = { workspace, agentId: "", threadId, type: "status", status: readStatus(head.status), lastSeq: head.seq } as const
+          const status = {
+            workspace,
+            agentId: "",
+            threadId,
+            type: "status",
+            status: readStatus(head.status),
+            lastSeq: head.seq
+          } as const
           if (head.seq > newest || !live || !outbox.offer(frames.status(status))) lastStatus = status
         }
         known = head.status
@@ -152,11 +168,14 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         live = false
       })
 
-      const catchUp = Effect.gen(function*() {
+      const catchUp = Effect.gen(function* () {
         for (;;) {
           while (!live) if (yield* step) break
           if (!stale) {
-            const rung = yield* Effect.timeoutOption(Deferred.await(bell), bus.state() === "disconnected" ? lookEveryAlone : lookEvery)
+            const rung = yield* Effect.timeoutOption(
+              Deferred.await(bell),
+              bus.state() === "disconnected" ? lookEveryAlone : lookEvery
+            )
             if (Option.isNone(rung)) stale = true
             else bell = Deferred.makeUnsafe<void>()
             if (stale) yield* Effect.sleep(Math.random() * spreadMs)
@@ -165,5 +184,9 @@ export const followThread = (bus: Bus["Service"], reads: ThreadReads["Service"])
         }
       })
       // The database may be away for a while: the watcher has been told nothing wrong, and waits.
-      yield* catchUp.pipe(Effect.catch(() => Effect.sleep("1 second")), Effect.forever, Effect.forkScoped)
+      yield* catchUp.pipe(
+        Effect.catch(() => Effect.sleep("1 second")),
+        Effect.forever,
+        Effect.forkScoped
+      )
     })

@@ -12,10 +12,12 @@ export const opening = "retry: 2000\n\n"
 /** A comment: keeps proxies from closing a quiet line. */
 export const ping = ": ping\n\n"
 
-export const ready = (data: { readonly streamId: string; readonly lastSeq?: number }) => text("ready", JSON.stringify(data))
+export const ready = (data: { readonly streamId: string; readonly lastSeq?: number }) =>
+  text("ready", JSON.stringify(data))
 export const bye = (reason: "draining" | "auth_expired") => text("bye", JSON.stringify({ reason }))
 /** Of a thread's stream: the events from `fromSeq` to `toSeq` were left out. Of the others: something was. */
-export const gap = (range?: { readonly fromSeq: number; readonly toSeq: number }) => text("gap", JSON.stringify(range ?? {}))
+export const gap = (range?: { readonly fromSeq: number; readonly toSeq: number }) =>
+  text("gap", JSON.stringify(range ?? {}))
 
 /** A whole ThreadEvent, from its text. */
 export const event = (seq: number, whole: string): Frame => ({ text: `id: ${seq}\nevent: event\ndata: ${whole}\n\n` })
@@ -33,25 +35,39 @@ const once = <K extends object, A>(make: (of: K) => A) => {
 }
 
 /** The same, of an event that a hint brought with it; undefined when that came without its text. */
-export const broughtEvent = once(({ seq, text }: HintedEvent) => text === undefined ? undefined : event(seq, text))
+export const broughtEvent = once(({ seq, text }: HintedEvent) => (text === undefined ? undefined : event(seq, text)))
 
-const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame =>
-  ({ text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type })) })
+const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame => ({
+  text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type }))
+})
 
-export const status = ({ lastSeq, status, threadId }: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): Frame =>
-  ({ text: text("status", JSON.stringify({ threadId, status, lastSeq })), key: `status ${threadId}` })
+export const status = ({
+  lastSeq,
+  status,
+  threadId
+}: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): Frame => ({
+  text: text("status", JSON.stringify({ threadId, status, lastSeq })),
+  key: `status ${threadId}`
+})
 
-const queue = ({ pending, threadId }: Of<"queue">): Frame =>
-  ({ text: text("queue", JSON.stringify({ threadId, pending })), key: `queue ${threadId}` })
+const queue = ({ pending, threadId }: Of<"queue">): Frame => ({
+  text: text("queue", JSON.stringify({ threadId, pending })),
+  key: `queue ${threadId}`
+})
 
-const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame =>
-  ({ text: text("wait", JSON.stringify({ threadId, waitId, state, target })) })
+const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame => ({
+  text: text("wait", JSON.stringify({ threadId, waitId, state, target }))
+})
 
-const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({ text: text("discard", JSON.stringify({ threadId, eventId })) })
+const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({
+  text: text("discard", JSON.stringify({ threadId, eventId }))
+})
 
 /** Of a call only the newest is worth waiting for. */
-const progress = ({ message, progress, threadId, toolCallId, total }: Of<"progress">): Frame =>
-  ({ text: text("progress", JSON.stringify({ threadId, toolCallId, progress, total, message })), key: `progress ${toolCallId}` })
+const progress = ({ message, progress, threadId, toolCallId, total }: Of<"progress">): Frame => ({
+  text: text("progress", JSON.stringify({ threadId, toolCallId, progress, total, message })),
+  key: `progress ${toolCallId}`
+})
 
 /** Pieces that wait together leave as one, with the first one's index. */
 export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): Frame => ({
@@ -64,12 +80,19 @@ export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"del
 /** What a hint is for watchers of an agent or a workspace, and for those of its thread unless it tells of events. */
 export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<Frame> => {
   switch (hint.type) {
-    case "events": return hint.events.map((event) => hintedEvent(hint, event))
-    case "status": return [status(hint)]
-    case "queue": return [queue(hint)]
-    case "wait": return [wait(hint)]
-    case "delta": return [delta(hint)]
-    case "discard": return [discard(hint)]
-    case "progress": return [progress(hint)]
+    case "events":
+      return hint.events.map((event) => hintedEvent(hint, event))
+    case "status":
+      return [status(hint)]
+    case "queue":
+      return [queue(hint)]
+    case "wait":
+      return [wait(hint)]
+    case "delta":
+      return [delta(hint)]
+    case "discard":
+      return [discard(hint)]
+    case "progress":
+      return [progress(hint)]
   }
 })

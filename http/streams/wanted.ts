@@ -12,10 +12,13 @@ export interface Wanted {
 }
 
 /**
- * Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. Progress of calls is
- * for who watches one thread: of `many` it comes only where it is named.
+ * Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. Progress of calls
+ * is for who watches one thread: of `many` it comes only where it is named.
  */
-export const wanted = (query: { readonly types?: string | undefined; readonly deltas?: "text" | undefined }, of: "one" | "many"): Wanted => {
+export const wanted = (
+  query: { readonly types?: string | undefined; readonly deltas?: "text" | undefined },
+  of: "one" | "many"
+): Wanted => {
   const types = query.types === undefined ? undefined : new Set(query.types.split(","))
   const asked = (type: FrameType) => types === undefined || types.has(type)
   const deltas = query.deltas === "text"

@@ -25,10 +25,16 @@ export const ThreadCreated = Schema.Struct({
 
 export const ThreadSummary = Schema.Struct({
   thread: described(Thread, "The thread itself."),
-  status: described(ThreadStatus, "What the thread is doing: whether a turn runs or is parked, or how the last one ended."),
+  status: described(
+    ThreadStatus,
+    "What the thread is doing: whether a turn runs or is parked, or how the last one ended."
+  ),
   lastSeq: described(Schema.Int, "Seq of the newest event of the log; 0 before the first."),
   updatedAt: described(Timestamp, "When the thread last did anything."),
-  model: described(Schema.optionalKey(Schema.String), "Model selected by the latest admitted turn, including queued work."),
+  model: described(
+    Schema.optionalKey(Schema.String),
+    "Model selected by the latest admitted turn, including queued work."
+  ),
   pendingWaits: described(Schema.Array(PendingWait), "Open waits that the turn is parked on.")
 }).annotate({ identifier: "ThreadSummary" })
 export type ThreadSummary = typeof ThreadSummary.Type
@@ -38,60 +44,97 @@ export const ThreadPage = Schema.Struct({
   nextCursor: NextCursor
 }).annotate({ identifier: "ThreadPage" })
 
-export const ThreadsApi = HttpApiGroup.make("threads").add(
-  HttpApiEndpoint.post("create", "/threads", {
-    payload: ThreadInput,
-    success: ThreadCreated.pipe(HttpApiSchema.status(201)),
-    error: refuses("quota_exceeded", "agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
-  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
-    summary: "Create a thread",
-    description: "Creates a thread of an agent, and starts it when a `message` is given: `input` is then the answer to that message."
-  })),
-  HttpApiEndpoint.get("list", "/threads", {
-    query: {
-      state: described(Schema.optional(Schema.Literal("waiting")), "Only threads that wait on a person or a client."),
-      agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
-      identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
-      limit: limitOf("threads"),
-      cursor: CursorParam
-    },
-    success: ThreadPage
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "List threads",
-    description: "Newest change first. `state=waiting` lists those that wait on a person or a client."
-  })),
-  HttpApiEndpoint.get("get", "/threads/:threadId", {
-    params: { threadId: ThreadId },
-    success: ThreadDetail
-  }).annotateMerge(access("read", { lease: true, parks: true })).annotateMerge(OpenApi.annotations({
-    summary: "Get a thread",
-    description: "Where the thread stands: status, queue, open waits, usage and what its agent has spent. The ETag stands for title, metadata and maxCost."
-  })),
-  HttpApiEndpoint.patch("update", "/threads/:threadId", {
-    params: { threadId: ThreadId },
-    headers: IfMatch,
-    payload: ThreadPatch,
-    success: ThreadDetail,
-    error: refuses("precondition_failed")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
-    summary: "Change a thread's title, metadata or maxCost",
-    description: "JSON Merge Patch: absent keeps, null clears."
-  })),
-  HttpApiEndpoint.post("cancel", "/threads/:threadId/cancel", {
-    params: { threadId: ThreadId },
-    payload: Cancellation,
-    success: ThreadDetail,
-    error: refuses("turn_conflict")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
-    summary: "Cancel the running turn",
-    description: "Queued inputs still run, unless `clearQueue`. At rest it changes nothing."
-  })),
-  HttpApiEndpoint.post("retry", "/threads/:threadId/retry", {
-    params: { threadId: ThreadId },
-    success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
-    error: refuses("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
-  }).annotateMerge(access("run", { stores: "events" })).annotateMerge(OpenApi.annotations({
-    summary: "Retry the last failed or cancelled turn",
-    description: "A new input and turn with the content of that turn's first message; the prompt leaves the retried turn out."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "Running agent threads." }))
+export const ThreadsApi = HttpApiGroup.make("threads")
+  .add(
+    HttpApiEndpoint.post("create", "/threads", {
+      payload: ThreadInput,
+      success: ThreadCreated.pipe(HttpApiSchema.status(201)),
+      error: refuses(
+        "quota_exceeded",
+        "agent_not_found",
+        "agent_archived",
+        "profile_not_found",
+        "model_unavailable",
+        "image_not_found",
+        "origin_not_allowed"
+      )
+    })
+      .annotateMerge(access("run", { stores: "events" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Create a thread",
+          description:
+            "Creates a thread of an agent, and starts it when a `message` is given: `input` is then the answer to that message."
+        })
+      ),
+    HttpApiEndpoint.get("list", "/threads", {
+      query: {
+        state: described(Schema.optional(Schema.Literal("waiting")), "Only threads that wait on a person or a client."),
+        agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
+        identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
+        limit: limitOf("threads"),
+        cursor: CursorParam
+      },
+      success: ThreadPage
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List threads",
+          description: "Newest change first. `state=waiting` lists those that wait on a person or a client."
+        })
+      ),
+    HttpApiEndpoint.get("get", "/threads/:threadId", {
+      params: { threadId: ThreadId },
+      success: ThreadDetail
+    })
+      .annotateMerge(access("read", { lease: true, parks: true }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get a thread",
+          description:
+            "Where the thread stands: status, queue, open waits, usage and what its agent has spent. The ETag stands for title, metadata and maxCost."
+        })
+      ),
+    HttpApiEndpoint.patch("update", "/threads/:threadId", {
+      params: { threadId: ThreadId },
+      headers: IfMatch,
+      payload: ThreadPatch,
+      success: ThreadDetail,
+      error: refuses("precondition_failed")
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Change a thread's title, metadata or maxCost",
+          description: "JSON Merge Patch: absent keeps, null clears."
+        })
+      ),
+    HttpApiEndpoint.post("cancel", "/threads/:threadId/cancel", {
+      params: { threadId: ThreadId },
+      payload: Cancellation,
+      success: ThreadDetail,
+      error: refuses("turn_conflict")
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Cancel the running turn",
+          description: "Queued inputs still run, unless `clearQueue`. At rest it changes nothing."
+        })
+      ),
+    HttpApiEndpoint.post("retry", "/threads/:threadId/retry", {
+      params: { threadId: ThreadId },
+      success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
+      error: refuses("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
+    })
+      .annotateMerge(access("run", { stores: "events" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Retry the last failed or cancelled turn",
+          description:
+            "A new input and turn with the content of that turn's first message; the prompt leaves the retried turn out."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "Running agent threads." }))

@@ -7,8 +7,12 @@ import { Refused } from "../errors.ts"
 import { etag } from "../etag.ts"
 import type { Key } from "../Idempotency.ts"
 
-export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): Asked =>
-  ({ workspace, principal, ...(scopes.has("write") ? { anyModel: true as const } : {}), ...(key === undefined ? {} : { key }) })
+export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): Asked => ({
+  workspace,
+  principal,
+  ...(scopes.has("write") ? { anyModel: true as const } : {}),
+  ...(key === undefined ? {} : { key })
+})
 
 /** Where what was created can be read: by its id, the first of its kind in the text. */
 const locationOf = (body: string, id: RegExp, path: string) => {
@@ -20,32 +24,57 @@ const locationOf = (body: string, id: RegExp, path: string) => {
 const threadId = /"id":"(thr_[^"]+)"/
 const inputId = /"id":"(inp_[^"]+)"/
 
-const kept = (answer: Answer) => answer.replayed === true ? { "idempotency-replayed": "true" } : {}
-const tagged = ({ version }: Answer) => version === undefined ? {} : { etag: etag(version) }
+const kept = (answer: Answer) => (answer.replayed === true ? { "idempotency-replayed": "true" } : {})
+const tagged = ({ version }: Answer) => (version === undefined ? {} : { etag: etag(version) })
 
 /** The answer as it is, with the headers that its status asks for. */
-export const ofThread = (answer: Answer) =>
-  ({ ...answer, headers: { ...kept(answer), ...tagged(answer), ...(answer.status === 201 ? locationOf(answer.body, threadId, "/v1/threads/") : {}) } })
+export const ofThread = (answer: Answer) => ({
+  ...answer,
+  headers: {
+    ...kept(answer),
+    ...tagged(answer),
+    ...(answer.status === 201 ? locationOf(answer.body, threadId, "/v1/threads/") : {})
+  }
+})
 
-export const ofInput = (thread: string) => (answer: Answer) =>
-  ({ ...answer, headers: { ...kept(answer), ...(answer.status === 201 ? locationOf(answer.body, inputId, `/v1/threads/${thread}/queue/`) : {}) } })
+export const ofInput = (thread: string) => (answer: Answer) => ({
+  ...answer,
+  headers: {
+    ...kept(answer),
+    ...(answer.status === 201 ? locationOf(answer.body, inputId, `/v1/threads/${thread}/queue/`) : {})
+  }
+})
 
-/** No image can be uploaded yet, so none that is referred to exists. `within` is where the message stands in the body: `message.` */
+/**
+ * No image can be uploaded yet, so none that is referred to exists. `within` is where the message stands in the body:
+ * `message.`
+ */
 export const refuseImages = (content: MessageContent, within = "") => {
   const at = content.findIndex((block) => block.type === "image")
-  return at === -1 ? undefined : new Refused({ error: "image_not_found", message: `${within}content[${at}].imageId: no such image` })
+  return at === -1
+    ? undefined
+    : new Refused({ error: "image_not_found", message: `${within}content[${at}].imageId: no such image` })
 }
 
 /** Only a trigger may say where a message came from, and there are no triggers yet. */
 export const refuseOrigin = (origin: object | undefined, within = "") =>
-  origin === undefined ? undefined : new Refused({ error: "origin_not_allowed", message: `${within}origin: only a trigger may send it` })
+  origin === undefined
+    ? undefined
+    : new Refused({ error: "origin_not_allowed", message: `${within}origin: only a trigger may send it` })
 
 /** The identity that all threads of this caller have; an administrator gives threads any, or none. */
-export const ownIdentity = ({ identity, scopes }: Caller["Service"]) => scopes.has("admin") ? undefined : identity
+export const ownIdentity = ({ identity, scopes }: Caller["Service"]) => (scopes.has("admin") ? undefined : identity)
 
-/** An old version of a profile may lack the hooks and roles of a later one: it is for those who may change the profile. */
+/**
+ * An old version of a profile may lack the hooks and roles of a later one: it is for those who may change the profile.
+ */
 export const refusePin = ({ scopes }: Caller["Service"], profileVersion: number | undefined) =>
-  profileVersion === undefined || scopes.has("write") ? undefined
-    : new Refused({ error: "permission_denied", code: "missing_scope", message: "profileVersion: this credential does not have the scope write" })
+  profileVersion === undefined || scopes.has("write")
+    ? undefined
+    : new Refused({
+        error: "permission_denied",
+        code: "missing_scope",
+        message: "profileVersion: this credential does not have the scope write"
+      })
 
 export const noThread = () => new Refused({ error: "not_found", message: "no such thread" })

@@ -39,109 +39,199 @@ const summary = (rows: ThreadRows, model: string | undefined): ThreadSummary => 
   }
 }
 
-const refuseCreate = refuseWith("quota_exceeded", "agent_not_found", "agent_archived", "profile_not_found", "model_unavailable", "image_not_found", "origin_not_allowed")
+const refuseCreate = refuseWith(
+  "quota_exceeded",
+  "agent_not_found",
+  "agent_archived",
+  "profile_not_found",
+  "model_unavailable",
+  "image_not_found",
+  "origin_not_allowed"
+)
 const refuseCancel = refuseWith("turn_conflict")
-const refuseRetry = refuseWith("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
+const refuseRetry = refuseWith(
+  "nothing_to_retry",
+  "agent_archived",
+  "profile_not_found",
+  "model_unavailable",
+  "queue_full"
+)
 
-const contended = () => new Refused({ error: "runtime_unavailable", message: "the thread is being edited by others at this moment; try again", retryAfterSeconds: 1 })
+const contended = () =>
+  new Refused({
+    error: "runtime_unavailable",
+    message: "the thread is being edited by others at this moment; try again",
+    retryAfterSeconds: 1
+  })
 
 /** How often an edit is tried against others of the same moment. */
 const attempts = 5
 
-export const ThreadsHandlers = Layer.unwrap(Effect.gen(function*() {
-  const threads = yield* Threads
-  const reads = yield* ThreadReads
-  const cursors = yield* Cursors
-  const lease = yield* Lease
-  const modelOf = yield* makeThreadModel
+export const ThreadsHandlers = Layer.unwrap(
+  Effect.gen(function* () {
+    const threads = yield* Threads
+    const reads = yield* ThreadReads
+    const cursors = yield* Cursors
+    const lease = yield* Lease
+    const modelOf = yield* makeThreadModel
 
-  const find = (workspace: string, threadId: string) =>
-    Effect.flatMap(reads.detail(workspace, threadId), (rows) => rows === undefined ? noThread() : Effect.succeed(rows))
-
-  const answer = (workspace: string, found: ThreadDetailRows) => {
-    const { head: { status }, id, inputs, owner, spend, version } = found
-    const rows = threadRows(workspace, found, inputs)
-    const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
-    return goOn(waiting, (waitingFor) => Effect.map(modelOf(rows), (model) =>
-      json(
-        { ...threadDetail(rows, { ...spend, at: lease.now() }, model), ...(waitingFor === undefined ? {} : { waitingFor }) }, 200,
-        { etag: etag(version) }
-      )))
-  }
-
-  const update = Effect.fnUntraced(function*(caller: Caller["Service"], threadId: string, patch: ThreadPatch, ifMatch: string | undefined) {
-    const { principal, workspace } = caller
-    const agrees = meets(ifMatch)
-    for (let attempt = 1;; attempt++) {
-      const rows = yield* find(workspace, threadId)
-      if (!agrees(rows.version)) return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
-      const before = readAttributes(rows.attributes)
-      const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
-      if (after === before) return yield* answer(workspace, rows)
-      const attributes = JSON.stringify(after)
-      const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version).pipe(
-        Effect.catchTag("VersionConflict", () => attempt < attempts ? Effect.succeed(undefined) : Effect.fail(contended()))
+    const find = (workspace: string, threadId: string) =>
+      Effect.flatMap(reads.detail(workspace, threadId), (rows) =>
+        rows === undefined ? noThread() : Effect.succeed(rows)
       )
-      if (written === undefined) continue
-      return yield* answer(workspace, { ...rows, ...written })
-    }
-  })
 
-  return lean(HttpApiBuilder.group(Api, "threads", (handlers) => handlers
-    .handleRaw("create", ({ request }) => goOn(decodeInput(request), (input) => {
-      const refused = input.message === undefined ? undefined : refuseOrigin(input.message.origin, "message.") ?? refuseImages(input.message.content, "message.")
-      if (refused !== undefined) return Effect.fail(refused)
-      return idempotent((key, caller) => {
-        const own = ownIdentity(caller)
-        const { identity = own } = input
-        const refused = refusePin(caller, input.profileVersion) ?? refuseForeign(own, identity)
-        if (refused !== undefined) return Effect.fail(refused)
-        const thread = identity === undefined ? input : { ...input, identity }
-        return threads.create(askedBy(caller, key), thread).pipe(Effect.map(ofThread), Effect.catch(refuseCreate))
-      })
-    }))
-    .handle("list", Effect.fnUntraced(function*({ query }) {
-      const { workspace } = yield* Caller
-      const { agentId, cursor, identity, limit, state } = query
-      const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
-      const [updatedAt, threadId] = page.after ?? []
-      const { filter } = page
-      const found = yield* reads.list({
-        workspace,
-        waiting: filter["state"] === "waiting",
-        limit: rowsOf("threads", limit),
-        ...(filter["agentId"] === undefined ? {} : { agentId: filter["agentId"] }),
-        ...(filter["identity"] === undefined ? {} : { identity: filter["identity"] }),
-        ...(typeof updatedAt === "number" && typeof threadId === "string" ? { position: { updatedAt, threadId } } : {})
-      })
-      const { position } = found
-      // Most have nothing that waits, and the agents of the others are remembered.
-      const threads = yield* Effect.forEach(found.threads, (stored) => {
-        const rows = threadRows(workspace, stored)
-        return Effect.map(modelOf({ ...rows, pending: stored.ahead }), (model) => summary(rows, model))
-      }, { concurrency: "unbounded" })
-      return json({
-        threads,
-        ...(position === undefined ? {} : { nextCursor: cursors.seal(`threads ${workspace}`, filter, [position.updatedAt, position.threadId]) })
-      })
-    }))
-    .handle("get", Effect.fnUntraced(function*({ params }) {
-      const { workspace } = yield* Caller
-      return yield* answer(workspace, yield* find(workspace, params.threadId))
-    }))
-    .handle("update", Effect.fnUntraced(function*({ headers, params, payload }) {
-      return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])
-    }))
-    .handle("cancel", Effect.fnUntraced(function*({ params, payload: { clearQueue = false, turnId } }) {
-      const caller = yield* Caller
-      return yield* idempotent((key) =>
-        threads.cancel(askedBy(caller, key), params.threadId, { clearQueue, ...(turnId === undefined ? {} : { turnId }) }).pipe(
-          Effect.catch(refuseCancel), Effect.map(ofThread)
-        ))
-    }))
-    .handle("retry", Effect.fnUntraced(function*({ params }) {
-      const caller = yield* Caller
-      return yield* idempotent((key) =>
-        threads.retry(askedBy(caller, key), params.threadId).pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry)))
-    }))))
-}))
+    const answer = (workspace: string, found: ThreadDetailRows) => {
+      const {
+        head: { status },
+        id,
+        inputs,
+        owner,
+        spend,
+        version
+      } = found
+      const rows = threadRows(workspace, found, inputs)
+      const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
+      return goOn(waiting, (waitingFor) =>
+        Effect.map(modelOf(rows), (model) =>
+          json(
+            {
+              ...threadDetail(rows, { ...spend, at: lease.now() }, model),
+              ...(waitingFor === undefined ? {} : { waitingFor })
+            },
+            200,
+            { etag: etag(version) }
+          )
+        )
+      )
+    }
+
+    const update = Effect.fnUntraced(function* (
+      caller: Caller["Service"],
+      threadId: string,
+      patch: ThreadPatch,
+      ifMatch: string | undefined
+    ) {
+      const { principal, workspace } = caller
+      const agrees = meets(ifMatch)
+      for (let attempt = 1; ; attempt++) {
+        const rows = yield* find(workspace, threadId)
+        if (!agrees(rows.version))
+          return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
+        const before = readAttributes(rows.attributes)
+        const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
+        if (after === before) return yield* answer(workspace, rows)
+        const attributes = JSON.stringify(after)
+        const written = yield* reads
+          .updateAttributes(workspace, threadId, () => attributes, rows.version)
+          .pipe(
+            Effect.catchTag("VersionConflict", () =>
+              attempt < attempts ? Effect.succeed(undefined) : Effect.fail(contended())
+            )
+          )
+        if (written === undefined) continue
+        return yield* answer(workspace, { ...rows, ...written })
+      }
+    })
+
+    return lean(
+      HttpApiBuilder.group(Api, "threads", (handlers) =>
+        handlers
+          .handleRaw("create", ({ request }) =>
+            goOn(decodeInput(request), (input) => {
+              const refused =
+                input.message === undefined
+                  ? undefined
+                  : (refuseOrigin(input.message.origin, "message.") ?? refuseImages(input.message.content, "message."))
+              if (refused !== undefined) return Effect.fail(refused)
+              return idempotent((key, caller) => {
+                const own = ownIdentity(caller)
+                const { identity = own } = input
+                const refused = refusePin(caller, input.profileVersion) ?? refuseForeign(own, identity)
+                if (refused !== undefined) return Effect.fail(refused)
+                const thread = identity === undefined ? input : { ...input, identity }
+                return threads
+                  .create(askedBy(caller, key), thread)
+                  .pipe(Effect.map(ofThread), Effect.catch(refuseCreate))
+              })
+            })
+          )
+          .handle(
+            "list",
+            Effect.fnUntraced(function* ({ query }) {
+              const { workspace } = yield* Caller
+              const { agentId, cursor, identity, limit, state } = query
+              const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
+              const [updatedAt, threadId] = page.after ?? []
+              const { filter } = page
+              const found = yield* reads.list({
+                workspace,
+                waiting: filter["state"] === "waiting",
+                limit: rowsOf("threads", limit),
+                ...(filter["agentId"] === undefined ? {} : { agentId: filter["agentId"] }),
+                ...(filter["identity"] === undefined ? {} : { identity: filter["identity"] }),
+                ...(typeof updatedAt === "number" && typeof threadId === "string"
+                  ? { position: { updatedAt, threadId } }
+                  : {})
+              })
+              const { position } = found
+              // Most have nothing that waits, and the agents of the others are remembered.
+              const threads = yield* Effect.forEach(
+                found.threads,
+                (stored) => {
+                  const rows = threadRows(workspace, stored)
+                  return Effect.map(modelOf({ ...rows, pending: stored.ahead }), (model) => summary(rows, model))
+                },
+                { concurrency: "unbounded" }
+              )
+              return json({
+                threads,
+                ...(position === undefined
+                  ? {}
+                  : {
+                      nextCursor: cursors.seal(`threads ${workspace}`, filter, [position.updatedAt, position.threadId])
+                    })
+              })
+            })
+          )
+          .handle(
+            "get",
+            Effect.fnUntraced(function* ({ params }) {
+              const { workspace } = yield* Caller
+              return yield* answer(workspace, yield* find(workspace, params.threadId))
+            })
+          )
+          .handle(
+            "update",
+            Effect.fnUntraced(function* ({ headers, params, payload }) {
+              return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])
+            })
+          )
+          .handle(
+            "cancel",
+            Effect.fnUntraced(function* ({ params, payload: { clearQueue = false, turnId } }) {
+              const caller = yield* Caller
+              return yield* idempotent((key) =>
+                threads
+                  .cancel(askedBy(caller, key), params.threadId, {
+                    clearQueue,
+                    ...(turnId === undefined ? {} : { turnId })
+                  })
+                  .pipe(Effect.catch(refuseCancel), Effect.map(ofThread))
+              )
+            })
+          )
+          .handle(
+            "retry",
+            Effect.fnUntraced(function* ({ params }) {
+              const caller = yield* Caller
+              return yield* idempotent((key) =>
+                threads
+                  .retry(askedBy(caller, key), params.threadId)
+                  .pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry))
+              )
+            })
+          )
+      )
+    )
+  })
+)

@@ -31,26 +31,41 @@ export const ToolCallPage = Schema.Struct({
   nextCursor: NextCursor
 }).annotate({ identifier: "ToolCallPage" })
 
-export const ToolsApi = HttpApiGroup.make("tools").add(
-  HttpApiEndpoint.get("calls", "/tools/calls", {
-    query: {
-      state: described(Schema.optional(Schema.Literal("pending")), "Only calls that wait for a result: there are no others, with or without it."),
-      toolsetId: described(Schema.optional(ToolsetId), "Only calls of tools of this toolset."),
-      limit: limitOf("toolCalls"),
-      cursor: CursorParam
-    },
-    success: ToolCallPage
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "List calls that clients have to execute",
-    description: "Those that wait for a result now, oldest first, over all threads of the workspace. Listing one does not reserve it: workers that share a toolset agree among themselves, and the first result counts."
-  })),
-  HttpApiEndpoint.post("result", "/tools/calls/:toolCallId/result", {
-    params: { toolCallId: described(idOf("call"), "Id of the call.") },
-    payload: ToolCallResult,
-    success: ResolvedWait,
-    error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
-  }).annotateMerge(access("run")).annotateMerge(OpenApi.annotations({
-    summary: "Give the result of a call",
-    description: "Exactly one of `output` and `error`. The same as answering the call's wait: the first result wins, the same one again is answered as before."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "Tool calls executed by the client." }))
+export const ToolsApi = HttpApiGroup.make("tools")
+  .add(
+    HttpApiEndpoint.get("calls", "/tools/calls", {
+      query: {
+        state: described(
+          Schema.optional(Schema.Literal("pending")),
+          "Only calls that wait for a result: there are no others, with or without it."
+        ),
+        toolsetId: described(Schema.optional(ToolsetId), "Only calls of tools of this toolset."),
+        limit: limitOf("toolCalls"),
+        cursor: CursorParam
+      },
+      success: ToolCallPage
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List calls that clients have to execute",
+          description:
+            "Those that wait for a result now, oldest first, over all threads of the workspace. Listing one does not reserve it: workers that share a toolset agree among themselves, and the first result counts."
+        })
+      ),
+    HttpApiEndpoint.post("result", "/tools/calls/:toolCallId/result", {
+      params: { toolCallId: described(idOf("call"), "Id of the call.") },
+      payload: ToolCallResult,
+      success: ResolvedWait,
+      error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Give the result of a call",
+          description:
+            "Exactly one of `output` and `error`. The same as answering the call's wait: the first result wins, the same one again is answered as before."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "Tool calls executed by the client." }))

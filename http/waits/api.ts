@@ -17,25 +17,44 @@ export const WaitAnswer = Schema.Struct({
 }).annotate({ identifier: "WaitAnswer" })
 
 /** `seq` is that of the wait_resolved event. */
-export const ResolvedWait = Schema.Struct({ wait: described(WaitRecord, "The wait, as it ended."), seq: described(Schema.Int, "Seq of its `wait_resolved` event.") }).annotate({ identifier: "ResolvedWait" })
+export const ResolvedWait = Schema.Struct({
+  wait: described(WaitRecord, "The wait, as it ended."),
+  seq: described(Schema.Int, "Seq of its `wait_resolved` event.")
+}).annotate({ identifier: "ResolvedWait" })
 
 const wait = { threadId: ThreadId, waitId: WaitId }
 
-export const WaitsApi = HttpApiGroup.make("waits").add(
-  HttpApiEndpoint.get("get", "/threads/:threadId/waits/:waitId", {
-    params: wait,
-    success: WaitAnswer
-  }).annotateMerge(access("read")).annotateMerge(OpenApi.annotations({
-    summary: "Get a wait",
-    description: "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook asks about: `content`, or `toolOutput` with what came beside it (`toolContent`, `toolMeta`) and `failureCode`."
-  })),
-  HttpApiEndpoint.post("resolve", "/threads/:threadId/waits/:waitId/resolve", {
-    params: wait,
-    payload: WaitResolution,
-    success: ResolvedWait,
-    error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
-  }).annotateMerge(access(["run", "approve"])).annotateMerge(OpenApi.annotations({
-    summary: "Answer a wait: approve, deny, or give a result",
-    description: "The first answer wins. The same one again is answered as before (a decision's reason does not count); a different one, or one for a turn that was stopped, is `wait_already_resolved`. A decision takes the scope `approve`, a tool's result `run`."
-  }))
-).annotateMerge(OpenApi.annotations({ description: "What turns are parked on: results of client tools, decisions that hooks and roles ask for." }))
+export const WaitsApi = HttpApiGroup.make("waits")
+  .add(
+    HttpApiEndpoint.get("get", "/threads/:threadId/waits/:waitId", {
+      params: wait,
+      success: WaitAnswer
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get a wait",
+          description:
+            "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook asks about: `content`, or `toolOutput` with what came beside it (`toolContent`, `toolMeta`) and `failureCode`."
+        })
+      ),
+    HttpApiEndpoint.post("resolve", "/threads/:threadId/waits/:waitId/resolve", {
+      params: wait,
+      payload: WaitResolution,
+      success: ResolvedWait,
+      error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+    })
+      .annotateMerge(access(["run", "approve"]))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Answer a wait: approve, deny, or give a result",
+          description:
+            "The first answer wins. The same one again is answered as before (a decision's reason does not count); a different one, or one for a turn that was stopped, is `wait_already_resolved`. A decision takes the scope `approve`, a tool's result `run`."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      description: "What turns are parked on: results of client tools, decisions that hooks and roles ask for."
+    })
+  )

@@ -22,7 +22,10 @@ import { makeWrites } from "../writes.ts"
 /** Words of every endpoint that answers a wait, beside the common ones. */
 export const resolveWords = ["wait_type_mismatch", "wait_already_resolved", "wait_expired"] as const
 
-type Said = Effect.Effect<Answer, Refused<typeof resolveWords[number]> | Refused<typeof everywhere[number]> | DatabaseUnavailable | KeyTaken>
+type Said = Effect.Effect<
+  Answer,
+  Refused<(typeof resolveWords)[number]> | Refused<(typeof everywhere)[number]> | DatabaseUnavailable | KeyTaken
+>
 
 export const noWait = () => new Refused({ error: "not_found", message: "no such wait" })
 
@@ -31,27 +34,33 @@ const refuseResolve = refuseWith(...resolveWords)
 const mismatch = (type: PendingWait["type"]) =>
   new Refused({
     error: "wait_type_mismatch",
-    message: type === "client_tool" ? "this wait is for the result of a tool, not for a decision" : "this wait is for a decision, not for the result of a tool"
+    message:
+      type === "client_tool"
+        ? "this wait is for the result of a tool, not for a decision"
+        : "this wait is for a decision, not for the result of a tool"
   })
 
-const takes = (type: PendingWait["type"], answer: WaitAnswer) => (type === "client_tool") === (answer.type === "tool_result")
+const takes = (type: PendingWait["type"], answer: WaitAnswer) =>
+  (type === "client_tool") === (answer.type === "tool_result")
 
 const expired = () => new Refused({ error: "wait_expired", message: "nobody answered in time: the wait has expired" })
 const already = ({ waitResult }: FoundWait["wait"]) =>
   new Refused({
-    error: "wait_already_resolved", code: waitResult?.outcome ?? "resolved",
-    message: waitResult?.outcome === "cancelled"
-      ? "the turn was stopped, and the wait with it"
-      : `the wait was answered already: ${waitResult?.outcome}${waitResult?.by === undefined ? "" : ` by ${waitResult.by.type} ${waitResult.by.id}`}`
+    error: "wait_already_resolved",
+    code: waitResult?.outcome ?? "resolved",
+    message:
+      waitResult?.outcome === "cancelled"
+        ? "the turn was stopped, and the wait with it"
+        : `the wait was answered already: ${waitResult?.outcome}${waitResult?.by === undefined ? "" : ` by ${waitResult.by.type} ${waitResult.by.id}`}`
   })
 
 /** What is said of a wait that is over. */
-const over = (found: FoundWait, answer: WaitAnswer): Answer | Refused<typeof resolveWords[number]> => {
+const over = (found: FoundWait, answer: WaitAnswer): Answer | Refused<(typeof resolveWords)[number]> => {
   if (found.wait.state === "expired") return expired()
   return found.mark === markOf(answer) ? { status: 200, body: waitBody(found) } : already(found.wait)
 }
 
-export const makeResolve = Effect.gen(function*() {
+export const makeResolve = Effect.gen(function* () {
   const database = yield* Database
   const threads = yield* Threads
   const writes = yield* makeWrites
@@ -61,8 +70,11 @@ export const makeResolve = Effect.gen(function*() {
     return said instanceof Refused ? Effect.fail(said) : writes.keep("waits.keep", workspace, key, said)
   }
 
-  return Effect.fnUntraced(function*(
-    caller: Caller["Service"], key: Key | undefined, find: Effect.Effect<FoundWait | undefined, DatabaseUnavailable>, answer: WaitAnswer
+  return Effect.fnUntraced(function* (
+    caller: Caller["Service"],
+    key: Key | undefined,
+    find: Effect.Effect<FoundWait | undefined, DatabaseUnavailable>,
+    answer: WaitAnswer
   ) {
     const { workspace } = caller
     const found = yield* find
@@ -70,17 +82,27 @@ export const makeResolve = Effect.gen(function*() {
     const { threadId, wait } = found
     // A delivery's token speaks for the endpoint that was asked, or for the person behind it.
     if (caller.scheme === "DeliveryBearer" && wait.target === "client") {
-      return yield* new Refused({ error: "permission_denied", message: "a client was asked, not the holder of this token" })
+      return yield* new Refused({
+        error: "permission_denied",
+        message: "a client was asked, not the holder of this token"
+      })
     }
     if (!takes(wait.type, answer)) return yield* mismatch(wait.type)
     if (wait.state !== "open") return yield* settled(workspace, found, answer, key)
     return yield* threads.resolve(askedBy(caller, key), threadId, wait.id, answer).pipe(
-      Effect.map(({ body, replayed, status }): Answer => ({ status, body, ...(replayed === true && { headers: { "idempotency-replayed": "true" } }) })),
+      Effect.map(
+        ({ body, replayed, status }): Answer => ({
+          status,
+          body,
+          ...(replayed === true && { headers: { "idempotency-replayed": "true" } })
+        })
+      ),
       Effect.catch((error): Said => {
         if (error._tag !== "Refused" || error.reason !== "wait_not_open") return refuseResolve(error)
         // Somebody else, the clock or the turn's end was faster: the row says who.
         return Effect.flatMap(findWait(database, workspace, wait.id), (now) =>
-          now === undefined || now.wait.state === "open" ? Effect.die(error) : settled(workspace, now, answer, key))
+          now === undefined || now.wait.state === "open" ? Effect.die(error) : settled(workspace, now, answer, key)
+        )
       })
     )
   })

@@ -6,11 +6,24 @@ import type { ToolReveal } from "../../src/domain/event.ts"
 import { queuedBefore } from "../../src/domain/input.ts"
 import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
-import { type Approval, type Call, type Carry, isApproved, type OpenWait, parked, ranFor, type Revealed, type Turn, withWord } from "./context.ts"
+import {
+  type Approval,
+  type Call,
+  type Carry,
+  isApproved,
+  type OpenWait,
+  parked,
+  ranFor,
+  type Revealed,
+  type Turn,
+  withWord
+} from "./context.ts"
 import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
 
-const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn =>
-  ({ ...turn, calls: turn.calls.map((call) => call.toolCallId === toolCallId ? change(call) : call) })
+const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn => ({
+  ...turn,
+  calls: turn.calls.map((call) => (call.toolCallId === toolCallId ? change(call) : call))
+})
 
 /** What a turn has used once a response of its own is counted. */
 const counted = ({ charged, usage }: Turn, more: ModelUsage): Pick<Turn, "usage" | "charged"> => ({
@@ -32,20 +45,32 @@ const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | unde
     : { ...fresh(turn), step: response.step, ...(reviewing === undefined ? counted(turn, response.usage) : {}) }
 
 /** With another input: what a person has approved was the one before, so that they are asked again. */
-const reworded = ({ approved, ...call }: Call, input: unknown): Call => ({ ...call, input, ...(approved === undefined ? {} : { approval: approved }) })
+const reworded = ({ approved, ...call }: Call, input: unknown): Call => ({
+  ...call,
+  input,
+  ...(approved === undefined ? {} : { approval: approved })
+})
 
 /** The hook that was asked first has let it pass: the next ones, and what is judged, as it is now. */
 const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Call => {
   const passed: Call = { ...call, hooks: hooks ?? call.hooks.slice(1) }
-  if (call.returned === undefined) return rewrite !== undefined && "toolInput" in rewrite ? reworded(passed, rewrite.toolInput) : passed
-  return rewrite !== undefined && "toolOutput" in rewrite ? { ...passed, returned: withWord(call.returned, rewrite.toolOutput) } : passed
+  if (call.returned === undefined)
+    return rewrite !== undefined && "toolInput" in rewrite ? reworded(passed, rewrite.toolInput) : passed
+  return rewrite !== undefined && "toolOutput" in rewrite
+    ? { ...passed, returned: withWord(call.returned, rewrite.toolOutput) }
+    : passed
 }
 
-const passedMessage = ({ opening, ...turn }: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {
+const passedMessage = (
+  { opening, ...turn }: Turn,
+  rewrite: Rewrite | undefined,
+  hooks: ReadonlyArray<number> | undefined
+): Turn => {
   const [message, ...others] = opening?.messages ?? []
   if (message === undefined) return turn
   const rest = hooks ?? message.hooks.slice(1)
-  const messages = rest.length === 0 ? others : [{ ...message, content: rewrite?.content ?? message.content, hooks: rest }, ...others]
+  const messages =
+    rest.length === 0 ? others : [{ ...message, content: rewrite?.content ?? message.content, hooks: rest }, ...others]
   return messages.length === 0 ? turn : { ...turn, opening: { messages } }
 }
 
@@ -53,7 +78,7 @@ const passedMessage = ({ opening, ...turn }: Turn, rewrite: Rewrite | undefined,
 const passedReply = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn => {
   const { reviewing } = turn
   if (reviewing === undefined) return turn
-  const text = rewrite?.content?.map((block) => block.type === "text" ? block.text : "").join("")
+  const text = rewrite?.content?.map((block) => (block.type === "text" ? block.text : "")).join("")
   return {
     ...turn,
     reviewing: {
@@ -72,12 +97,17 @@ const judged = (turn: Turn, { detail, event: { hook, toolCallId } }: HookDecisio
   if (hook.decision === "deny") return turn
   // The hook that asks is not through yet.
   const hooks = ([asked, ...later]: ReadonlyArray<number>) =>
-    hook.decision === "ask" && asked !== undefined ? [asked, ...detail?.hooks ?? later] : detail?.hooks
+    hook.decision === "ask" && asked !== undefined ? [asked, ...(detail?.hooks ?? later)] : detail?.hooks
   if (toolCallId === undefined) {
     return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
   }
   return changeCall(turn, toolCallId, ({ decided = {}, ...call }) =>
-    passedCall({ ...call, decided: { ...decided, [hook.index]: (decided[hook.index] ?? 0) + 1 } }, rewrite, hooks(call.hooks)))
+    passedCall(
+      { ...call, decided: { ...decided, [hook.index]: (decided[hook.index] ?? 0) + 1 } },
+      rewrite,
+      hooks(call.hooks)
+    )
+  )
 }
 
 const parkedOn = (turn: Turn, wait: OpenWait, toolCallId: string | undefined): Turn => {
@@ -103,9 +133,12 @@ const answered = (turn: Turn, { detail, event: { toolCallId } }: WaitResolved): 
   }
   const { opening, reviewing } = turn
   const { wait: _, ...open } = opening ?? { messages: [] }
-  const free: Turn = opening !== undefined
-    ? { ...turn, opening: open }
-    : reviewing === undefined ? turn : { ...turn, reviewing: { reply: reviewing.reply, hooks: reviewing.hooks } }
+  const free: Turn =
+    opening !== undefined
+      ? { ...turn, opening: open }
+      : reviewing === undefined
+        ? turn
+        : { ...turn, reviewing: { reply: reviewing.reply, hooks: reviewing.hooks } }
   return detail === undefined ? free : passedTurn(free, detail.rewrite, detail.hooks)
 }
 
@@ -114,10 +147,20 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
     case "user_message": {
       const hooks = fact.detail?.hooks
       const { inputId } = fact.event
-      const spoken = { ...turn, repliesTo: seq, inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }] }
+      const spoken = {
+        ...turn,
+        repliesTo: seq,
+        inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }]
+      }
       if (hooks === undefined) return spoken
       const { content, principal, submitMode } = fact.event
-      return { ...spoken, opening: { ...turn.opening, messages: [...turn.opening?.messages ?? [], { n: fact.n, content, principal, submitMode, hooks }] } }
+      return {
+        ...spoken,
+        opening: {
+          ...turn.opening,
+          messages: [...(turn.opening?.messages ?? []), { n: fact.n, content, principal, submitMode, hooks }]
+        }
+      }
     }
     case "assistant_message":
     case "response_emptied":
@@ -125,14 +168,26 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
     case "tool_intent": {
       const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event
       const { hooks = [], response, started, ...rest } = fact.detail
-      const call: Call = { toolCallId, providerToolCallId, name, input, ...rest, hooks, phase: started ? "running" : "ready" }
+      const call: Call = {
+        toolCallId,
+        providerToolCallId,
+        name,
+        input,
+        ...rest,
+        hooks,
+        phase: started ? "running" : "ready"
+      }
       return responded({ ...turn, calls: [...turn.calls, call] }, response)
     }
     case "hook_decision":
       return judged(turn, fact)
     case "wait_created": {
       const { toolCallId, toolsetId, waitId } = fact.event
-      return parkedOn(turn, { waitId, createdAt: fact.at, ...(toolsetId === undefined ? {} : { toolsetId }), ...fact.detail }, toolCallId)
+      return parkedOn(
+        turn,
+        { waitId, createdAt: fact.at, ...(toolsetId === undefined ? {} : { toolsetId }), ...fact.detail },
+        toolCallId
+      )
     }
     case "wait_resolved":
       return answered(turn, fact)
@@ -140,7 +195,12 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       return changeCall(turn, fact.detail.toolCallId, (call) => ({ ...call, phase: "running" }))
     case "result_received": {
       const { hooks, returned, started, toolCallId } = fact.detail
-      return changeCall(turn, toolCallId, (call) => ({ ...call, returned, hooks, phase: started ? "running" : "ready" }))
+      return changeCall(turn, toolCallId, (call) => ({
+        ...call,
+        returned,
+        hooks,
+        phase: started ? "running" : "ready"
+      }))
     }
     case "tool_result": {
       const { toolCallId, usage } = fact.event
@@ -159,7 +219,10 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const { attempt, empty, retryAt, step, target, usage } = fact.detail
       const { retryAt: _, ...rest } = turn
       return {
-        ...rest, step, target, attempt,
+        ...rest,
+        step,
+        target,
+        attempt,
         ...(usage === undefined ? {} : counted(turn, usage)),
         ...(empty === undefined ? {} : { emptied: empty }),
         ...(retryAt === undefined ? {} : { retryAt })
@@ -195,20 +258,34 @@ export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number)
   if (fact.type !== "user_message" || fact.detail?.plan === undefined) return turn
   const { plan } = fact.detail
   const opened: Turn = {
-    turnId: fact.turnId, plan, principal: fact.event.principal, openedPos: pos, runningSince: fact.at, ranMs: 0,
-    events: 0, step: 1, target: 0, attempt: 1, usage: noUsage, inputs: [], repliesTo: seq, calls: []
+    turnId: fact.turnId,
+    plan,
+    principal: fact.event.principal,
+    openedPos: pos,
+    runningSince: fact.at,
+    ranMs: 0,
+    events: 0,
+    step: 1,
+    target: 0,
+    attempt: 1,
+    usage: noUsage,
+    inputs: [],
+    repliesTo: seq,
+    calls: []
   }
   return within({ ...opened, events: 1 }, fact, seq)
 }
 
 /** What is in force after one more reveal. */
 export const revealed = (known: Revealed | undefined, { families = [], tools = [] }: ToolReveal): Revealed => ({
-  families: [...new Set([...known?.families ?? [], ...families])],
-  tools: [...new Set([...known?.tools ?? [], ...tools.map(({ name, toolsetId }) => `${toolsetId}/${name}`)])]
+  families: [...new Set([...(known?.families ?? []), ...families])],
+  tools: [...new Set([...(known?.tools ?? []), ...tools.map(({ name, toolsetId }) => `${toolsetId}/${name}`)])]
 })
 
 const allowed = (carry: Carry, approval: Approval): Carry =>
-  isApproved(carry, approval.by, approval.tool) ? carry : { ...carry, approvals: [...carry.approvals ?? [], approval] }
+  isApproved(carry, approval.by, approval.tool)
+    ? carry
+    : { ...carry, approvals: [...(carry.approvals ?? []), approval] }
 
 const uncut = (carry: Carry): Carry => {
   if (carry.cut === undefined) return carry
@@ -246,7 +323,11 @@ export const remember = (carry: Carry, fact: Fact): Carry => {
       const { last: _, ...rest } = carry.cut?.turnId === fact.turnId ? carry : uncut(carry)
       const usage = addUsage(carry.usage, fact.event.usage)
       if (fact.type === "turn_completed") return { ...rest, usage }
-      return { ...rest, usage, last: { turnId: fact.turnId, outcome: fact.type === "turn_failed" ? "failed" : "cancelled" } }
+      return {
+        ...rest,
+        usage,
+        last: { turnId: fact.turnId, outcome: fact.type === "turn_failed" ? "failed" : "cancelled" }
+      }
     }
     default:
       return carry

@@ -26,28 +26,48 @@ const nextOf = ({ approval, client, hooks, returned }: Call): "approval" | "hook
 /** Whether what the call needs is a job, which takes a place. */
 const needsPlace = (call: Call) => ["hook", "run"].includes(nextOf(call))
 
-const placesLeft = ({ calls, plan }: Turn) => plan.maxParallelTools - calls.filter((call) => call.phase === "running").length
+const placesLeft = ({ calls, plan }: Turn) =>
+  plan.maxParallelTools - calls.filter((call) => call.phase === "running").length
 
 /** The tool itself runs, or may have run. */
 export const runs = (call: Call) => call.phase === "running" && nextOf(call) === "run"
 
 /** The job of a call that has a place. */
 export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number] => {
-  const { approved, hooks: [index], input, name, rerunnable, returned, toolCallId, toolsetId } = call
+  const {
+    approved,
+    hooks: [index],
+    input,
+    name,
+    rerunnable,
+    returned,
+    toolCallId,
+    toolsetId
+  } = call
   if (index === undefined || nextOf(call) !== "hook") {
-    return { type: "runTool", params: { turnId, toolCallId, name, input, rerunnable, ...(approved === undefined ? {} : { approved }) } }
+    return {
+      type: "runTool",
+      params: { turnId, toolCallId, name, input, rerunnable, ...(approved === undefined ? {} : { approved }) }
+    }
   }
   const about = { toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input }
   return {
     type: "askHook",
     params: {
-      turnId, step, index, ...roundOf(call),
-      data: returned === undefined
-        ? { point: "before_tool_call", ...about }
-        : {
-          point: "after_tool_result", ...about, toolOutput: wordOf(returned), ...besideAs(returned.beside),
-          ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
-        }
+      turnId,
+      step,
+      index,
+      ...roundOf(call),
+      data:
+        returned === undefined
+          ? { point: "before_tool_call", ...about }
+          : {
+              point: "after_tool_result",
+              ...about,
+              toolOutput: wordOf(returned),
+              ...besideAs(returned.beside),
+              ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
+            }
     }
   }
 }
@@ -78,7 +98,10 @@ const withinReveals = ({ carry: { reveals } }: Draft["context"], returned: Retur
 export const sayResult = (d: Draft, toolCallId: string, at: number, returned: Returned) => {
   const { beside, durationMs, failure, output, reveal, usage } = withinReveals(d.context, returned)
   d.say({
-    type: "tool_result", turnId: d.turn.turnId, n: d.turn.events, at,
+    type: "tool_result",
+    turnId: d.turn.turnId,
+    n: d.turn.events,
+    at,
     event: {
       toolCallId,
       toolOutput: output ?? null,
@@ -97,20 +120,40 @@ const settle = (d: Draft, toolCallId: string, at: number, result: Returned) => {
   fill(d, at)
 }
 
-const parkOn = (d: Draft, call: Call, at: number, wait: Pick<OpenWait, "type" | "target" | "grant"> & { readonly timeoutMs: number }) => {
+const parkOn = (
+  d: Draft,
+  call: Call,
+  at: number,
+  wait: Pick<OpenWait, "type" | "target" | "grant"> & { readonly timeoutMs: number }
+) => {
   const { timeoutMs, ...rest } = wait
-  park(d, {
-    ...rest, waitId: derive("wait", d.turn.turnId, d.turn.events), expiresAt: at + timeoutMs, onTimeout: "deny",
-    ...(call.toolsetId === undefined ? {} : { toolsetId: call.toolsetId })
-  }, at, call)
+  park(
+    d,
+    {
+      ...rest,
+      waitId: derive("wait", d.turn.turnId, d.turn.events),
+      expiresAt: at + timeoutMs,
+      onTimeout: "deny",
+      ...(call.toolsetId === undefined ? {} : { toolsetId: call.toolsetId })
+    },
+    at,
+    call
+  )
 }
 
-/** Takes a call on, as far as it goes without anybody's answer. The fact before this one has given it its place, or not. */
+/**
+ * Takes a call on, as far as it goes without anybody's answer. The fact before this one has given it its place, or not.
+ */
 const proceed = (d: Draft, toolCallId: string, at: number, refused?: Due["refused"]) => {
   const call = d.call(toolCallId)
   switch (nextOf(call)) {
     case "approval":
-      parkOn(d, call, at, { type: "role_approval", target: "person", timeoutMs: limits.roleApprovalMs, ...(call.approval === undefined ? {} : { grant: call.approval }) })
+      parkOn(d, call, at, {
+        type: "role_approval",
+        target: "person",
+        timeoutMs: limits.roleApprovalMs,
+        ...(call.approval === undefined ? {} : { grant: call.approval })
+      })
       break
     case "client": {
       const failure = refused?.[toolCallId]
@@ -128,8 +171,17 @@ const proceed = (d: Draft, toolCallId: string, at: number, refused?: Due["refuse
   fill(d, at)
 }
 
-/** Writes the intents of a response down, in order; then settles what was refused, parks what waits, starts what may start. */
-export const intend = (d: Draft, replied: ReadonlyArray<RepliedCall>, modelId: string, at: number, response: ResponseDetail | undefined) => {
+/**
+ * Writes the intents of a response down, in order; then settles what was refused, parks what waits, starts what may
+ * start.
+ */
+export const intend = (
+  d: Draft,
+  replied: ReadonlyArray<RepliedCall>,
+  modelId: string,
+  at: number,
+  response: ResponseDetail | undefined
+) => {
   const { turnId } = d.turn
   const open: Array<string> = []
   const refusals: Array<readonly [toolCallId: string, failure: Failure]> = []
@@ -141,10 +193,16 @@ export const intend = (d: Draft, replied: ReadonlyArray<RepliedCall>, modelId: s
     const wanted = approval === undefined || isApproved(d.context.carry, approval, name) ? {} : { approval }
     const waits = "approval" in wanted || (hooks.length === 0 && "client" in rest)
     d.say({
-      type: "tool_intent", turnId, n, at,
+      type: "tool_intent",
+      turnId,
+      n,
+      at,
       event: { toolName: name, toolInput: input, toolCallId, providerToolCallId, modelId },
       detail: {
-        ...rest, ...wanted, ...(hooks.length === 0 ? {} : { hooks }), started: !refused && !waits && placesLeft(d.turn) > 0,
+        ...rest,
+        ...wanted,
+        ...(hooks.length === 0 ? {} : { hooks }),
+        started: !refused && !waits && placesLeft(d.turn) > 0,
         ...(response === undefined ? {} : { response })
       }
     })
@@ -157,19 +215,45 @@ export const intend = (d: Draft, replied: ReadonlyArray<RepliedCall>, modelId: s
 }
 
 /** What a call returned goes to the hooks that match, else into its result. */
-const receive = (d: Draft, toolCallId: string, at: number, returned: Returned, hooks: ReadonlyArray<number> | undefined) => {
+const receive = (
+  d: Draft,
+  toolCallId: string,
+  at: number,
+  returned: Returned,
+  hooks: ReadonlyArray<number> | undefined
+) => {
   if (hooks === undefined || hooks.length === 0) return settle(d, toolCallId, at, returned)
   const started = d.call(toolCallId).phase === "running" || placesLeft(d.turn) > 0
-  d.say({ type: "result_received", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: { toolCallId, returned, hooks, started } })
+  d.say({
+    type: "result_received",
+    turnId: d.turn.turnId,
+    n: d.turn.events,
+    at,
+    event: {},
+    detail: { toolCallId, returned, hooks, started }
+  })
   proceed(d, toolCallId, at)
 }
 
-export const returnCall = (d: Draft, returned: Returned & { readonly toolCallId: string; readonly at: number; readonly hooks?: ReadonlyArray<number> }) => {
+export const returnCall = (
+  d: Draft,
+  returned: Returned & { readonly toolCallId: string; readonly at: number; readonly hooks?: ReadonlyArray<number> }
+) => {
   const { beside, durationMs, failure, output, reveal, usage } = returned
-  receive(d, returned.toolCallId, returned.at, {
-    ...(output === undefined ? {} : { output }), ...(beside === undefined ? {} : { beside }), ...(failure === undefined ? {} : { failure }),
-    ...(durationMs === undefined ? {} : { durationMs }), ...(reveal === undefined ? {} : { reveal }), ...(usage === undefined ? {} : { usage })
-  }, returned.hooks)
+  receive(
+    d,
+    returned.toolCallId,
+    returned.at,
+    {
+      ...(output === undefined ? {} : { output }),
+      ...(beside === undefined ? {} : { beside }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(durationMs === undefined ? {} : { durationMs }),
+      ...(reveal === undefined ? {} : { reveal }),
+      ...(usage === undefined ? {} : { usage })
+    },
+    returned.hooks
+  )
 }
 
 /** A hook has judged a call, or what it returned. */
@@ -186,13 +270,24 @@ export const decideCall = (d: Draft, decided: HookDecided, toolCallId: string) =
 }
 
 /** What the call has cost, whatever becomes of what it returned. */
-export const spentOn = ({ returned: { durationMs, usage } = {} }: Call) =>
-  ({ ...(durationMs === undefined ? {} : { durationMs }), ...(usage === undefined ? {} : { usage }) })
+export const spentOn = ({ returned: { durationMs, usage } = {} }: Call) => ({
+  ...(durationMs === undefined ? {} : { durationMs }),
+  ...(usage === undefined ? {} : { usage })
+})
 
 /** Takes a call on that waited, as if it had been allowed: by somebody, or by its wait's end. */
-const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Parameters<typeof resolve>[3], refused: Due["refused"]) => {
+const release = (
+  d: Draft,
+  call: Call,
+  wait: OpenWait,
+  at: number,
+  why: Parameters<typeof resolve>[3],
+  refused: Due["refused"]
+) => {
   // Whether it needs a place now is seen once it has been released.
-  const { hooks: [, ...later] } = call
+  const {
+    hooks: [, ...later]
+  } = call
   const left = why.hooks ?? (wait.type === "hook_ask" ? later : call.hooks)
   const { approval: _, ...rest } = call
   const started = needsPlace({ ...rest, hooks: left }) && placesLeft(d.turn) > 0
@@ -201,10 +296,18 @@ const release = (d: Draft, call: Call, wait: OpenWait, at: number, why: Paramete
 }
 
 /** What a client says went wrong. */
-export const clientFailure = ({ code, message }: { readonly code: string; readonly message: string }): Failure => ({ code: "tool_error", text: `${code}: ${message}` })
+export const clientFailure = ({ code, message }: { readonly code: string; readonly message: string }): Failure => ({
+  code: "tool_error",
+  text: `${code}: ${message}`
+})
 
 /** Somebody has answered what a call waits for. */
-export const answerCall = (d: Draft, { answer, at, hooks, principal, refused }: Answer, wait: OpenWait, { toolCallId }: Call) => {
+export const answerCall = (
+  d: Draft,
+  { answer, at, hooks, principal, refused }: Answer,
+  wait: OpenWait,
+  { toolCallId }: Call
+) => {
   const call = d.call(toolCallId)
   if (answer.type === "tool_result") {
     if ("output" in answer) {
@@ -219,9 +322,19 @@ export const answerCall = (d: Draft, { answer, at, hooks, principal, refused }: 
   const { decision, reason, rewrite, scope } = answer
   const said = { outcome: decision, by: principal, ...(reason === undefined ? {} : { reason }) }
   if (decision === "allow") {
-    return release(d, call, wait, at, {
-      ...said, ...(rewrite === undefined ? {} : { rewrite }), ...(hooks === undefined ? {} : { hooks }), ...(scope === "thread" ? { forAll: true } : {})
-    }, refused)
+    return release(
+      d,
+      call,
+      wait,
+      at,
+      {
+        ...said,
+        ...(rewrite === undefined ? {} : { rewrite }),
+        ...(hooks === undefined ? {} : { hooks }),
+        ...(scope === "thread" ? { forAll: true } : {})
+      },
+      refused
+    )
   }
   resolve(d, wait, at, said, call)
   const code = wait.type === "role_approval" ? "tool_denied" : "hook_denied"
@@ -231,12 +344,14 @@ export const answerCall = (d: Draft, { answer, at, hooks, principal, refused }: 
 /** Nobody has answered in time. */
 export const expireCall = (d: Draft, wait: OpenWait, { toolCallId }: Call, at: number, refused: Due["refused"]) => {
   const call = d.call(toolCallId)
-  if (wait.type !== "client_tool" && wait.onTimeout === "allow") return release(d, call, wait, at, { outcome: "expired" }, refused)
+  if (wait.type !== "client_tool" && wait.onTimeout === "allow")
+    return release(d, call, wait, at, { outcome: "expired" }, refused)
   resolve(d, wait, at, { outcome: "expired" }, call)
   settle(d, toolCallId, at, {
-    failure: wait.type === "client_tool"
-      ? { code: "tool_timeout", text: "The client did not answer in time." }
-      : { code: "wait_expired", text: "Nobody approved the call in time." },
+    failure:
+      wait.type === "client_tool"
+        ? { code: "tool_timeout", text: "The client did not answer in time." }
+        : { code: "wait_expired", text: "Nobody approved the call in time." },
     ...spentOn(call)
   })
 }

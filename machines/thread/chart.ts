@@ -29,8 +29,12 @@ const admissionOf = (event: Command, input: Input): Admission => {
 }
 
 /** The command, of the type that this place handles. */
-const as = <T extends Command["type"]>(event: Command, ...types: ReadonlyArray<T>): Extract<Command, { readonly type: T }> => {
-  const isOne = (command: Command): command is Extract<Command, { readonly type: T }> => types.some((type) => type === command.type)
+const as = <T extends Command["type"]>(
+  event: Command,
+  ...types: ReadonlyArray<T>
+): Extract<Command, { readonly type: T }> => {
+  const isOne = (command: Command): command is Extract<Command, { readonly type: T }> =>
+    types.some((type) => type === command.type)
   if (!isOne(event)) throw new Error(`${event.type} where ${types.join(" or ")} was expected`)
   return event
 }
@@ -57,40 +61,57 @@ const base = setup({
     },
     clearsQueue: ({ context, event }) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
     /** The same input has been taken: a second one is answered, and changes nothing. */
-    takenBefore: ({ context, event }) => event.type === "submit" && knownInput(context, event.input.inputId) !== undefined,
+    takenBefore: ({ context, event }) =>
+      event.type === "submit" && knownInput(context, event.input.inputId) !== undefined,
     interrupts: ({ event }) =>
-      event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
+      event.type === "submit"
+        ? event.input.mode === "interrupt"
+        : event.type === "promote" && event.mode === "interrupt",
     answersNow: ({ context: { turn }, event }) =>
-      turn !== null && (event.type === "model.replied" || event.type === "model.failed") &&
-      event.turnId === turn.turnId && event.step === turn.step && event.attempt === turn.attempt &&
+      turn !== null &&
+      (event.type === "model.replied" || event.type === "model.failed") &&
+      event.turnId === turn.turnId &&
+      event.step === turn.step &&
+      event.attempt === turn.attempt &&
       event.modelId === turn.plan.models[turn.target],
     /** A model that says nothing after results of tools has finished. */
-    finishes: ({ context: { turn }, event }) => event.type === "model.failed" && event.empty === true && turn?.resulted === true,
+    finishes: ({ context: { turn }, event }) =>
+      event.type === "model.failed" && event.empty === true && turn?.resulted === true,
     callsTools: ({ event }) => event.type === "model.replied" && event.calls.length > 0,
     judgesReply: ({ event }) => event.type === "model.replied" && event.hooks !== undefined && event.hooks.length > 0,
     steered: ({ context: { pending, turn: running }, event }) =>
-      running !== null && pending.some((input) => turn.joins(input, running, "admissions" in event ? event.admissions : {})),
-    stepsLeft: ({ context: { turn } }) =>
-      turn !== null && turn.step < turn.plan.maxSteps && roomForResponse(turn),
+      running !== null &&
+      pending.some((input) => turn.joins(input, running, "admissions" in event ? event.admissions : {})),
+    stepsLeft: ({ context: { turn } }) => turn !== null && turn.step < turn.plan.maxSteps && roomForResponse(turn),
     full: ({ context: { turn } }) => turn !== null && isFull(turn.events),
-    triesAgain: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
-    pausesFirst: ({ context, event }) => event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
+    triesAgain: ({ context, event }) =>
+      event.type === "model.failed" && turn.afterFailure(new Draft(context), event) !== undefined,
+    pausesFirst: ({ context, event }) =>
+      event.type === "model.failed" && turn.afterFailure(new Draft(context), event)?.retryAt !== undefined,
     runningCall: ({ context: { turn }, event }) =>
-      event.type === "tool.returned" && turn !== null && event.turnId === turn.turnId &&
+      event.type === "tool.returned" &&
+      turn !== null &&
+      event.turnId === turn.turnId &&
       turn.calls.some((call) => call.toolCallId === event.toolCallId && runs(call)),
-    askedHook: ({ context: { turn }, event }) => event.type === "hook.decided" && turn !== null && judging.isAsked(turn, event),
-    openWait: ({ context: { turn }, event }) => event.type === "answer" && openWaits(turn).some(({ wait }) => wait.waitId === event.waitId),
+    askedHook: ({ context: { turn }, event }) =>
+      event.type === "hook.decided" && turn !== null && judging.isAsked(turn, event),
+    openWait: ({ context: { turn }, event }) =>
+      event.type === "answer" && openWaits(turn).some(({ wait }) => wait.waitId === event.waitId),
     /** What was decided, answered or left unanswered ends the turn. */
     fatal: ({ context: { turn }, event }) => turn !== null && judging.fatal(turn, event) !== undefined,
     opening: ({ context: { turn } }) => turn?.opening !== undefined,
     reviewing: ({ context: { turn } }) => turn?.reviewing !== undefined,
     reviewed: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0,
-    reviewedCalls: ({ context: { turn } }) => turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
+    reviewedCalls: ({ context: { turn } }) =>
+      turn?.reviewing?.hooks.length === 0 && turn.reviewing.reply.calls.length > 0,
     settled: ({ context: { turn } }) => turn !== null && turn.calls.length === 0,
     parked: ({ context: { turn } }) => turn !== null && parked(turn),
-    overdue: ({ context: { turn }, event }) => event.type === "due" && turn !== null && event.at - (event.queuedMs ?? 0) >= deadlineOf(turn),
-    pauseOver: ({ context: { turn }, event }) => event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
-    expiry: ({ context: { turn }, event }) => event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
+    overdue: ({ context: { turn }, event }) =>
+      event.type === "due" && turn !== null && event.at - (event.queuedMs ?? 0) >= deadlineOf(turn),
+    pauseOver: ({ context: { turn }, event }) =>
+      event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
+    expiry: ({ context: { turn }, event }) =>
+      event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0
   }
 })
 
@@ -118,17 +139,22 @@ const kit = base.extend({
       const { at, input } = as(event, "submit")
       const { turn } = d.context
       d.set({
-        pending: [...d.context.pending, {
-          queuedAt: at, ...input, ord: nextOrd(d.context),
-          ...(input.mode === "steer" && turn !== null ? { forTurnId: turn.turnId } : {})
-        }]
+        pending: [
+          ...d.context.pending,
+          {
+            queuedAt: at,
+            ...input,
+            ord: nextOrd(d.context),
+            ...(input.mode === "steer" && turn !== null ? { forTurnId: turn.turnId } : {})
+          }
+        ]
       })
     }),
     edit: doing((d, event) => {
       const { content, inputId, principal } = as(event, "edit")
       const input = waitingIn(d.context, inputId)
       const edited = principal === undefined ? { ...input, content } : turn.reworded(input, content, principal)
-      d.set({ pending: d.context.pending.map((other) => other === input ? edited : other) })
+      d.set({ pending: d.context.pending.map((other) => (other === input ? edited : other)) })
     }),
     remove: doing((d, event) => {
       const input = waitingIn(d.context, as(event, "remove").inputId)
@@ -139,9 +165,15 @@ const kit = base.extend({
       const { forTurnId: _, ...input } = waitingIn(d.context, inputId)
       const { turn } = d.context
       d.set({
-        pending: [...d.context.pending.filter((other) => other.inputId !== inputId), {
-          ...input, mode, ord: nextOrd(d.context), ...(mode === "steer" && turn !== null ? { forTurnId: turn.turnId } : {})
-        }]
+        pending: [
+          ...d.context.pending.filter((other) => other.inputId !== inputId),
+          {
+            ...input,
+            mode,
+            ord: nextOrd(d.context),
+            ...(mode === "steer" && turn !== null ? { forTurnId: turn.turnId } : {})
+          }
+        ]
       })
     }),
     clearQueue: doing((d, event) => {
@@ -166,7 +198,8 @@ const kit = base.extend({
     respondReviewed: doing((d, event) => {
       const { reviewing } = d.turn
       const calls = "calls" in event ? event.calls : undefined
-      if (reviewing !== undefined) turn.respond(d, { ...reviewing.reply, ...(calls === undefined ? {} : { calls }) }, event.at)
+      if (reviewing !== undefined)
+        turn.respond(d, { ...reviewing.reply, ...(calls === undefined ? {} : { calls }) }, event.at)
     }),
     noteFailure: doing((d, event) => {
       const failed = as(event, "model.failed")
@@ -196,7 +229,11 @@ const kit = base.extend({
     complete: doing((d, event) => turn.end(d, { type: "turn_completed" }, event.at)),
     stop: doing((d, event) => {
       const command = as(event, "submit", "promote", "cancel")
-      turn.end(d, { type: "turn_cancelled", principal: command.type === "submit" ? command.input.principal : command.principal }, event.at)
+      turn.end(
+        d,
+        { type: "turn_cancelled", principal: command.type === "submit" ? command.input.principal : command.principal },
+        event.at
+      )
     }),
     respondEmpty: doing((d, event) => turn.respondEmpty(d, as(event, "model.failed"))),
     failModel: doing((d, event) => turn.fail(d, as(event, "model.failed"))),
@@ -207,22 +244,45 @@ const kit = base.extend({
       turn.end(d, { type: "turn_failed", failure: why.failure }, event.at)
     }),
     failLate: doing((d, event) =>
-      turn.end(d, { type: "turn_failed", failure: { code: "turn_timeout", text: "The turn ran longer than its profile allows." } }, event.at)),
+      turn.end(
+        d,
+        {
+          type: "turn_failed",
+          failure: { code: "turn_timeout", text: "The turn ran longer than its profile allows." }
+        },
+        event.at
+      )
+    ),
     failSteps: doing((d, event) =>
-      turn.end(d, {
-        type: "turn_failed",
-        failure: { code: "step_limit", text: `The turn reached its limit of ${d.turn.plan.maxSteps} responses.` }
-      }, event.at)),
+      turn.end(
+        d,
+        {
+          type: "turn_failed",
+          failure: { code: "step_limit", text: `The turn reached its limit of ${d.turn.plan.maxSteps} responses.` }
+        },
+        event.at
+      )
+    ),
     failFull: doing((d, event) =>
-      turn.end(d, {
-        type: "turn_failed",
-        failure: { code: "step_limit", text: "The turn holds as many events as a turn can." }
-      }, event.at)),
+      turn.end(
+        d,
+        {
+          type: "turn_failed",
+          failure: { code: "step_limit", text: "The turn holds as many events as a turn can." }
+        },
+        event.at
+      )
+    ),
     failPoisoned: doing((d, event) =>
-      turn.end(d, {
-        type: "turn_failed",
-        failure: { code: "turn_poisoned", text: "The turn was taken over again and again without progress." }
-      }, event.at))
+      turn.end(
+        d,
+        {
+          type: "turn_failed",
+          failure: { code: "turn_poisoned", text: "The turn was taken over again and again without progress." }
+        },
+        event.at
+      )
+    )
   }
 })
 
@@ -247,10 +307,7 @@ const busy = {
     { guard: "interrupts", target: "#thread.cancelled", actions: ["stop", "accept"] },
     { actions: "accept" }
   ],
-  promote: [
-    { guard: "interrupts", target: "#thread.cancelled", actions: ["stop", "promote"] },
-    { actions: "promote" }
-  ],
+  promote: [{ guard: "interrupts", target: "#thread.cancelled", actions: ["stop", "promote"] }, { actions: "promote" }],
   cancel: { target: "#thread.cancelled", actions: ["stop", "clearQueue"] },
   poison: { target: "#thread.failed", actions: "failPoisoned" }
 } as const
@@ -259,8 +316,14 @@ const busy = {
 const fullTurn = { guard: "full", target: "#thread.failed", actions: "failFull" } as const
 
 /** Somebody's answer, or nobody's in time. */
-const answers = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "openWait", actions: "answer" }] as const
-const expiries = [{ guard: "fatal", target: "#thread.failed", actions: "failFatal" }, { guard: "expiry", actions: "expireWaits" }] as const
+const answers = [
+  { guard: "fatal", target: "#thread.failed", actions: "failFatal" },
+  { guard: "openWait", actions: "answer" }
+] as const
+const expiries = [
+  { guard: "fatal", target: "#thread.failed", actions: "failFatal" },
+  { guard: "expiry", actions: "expireWaits" }
+] as const
 const decisions = [
   { guard: not("askedHook") },
   { guard: "fatal", target: "#thread.failed", actions: "failFatal" },
@@ -293,7 +356,12 @@ const running = kit.createStateConfig({
         ],
         "model.failed": [
           { guard: not("answersNow") },
-          { guard: and(["finishes", "steered", "stepsLeft"]), target: "sampling", reenter: true, actions: ["respondEmpty", "nextStep"] },
+          {
+            guard: and(["finishes", "steered", "stepsLeft"]),
+            target: "sampling",
+            reenter: true,
+            actions: ["respondEmpty", "nextStep"]
+          },
           { guard: "finishes", target: "#thread.idle", actions: ["respondEmpty", "complete"] },
           { guard: "pausesFirst", target: "pausing", actions: "noteFailure" },
           { guard: "triesAgain", target: "sampling", reenter: true, actions: "noteFailure" },
@@ -315,7 +383,11 @@ const running = kit.createStateConfig({
       always: [
         { guard: "parked", target: "#thread.awaiting" },
         { guard: "reviewedCalls", target: "acting", actions: "respondReviewed" },
-        { guard: and(["reviewed", "steered", "stepsLeft"]), target: "sampling", actions: ["respondReviewed", "nextStep"] },
+        {
+          guard: and(["reviewed", "steered", "stepsLeft"]),
+          target: "sampling",
+          actions: ["respondReviewed", "nextStep"]
+        },
         { guard: "reviewed", target: "#thread.idle", actions: ["respondReviewed", "complete"] }
       ],
       on: { "hook.decided": decisions }
@@ -346,7 +418,11 @@ const awaiting = kit.createStateConfig({
     ],
     due: [
       { guard: and(["expiry", not("fatal"), "opening"]), target: "#thread.running.opening", actions: "expireWaits" },
-      { guard: and(["expiry", not("fatal"), "reviewing"]), target: "#thread.running.reviewing", actions: "expireWaits" },
+      {
+        guard: and(["expiry", not("fatal"), "reviewing"]),
+        target: "#thread.running.reviewing",
+        actions: "expireWaits"
+      },
       ...expiries
     ]
   },

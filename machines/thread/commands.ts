@@ -41,16 +41,16 @@ export type Verdict =
   /** It does not run: this is its result. */
   | { readonly refused: Failure }
   | {
-    /** Read-only or idempotent: may run again after a crash. */
-    readonly rerunnable: boolean
-    readonly toolsetId?: string
-    /** The grant that wants a person's word first. */
-    readonly approval?: string
-    /** Hooks of before_tool_call that match. */
-    readonly hooks?: ReadonlyArray<number>
-    /** The call is the client's to execute: it parks on a wait. */
-    readonly client?: { readonly timeoutMs: number }
-  }
+      /** Read-only or idempotent: may run again after a crash. */
+      readonly rerunnable: boolean
+      readonly toolsetId?: string
+      /** The grant that wants a person's word first. */
+      readonly approval?: string
+      /** Hooks of before_tool_call that match. */
+      readonly hooks?: ReadonlyArray<number>
+      /** The call is the client's to execute: it parks on a wait. */
+      readonly client?: { readonly timeoutMs: number }
+    }
 
 export interface RepliedCall {
   readonly providerToolCallId: string
@@ -202,7 +202,10 @@ export interface ToolReturned extends Outcome {
 /** What a hook says. An ask says who is asked: without that it would let pass what it means to hold. */
 export type Ruling =
   | { readonly decision: "allow" | "deny" | "defer" }
-  | { readonly decision: "ask"; readonly ask: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout } }
+  | {
+      readonly decision: "ask"
+      readonly ask: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout }
+    }
 interface Ruled extends Outcome, Asked, Releasing {
   readonly type: "hook.decided"
   readonly step: number
@@ -222,7 +225,13 @@ interface Ruled extends Outcome, Asked, Releasing {
 }
 export type HookDecided = Ruled & Ruling
 export type WaitAnswer =
-  | { readonly type: "decision"; readonly decision: "allow" | "deny"; readonly reason?: string; readonly rewrite?: Rewrite; readonly scope?: "once" | "thread" }
+  | {
+      readonly type: "decision"
+      readonly decision: "allow" | "deny"
+      readonly reason?: string
+      readonly rewrite?: Rewrite
+      readonly scope?: "once" | "thread"
+    }
   | { readonly type: "tool_result"; readonly output: unknown }
   | { readonly type: "tool_result"; readonly error: { readonly code: string; readonly message: string } }
 export interface Answer extends Admitting, Releasing {
@@ -235,4 +244,15 @@ export interface Answer extends Admitting, Releasing {
 }
 
 export type Command =
-  | Submit | Edit | Remove | Promote | Cancel | Due | Poison | ModelReplied | ModelFailed | ToolReturned | HookDecided | Answer
+  | Submit
+  | Edit
+  | Remove
+  | Promote
+  | Cancel
+  | Due
+  | Poison
+  | ModelReplied
+  | ModelFailed
+  | ToolReturned
+  | HookDecided
+  | Answer

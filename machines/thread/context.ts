@@ -38,8 +38,12 @@ export interface Returned {
   readonly usage?: ModelUsage
 }
 
-/** What a call came to: its output, or its failure's words. Hooks of after_tool_result judge it, and may put something else in its place. */
-export const wordOf = ({ failure, output }: Returned): unknown => failure === undefined ? output ?? null : failure.text
+/**
+ * What a call came to: its output, or its failure's words. Hooks of after_tool_result judge it, and may put something
+ * else in its place.
+ */
+export const wordOf = ({ failure, output }: Returned): unknown =>
+  failure === undefined ? (output ?? null) : failure.text
 
 /** What stood beside the word goes with it: nobody has judged the two apart. */
 export const withWord = ({ beside: _, failure, output: __, ...returned }: Returned, word: unknown): Returned =>
@@ -73,9 +77,10 @@ export interface Call {
 }
 
 /**
- * Which of its questions about the call the hook is asked that is asked now: how often it has decided before. A person who
- * rewrites what was approved has the hooks begin anew, and each question about another input is another one. The first one
- * has no round. Messages, responses and results are judged once through: a rewrite goes on behind the hook that was asked.
+ * Which of its questions about the call the hook is asked that is asked now: how often it has decided before. A person
+ * who rewrites what was approved has the hooks begin anew, and each question about another input is another one. The
+ * first one has no round. Messages, responses and results are judged once through: a rewrite goes on behind the hook
+ * that was asked.
  */
 export const roundOf = ({ decided, hooks: [index] }: Call): { readonly round?: number } => {
   const round = index === undefined ? undefined : decided?.[index]
@@ -153,7 +158,9 @@ export interface Carry {
   readonly model?: string
   /** The last turn, unless it completed. */
   readonly last?: { readonly turnId: string; readonly outcome: "failed" | "cancelled" }
-  /** The newest turn, where the model has cut its newest response. An older node keeps it as it is: it names its turn. */
+  /**
+   * The newest turn, where the model has cut its newest response. An older node keeps it as it is: it names its turn.
+   */
   readonly cut?: Cut
   readonly approvals?: ReadonlyArray<Approval>
   /** Tools that results have made callable for the rest of the thread. */
@@ -182,8 +189,12 @@ export interface Context {
 
 export const blank: Context = { pos: 0, seq: 0, pending: [], turn: null, carry: { usage: noUsage } }
 
-const numbered = ({ events, opening, plan }: Turn) =>
-  ({ events, judged: opening?.messages.length ?? 0, models: plan.models.length, hooked: plan.hooked === true })
+const numbered = ({ events, opening, plan }: Turn) => ({
+  events,
+  judged: opening?.messages.length ?? 0,
+  models: plan.models.length,
+  hooked: plan.hooked === true
+})
 
 /** The turn has numbers for one more response, and for all that may follow from it. */
 export const roomForResponse = (turn: Turn) => responseFits(numbered(turn))
@@ -199,10 +210,13 @@ export const ranFor = (turn: Turn, at: number) => turn.ranMs + (parked(turn) ? 0
 
 /** Nothing of the turn runs: all that it waits for are answers. */
 export const parked = ({ calls, opening, reviewing }: Turn) =>
-  opening?.wait !== undefined || reviewing?.wait !== undefined ||
+  opening?.wait !== undefined ||
+  reviewing?.wait !== undefined ||
   (calls.length > 0 && calls.every((call) => call.phase === "parked"))
 
-/** What is known of an input: it waits, or it is of the running turn. What became of older ones stands in the journal. */
+/**
+ * What is known of an input: it waits, or it is of the running turn. What became of older ones stands in the journal.
+ */
 export const knownInput = ({ pending, turn }: Context, inputId: string): Input | Admitted | undefined =>
   pending.find((input) => input.inputId === inputId) ?? turn?.inputs.find((input) => input.inputId === inputId)
 
@@ -213,7 +227,7 @@ export const openWaits = (turn: Turn | null): ReadonlyArray<{ readonly wait: Ope
   const own = opening?.wait ?? reviewing?.wait
   return [
     ...(own === undefined ? [] : [{ wait: own }]),
-    ...calls.flatMap((call) => call.wait === undefined ? [] : [{ wait: call.wait, call }])
+    ...calls.flatMap((call) => (call.wait === undefined ? [] : [{ wait: call.wait, call }]))
   ]
 }
 

@@ -53,4 +53,4 @@ export const decide = (snapshot: Snapshot, command: Command): Step => {
 }
 
 /** The top state: never a second field. */
-export const statusOf = ({ value }: Snapshot): ThreadStatus => typeof value === "string" ? value : "running"
+export const statusOf = ({ value }: Snapshot): ThreadStatus => (typeof value === "string" ? value : "running")

@@ -10,36 +10,44 @@ import { type Fact, isPublic } from "./facts.ts"
 
 export type Job =
   | {
-    readonly type: "sample"
-    readonly params: {
-      readonly turnId: string; readonly step: number
-      /** Index into the plan's models, and the model there. */
-      readonly target: number; readonly modelId: string
-      readonly attempt: number
+      readonly type: "sample"
+      readonly params: {
+        readonly turnId: string
+        readonly step: number
+        /** Index into the plan's models, and the model there. */
+        readonly target: number
+        readonly modelId: string
+        readonly attempt: number
+      }
     }
-  }
   | {
-    readonly type: "runTool"
-    readonly params: {
-      readonly turnId: string; readonly toolCallId: string; readonly name: string; readonly input: unknown
-      /** It may run again where nobody knows how it ended. */
-      readonly rerunnable: boolean
-      /** The grant that a person has given the call. */
-      readonly approved?: string
+      readonly type: "runTool"
+      readonly params: {
+        readonly turnId: string
+        readonly toolCallId: string
+        readonly name: string
+        readonly input: unknown
+        /** It may run again where nobody knows how it ended. */
+        readonly rerunnable: boolean
+        /** The grant that a person has given the call. */
+        readonly approved?: string
+      }
     }
-  }
   | {
-    readonly type: "askHook"
-    readonly params: {
-      readonly turnId: string; readonly step: number; readonly index: number; readonly data: HookData
-      /** Of before_turn_start: the number of the message's event. */
-      readonly message?: number
-      /** Of before_turn_start: whose message it is, which need not be who began the turn. */
-      readonly principal?: Principal
-      /** Of a call that was rewritten after the hook had decided: which of its questions this is. */
-      readonly round?: number
+      readonly type: "askHook"
+      readonly params: {
+        readonly turnId: string
+        readonly step: number
+        readonly index: number
+        readonly data: HookData
+        /** Of before_turn_start: the number of the message's event. */
+        readonly message?: number
+        /** Of before_turn_start: whose message it is, which need not be who began the turn. */
+        readonly principal?: Principal
+        /** Of a call that was rewritten after the hook had decided: which of its questions this is. */
+        readonly round?: number
+      }
     }
-  }
   | { readonly type: "abandon"; readonly params: { readonly turnId: string } }
 
 export type Said<F extends Fact["type"]> = Extract<Fact, { readonly type: F }>

@@ -172,7 +172,10 @@ export interface AttemptFailed extends Common {
     readonly usage?: ModelUsage
     /** It held neither text nor calls. */
     readonly empty?: true
-    /** What is tried next, if anything is: index into the plan's models, number of the attempt on it, and not before when. */
+    /**
+     * What is tried next, if anything is: index into the plan's models, number of the attempt on it, and not before
+     * when.
+     */
     readonly target: number
     readonly attempt: number
     readonly retryAt?: number
@@ -206,13 +209,38 @@ export interface ResponseEmptied extends Common {
 export interface ResultReceived extends Common {
   readonly type: "result_received"
   readonly event: Record<string, never>
-  readonly detail: { readonly toolCallId: string; readonly returned: Returned; readonly hooks: ReadonlyArray<number>; readonly started: boolean }
+  readonly detail: {
+    readonly toolCallId: string
+    readonly returned: Returned
+    readonly hooks: ReadonlyArray<number>
+    readonly started: boolean
+  }
 }
 
 export type Fact =
-  | UserMessage | AssistantMessage | ToolIntent | ToolResult | HookDecision | WaitCreated | WaitResolved
-  | TurnCompleted | TurnCancelled | TurnFailed
-  | AttemptFailed | AttemptStarted | CallStarted | ResponseReceived | ResponseEmptied | ResultReceived
+  | UserMessage
+  | AssistantMessage
+  | ToolIntent
+  | ToolResult
+  | HookDecision
+  | WaitCreated
+  | WaitResolved
+  | TurnCompleted
+  | TurnCancelled
+  | TurnFailed
+  | AttemptFailed
+  | AttemptStarted
+  | CallStarted
+  | ResponseReceived
+  | ResponseEmptied
+  | ResultReceived
 
-const privateTypes: ReadonlySet<Fact["type"]> = new Set(["attempt_failed", "attempt_started", "call_started", "response_received", "response_emptied", "result_received"])
+const privateTypes: ReadonlySet<Fact["type"]> = new Set([
+  "attempt_failed",
+  "attempt_started",
+  "call_started",
+  "response_received",
+  "response_emptied",
+  "result_received"
+])
 export const isPublic = (fact: Fact) => !privateTypes.has(fact.type)

@@ -38,8 +38,14 @@ export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
     pos++
     if (isPublic(fact)) seq++
     turn = advance(turn, fact, pos, seq)
-    if (fact.type === "assistant_message" || fact.type === "tool_intent" || fact.type === "response_emptied") responded = true
-    if (fact.type === "attempt_failed" || fact.type === "response_received" || (fact.type === "user_message" && turn?.openedPos === pos)) responded = false
+    if (fact.type === "assistant_message" || fact.type === "tool_intent" || fact.type === "response_emptied")
+      responded = true
+    if (
+      fact.type === "attempt_failed" ||
+      fact.type === "response_received" ||
+      (fact.type === "user_message" && turn?.openedPos === pos)
+    )
+      responded = false
   }
   if (turn !== null && responded && turn.calls.length === 0) turn = { ...turn, step: turn.step + 1 }
   const context: Context = { pos, seq, pending, turn, carry }

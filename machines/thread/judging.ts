@@ -17,7 +17,11 @@ export const askOf = (d: Draft, decided: HookDecided, tool: string | undefined):
   if (decided.decision !== "ask" || isApproved(d.context.carry, decided.hookId, tool)) return undefined
   const { ask, at, deliveryId, hookId, index, point, processor, reason } = decided
   return {
-    waitId: sibling("wait", deliveryId), type: "hook_ask", target: ask.target, expiresAt: at + ask.timeoutMs, onTimeout: ask.onTimeout,
+    waitId: sibling("wait", deliveryId),
+    type: "hook_ask",
+    target: ask.target,
+    expiresAt: at + ask.timeoutMs,
+    onTimeout: ask.onTimeout,
     hook: { hookId, index, point, processor, deliveryId },
     ...(reason === undefined ? {} : { reason })
   }
@@ -34,13 +38,24 @@ export const sayDecision = (d: Draft, decided: HookDecided, wait: NewWait | unde
     ...(hooks === undefined ? {} : { hooks })
   }
   d.say({
-    type: "hook_decision", turnId: d.turn.turnId, n: d.turn.events, at,
+    type: "hook_decision",
+    turnId: d.turn.turnId,
+    n: d.turn.events,
+    at,
     event: {
       hook: {
-        hookId, index, point, processor, decision: before ? "allow" : decided.decision, latencyMs, deliveryId,
-        ...(reason === undefined ? {} : { reason }), ...(rewrite === undefined ? {} : { rewrote: true })
+        hookId,
+        index,
+        point,
+        processor,
+        decision: before ? "allow" : decided.decision,
+        latencyMs,
+        deliveryId,
+        ...(reason === undefined ? {} : { reason }),
+        ...(rewrite === undefined ? {} : { rewrote: true })
       },
-      ...(toolCallId === undefined ? {} : { toolCallId }), ...(wait === undefined ? {} : { waitId: wait.waitId })
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(wait === undefined ? {} : { waitId: wait.waitId })
     },
     ...(Object.keys(detail).length === 0 ? {} : { detail })
   })
@@ -53,7 +68,10 @@ export const deniedBy = ({ failed, reason }: Pick<HookDecided, "failed" | "reaso
 
 export const park = (d: Draft, { toolsetId, waitId, ...detail }: NewWait, at: number, call?: Call) => {
   d.say({
-    type: "wait_created", turnId: d.turn.turnId, n: d.turn.events, at,
+    type: "wait_created",
+    turnId: d.turn.turnId,
+    n: d.turn.events,
+    at,
     event: {
       waitId,
       ...(call === undefined ? {} : { toolCallId: call.toolCallId, toolName: call.name }),
@@ -78,26 +96,39 @@ interface Resolution {
   readonly forAll?: true
 }
 
-export const resolve = (d: Draft, wait: OpenWait, at: number, { forAll, goesOn, hooks, rewrite, started, ...waitResult }: Resolution, call?: Call) => {
+export const resolve = (
+  d: Draft,
+  wait: OpenWait,
+  at: number,
+  { forAll, goesOn, hooks, rewrite, started, ...waitResult }: Resolution,
+  call?: Call
+) => {
   const by = wait.hook?.hookId ?? wait.grant
   const message = wait.hook?.point === "before_turn_start" ? d.turn.opening?.messages[0]?.n : undefined
   d.say({
-    type: "wait_resolved", turnId: d.turn.turnId, n: d.turn.events, at,
+    type: "wait_resolved",
+    turnId: d.turn.turnId,
+    n: d.turn.events,
+    at,
     event: {
       waitId: wait.waitId,
       ...(call === undefined ? {} : { toolCallId: call.toolCallId }),
       ...(wait.toolsetId === undefined ? {} : { toolsetId: wait.toolsetId }),
       waitResult
     },
-    ...(goesOn === undefined ? {} : {
-      detail: {
-        ...(started === true ? { started } : {}),
-        ...(message === undefined ? {} : { message }),
-        ...(rewrite === undefined ? {} : { rewrite }),
-        ...(hooks === undefined ? {} : { hooks }),
-        ...(forAll === undefined || by === undefined ? {} : { approval: { by, ...(call === undefined ? {} : { tool: call.name }) } })
-      }
-    })
+    ...(goesOn === undefined
+      ? {}
+      : {
+          detail: {
+            ...(started === true ? { started } : {}),
+            ...(message === undefined ? {} : { message }),
+            ...(rewrite === undefined ? {} : { rewrite }),
+            ...(hooks === undefined ? {} : { hooks }),
+            ...(forAll === undefined || by === undefined
+              ? {}
+              : { approval: { by, ...(call === undefined ? {} : { tool: call.name }) } })
+          }
+        })
   })
 }
 
@@ -107,9 +138,19 @@ export const judgingJob = ({ opening, reviewing, step, turnId }: Turn): Draft["j
   const first = message?.hooks[0]
   if (message !== undefined && first !== undefined) {
     const { content, n, principal, submitMode } = message
-    return opening?.wait !== undefined ? undefined : {
-      type: "askHook", params: { turnId, step, index: first, message: n, principal, data: { point: "before_turn_start", content, submitMode } }
-    }
+    return opening?.wait !== undefined
+      ? undefined
+      : {
+          type: "askHook",
+          params: {
+            turnId,
+            step,
+            index: first,
+            message: n,
+            principal,
+            data: { point: "before_turn_start", content, submitMode }
+          }
+        }
   }
   const index = reviewing?.hooks[0]
   if (reviewing === undefined || index === undefined || reviewing.wait !== undefined) return undefined
@@ -117,7 +158,9 @@ export const judgingJob = ({ opening, reviewing, step, turnId }: Turn): Draft["j
   return {
     type: "askHook",
     params: {
-      turnId, step, index,
+      turnId,
+      step,
+      index,
       data: { point: "after_model_response", content: /\S/u.test(text) ? [{ type: "text", text }] : [], modelId, usage }
     }
   }
@@ -141,9 +184,13 @@ export const answerTurn = (d: Draft, { answer, at, hooks, principal }: Answer, w
   if (answer.type !== "decision") return
   const { reason, rewrite, scope } = answer
   resolve(d, wait, at, {
-    outcome: "allow", by: principal, goesOn: true,
-    ...(reason === undefined ? {} : { reason }), ...(rewrite === undefined ? {} : { rewrite }),
-    ...(hooks === undefined ? {} : { hooks }), ...(scope === "thread" ? { forAll: true } : {})
+    outcome: "allow",
+    by: principal,
+    goesOn: true,
+    ...(reason === undefined ? {} : { reason }),
+    ...(rewrite === undefined ? {} : { rewrite }),
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(scope === "thread" ? { forAll: true } : {})
   })
   askNext(d)
 }
@@ -159,13 +206,27 @@ export const isAsked = ({ calls, opening, reviewing, step, turnId }: Turn, event
   if (event.turnId !== turnId) return false
   switch (event.point) {
     case "before_turn_start":
-      return opening !== undefined && opening.wait === undefined && opening.messages[0]?.n === event.message && opening.messages[0]?.hooks[0] === event.index
+      return (
+        opening !== undefined &&
+        opening.wait === undefined &&
+        opening.messages[0]?.n === event.message &&
+        opening.messages[0]?.hooks[0] === event.index
+      )
     case "after_model_response":
-      return reviewing !== undefined && reviewing.wait === undefined && step === event.step && reviewing.hooks[0] === event.index
+      return (
+        reviewing !== undefined &&
+        reviewing.wait === undefined &&
+        step === event.step &&
+        reviewing.hooks[0] === event.index
+      )
     default: {
       const call = calls.find((other) => other.toolCallId === event.toolCallId)
-      return call?.phase === "running" && call.hooks[0] === event.index && roundOf(call).round === event.round &&
+      return (
+        call?.phase === "running" &&
+        call.hooks[0] === event.index &&
+        roundOf(call).round === event.round &&
         (call.returned === undefined) === (event.point === "before_tool_call")
+      )
     }
   }
 }
@@ -188,7 +249,8 @@ export const fatal = (turn: Turn, event: Command): Fatal | undefined => {
     case "answer": {
       const { answer, at, principal: by } = event
       const found = openWaits(turn).find(({ wait }) => wait.waitId === event.waitId)
-      if (found === undefined || found.call !== undefined || answer.type !== "decision" || answer.decision !== "deny") return undefined
+      if (found === undefined || found.call !== undefined || answer.type !== "decision" || answer.decision !== "deny")
+        return undefined
       const { reason } = answer
       return {
         failure: deniedBy(reason === undefined ? {} : { reason }),
@@ -196,7 +258,9 @@ export const fatal = (turn: Turn, event: Command): Fatal | undefined => {
       }
     }
     case "due": {
-      const late = expired(turn, event.at).find(({ call, wait }) => wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny"))
+      const late = expired(turn, event.at).find(
+        ({ call, wait }) => wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny")
+      )
       if (late === undefined) return undefined
       return { failure: waitExpired, say: (d) => resolve(d, late.wait, event.at, { outcome: "expired" }, late.call) }
     }

@@ -16,7 +16,11 @@ export type Refusal =
   | { readonly error: "wait_type_mismatch"; readonly type: OpenWait["type"] }
 
 export const refuse = ({ context }: Snapshot, command: Command): Refusal | undefined => {
-  const { carry: { last }, pending, turn } = context
+  const {
+    carry: { last },
+    pending,
+    turn
+  } = context
   const conflict = (expected: string | undefined): Refusal | undefined =>
     expected === undefined || expected === turn?.turnId
       ? undefined
@@ -32,18 +36,24 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
       if (input.retryOf !== undefined && (turn !== null || pending.length > 0 || last?.turnId !== input.retryOf)) {
         return { error: "nothing_to_retry" }
       }
-      return conflict(command.expectedTurnId) ?? (
-        pending.length >= limits.pendingInputs && input.mode !== "interrupt" && command.acknowledged !== true ? { error: "queue_full", retryAfterSeconds: 5 } : undefined
+      return (
+        conflict(command.expectedTurnId) ??
+        (pending.length >= limits.pendingInputs && input.mode !== "interrupt" && command.acknowledged !== true
+          ? { error: "queue_full", retryAfterSeconds: 5 }
+          : undefined)
       )
     }
     case "edit":
     case "remove":
       return missing(command.inputId)
     case "promote":
-      return missing(command.inputId) ?? conflict(command.expectedTurnId) ?? (
-        command.mode === "steer" && pending.some((input) => input.inputId === command.inputId && input.model !== undefined)
+      return (
+        missing(command.inputId) ??
+        conflict(command.expectedTurnId) ??
+        (command.mode === "steer" &&
+        pending.some((input) => input.inputId === command.inputId && input.model !== undefined)
           ? { error: "model_not_allowed_with_steer" }
-          : undefined
+          : undefined)
       )
     case "cancel":
       return conflict(command.turnId)
@@ -51,7 +61,9 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
       const found = openWaits(turn).find(({ wait }) => wait.waitId === command.waitId)
       if (found === undefined) return { error: "wait_not_open", waitId: command.waitId }
       const { type } = found.wait
-      return (type === "client_tool") === (command.answer.type === "tool_result") ? undefined : { error: "wait_type_mismatch", type }
+      return (type === "client_tool") === (command.answer.type === "tool_result")
+        ? undefined
+        : { error: "wait_type_mismatch", type }
     }
     default:
       return undefined

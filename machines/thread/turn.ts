@@ -22,7 +22,9 @@ export const opens = (input: Input) => sibling("turn", input.inputId)
 
 /** An interrupt goes first, then a steer that came too late for its turn, then the queue. */
 export const nextInput = (pending: ReadonlyArray<Input>): Input | undefined =>
-  pending.find((input) => input.mode === "interrupt") ?? pending.find((input) => input.forTurnId !== undefined) ?? pending[0]
+  pending.find((input) => input.mode === "interrupt") ??
+  pending.find((input) => input.forTurnId !== undefined) ??
+  pending[0]
 
 const message = (input: Input) => ({
   content: input.content,
@@ -40,15 +42,20 @@ export const reworded = ({ submittedBy, ...input }: Input, content: Input["conte
 
 const without = (pending: ReadonlyArray<Input>, input: Input) => pending.filter((other) => other !== input)
 
-const some = (hooks: ReadonlyArray<number> | undefined) => hooks === undefined || hooks.length === 0 ? {} : { hooks }
+const some = (hooks: ReadonlyArray<number> | undefined) => (hooks === undefined || hooks.length === 0 ? {} : { hooks })
 
-const queued = ({ inputId, queuedAt }: Input, at: number) => queuedAt === queuedBefore(inputId, at) ? {} : { queuedAt }
+const queued = ({ inputId, queuedAt }: Input, at: number) =>
+  queuedAt === queuedBefore(inputId, at) ? {} : { queuedAt }
 
 /** Opens a turn with an input. */
 export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<number> | undefined, at: number) => {
   d.set({ pending: without(d.context.pending, input) })
   d.say({
-    type: "user_message", turnId: opens(input), n: 0, at, event: message(input),
+    type: "user_message",
+    turnId: opens(input),
+    n: 0,
+    at,
+    event: message(input),
     detail: {
       plan,
       ...(input.model === undefined ? {} : { model: input.model }),
@@ -59,7 +66,7 @@ export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<n
   })
 }
 
-const detailed = <D extends object>(detail: D) => Object.keys(detail).length === 0 ? {} : { detail }
+const detailed = <D extends object>(detail: D) => (Object.keys(detail).length === 0 ? {} : { detail })
 
 /** An input that may not run any more: its turn begins and fails in one. */
 export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
@@ -67,30 +74,58 @@ export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
   d.set({ pending: without(d.context.pending, input) })
   d.say({ type: "user_message", turnId, n: 0, at, event: message(input), ...detailed(queued(input, at)) })
   d.say({
-    type: "turn_failed", turnId, n: 1, at,
-    event: { failureCode: why.code, failureText: why.text, ...(why.details === undefined ? {} : { failureDetails: why.details }), usage: noUsage }
+    type: "turn_failed",
+    turnId,
+    n: 1,
+    at,
+    event: {
+      failureCode: why.code,
+      failureText: why.text,
+      ...(why.details === undefined ? {} : { failureDetails: why.details }),
+      usage: noUsage
+    }
   })
 }
 
-/** Whether an input joins the running turn. Words of a disabled identity do not: they are turned away once it has ended. */
-export const joins = ({ forTurnId, inputId }: Input, { turnId }: Turn, admissions: Readonly<Record<string, Admission>>) => {
+/**
+ * Whether an input joins the running turn. Words of a disabled identity do not: they are turned away once it has ended.
+ */
+export const joins = (
+  { forTurnId, inputId }: Input,
+  { turnId }: Turn,
+  admissions: Readonly<Record<string, Admission>>
+) => {
   const admission = admissions[inputId]
-  return forTurnId === turnId && !(admission !== undefined && "refused" in admission && admission.refused.code === "identity_disabled")
+  return (
+    forTurnId === turnId &&
+    !(admission !== undefined && "refused" in admission && admission.refused.code === "identity_disabled")
+  )
 }
 
-/** Whatever steers this turn joins it now, in order, as long as there is room: others could come while these are judged. */
+/**
+ * Whatever steers this turn joins it now, in order, as long as there is room: others could come while these are judged.
+ */
 const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
     if (!joins(input, d.turn, admissions) || !roomForMessage(d.turn)) continue
     d.set({ pending: without(d.context.pending, input) })
-    d.say({ type: "user_message", turnId, n: d.turn.events, at, event: message(input), ...detailed({ ...queued(input, at), ...some(admissions[input.inputId]?.joining) }) })
+    d.say({
+      type: "user_message",
+      turnId,
+      n: d.turn.events,
+      at,
+      event: message(input),
+      ...detailed({ ...queued(input, at), ...some(admissions[input.inputId]?.joining) })
+    })
   }
 }
 
 /** The job of the response that is being sampled. */
-export const sampleJob = ({ attempt, plan, step, target, turnId }: Turn): Draft["jobs"][number] =>
-  ({ type: "sample", params: { turnId, step, target, attempt, modelId: plan.models[target] ?? "" } })
+export const sampleJob = ({ attempt, plan, step, target, turnId }: Turn): Draft["jobs"][number] => ({
+  type: "sample",
+  params: { turnId, step, target, attempt, modelId: plan.models[target] ?? "" }
+})
 
 /** The model is asked, unless there is a message that hooks have to judge first. */
 export const sample = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
@@ -121,13 +156,23 @@ export const cut = (text: string, bytes: number) => {
   return text.slice(0, end)
 }
 
-const cutFor = (finishReason: Reply["finishReason"]) => finishReason === undefined ? {} : { finishReason }
+const cutFor = (finishReason: Reply["finishReason"]) => (finishReason === undefined ? {} : { finishReason })
 
 /** A response that hooks have to judge before anybody sees it. */
-export const review = (d: Draft, { at, calls, finishReason, hooks = [], modelId, parts, step, text, usage }: ModelReplied) => {
+export const review = (
+  d: Draft,
+  { at, calls, finishReason, hooks = [], modelId, parts, step, text, usage }: ModelReplied
+) => {
   d.say({
-    type: "response_received", turnId: d.turn.turnId, n: d.turn.events, at, event: {},
-    detail: { reply: { step, modelId, text, calls, usage, ...cutFor(finishReason), ...(parts === undefined ? {} : { parts }) }, hooks }
+    type: "response_received",
+    turnId: d.turn.turnId,
+    n: d.turn.events,
+    at,
+    event: {},
+    detail: {
+      reply: { step, modelId, text, calls, usage, ...cutFor(finishReason), ...(parts === undefined ? {} : { parts }) },
+      hooks
+    }
   })
   judge(d)
 }
@@ -147,9 +192,14 @@ export const respond = (d: Draft, reply: Reply, at: number) => {
   if (spoken) {
     const text = cut(reply.text, limits.assistantTextBytes)
     d.say({
-      type: "assistant_message", turnId: d.turn.turnId, n: messageNumber(reply.step), at,
+      type: "assistant_message",
+      turnId: d.turn.turnId,
+      n: messageNumber(reply.step),
+      at,
       event: {
-        content: [{ type: "text", text }], modelId, inReplyToSeq: d.turn.repliesTo,
+        content: [{ type: "text", text }],
+        modelId,
+        inReplyToSeq: d.turn.repliesTo,
         ...(text.length < reply.text.length ? { truncated: true as const } : {}),
         ...cutFor(finishReason)
       },
@@ -180,9 +230,13 @@ export const end = (d: Draft, ending: Ending, at: number) => {
       break
     case "turn_failed":
       d.say({
-        type: "turn_failed", turnId, n, at,
+        type: "turn_failed",
+        turnId,
+        n,
+        at,
         event: {
-          failureCode: ending.failure.code, failureText: ending.failure.text,
+          failureCode: ending.failure.code,
+          failureText: ending.failure.text,
           ...(ending.failure.details === undefined ? {} : { failureDetails: ending.failure.details }),
           usage
         }
@@ -210,16 +264,33 @@ export const afterFailure = (d: Draft, failed: ModelFailed): Next | undefined =>
   if (failed.transient && attempt < attempts) {
     const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))
     const jittered = Math.round(pause * (0.5 + failed.jitter / 2))
-    return { target, attempt: attempt + 1, retryAt: failed.at + Math.max(jittered, Math.min(failed.retryAfterMs ?? 0, 60_000)) }
+    return {
+      target,
+      attempt: attempt + 1,
+      retryAt: failed.at + Math.max(jittered, Math.min(failed.retryAfterMs ?? 0, 60_000))
+    }
   }
-  return (failed.transient || failed.unavailable) && target + 1 < plan.models.length ? { target: target + 1, attempt: 1 } : undefined
+  return (failed.transient || failed.unavailable) && target + 1 < plan.models.length
+    ? { target: target + 1, attempt: 1 }
+    : undefined
 }
 
 export const noteFailure = (d: Draft, { at, code, empty, text, usage }: ModelFailed, next: Next) => {
   const { events: n, step, turnId } = d.turn
   d.say({
-    type: "attempt_failed", turnId, n, at, event: {},
-    detail: { step, code, text, ...(usage === undefined ? {} : { usage }), ...(empty === true ? { empty } : {}), ...next }
+    type: "attempt_failed",
+    turnId,
+    n,
+    at,
+    event: {},
+    detail: {
+      step,
+      code,
+      text,
+      ...(usage === undefined ? {} : { usage }),
+      ...(empty === true ? { empty } : {}),
+      ...next
+    }
   })
 }
 

@@ -10,7 +10,15 @@
  *     for lack of room as soon as there is room again; it is told whether something of ours was lost.
  * K4. Subscriptions outlive connections. A handler that throws harms nobody.
  */
-import { connect, errors, headers, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from "@nats-io/transport-node"
+import {
+  connect,
+  errors,
+  headers,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Subscription
+} from "@nats-io/transport-node"
 import { Effect } from "effect"
 import { busReconnects, busState, record } from "../telemetry/metrics.ts"
 import type { NoAnswer } from "./hints.ts"
@@ -43,8 +51,16 @@ export interface NatsLink {
   readonly subscribe: (subject: string, handler: (message: Msg) => void) => () => void
   /** Waits until the server has all subscriptions, for a quarter of a second at most. */
   readonly settled: Effect.Effect<void>
-  /** It is signed when it leaves, and not before: a sender's counts rise as its messages do (A2 of signature.ts), and a fiber may yield. */
-  readonly request: (subject: string, data: Uint8Array, sign: () => string, timeoutMs: number) => Effect.Effect<Answered, NoAnswer["reason"]>
+  /**
+   * It is signed when it leaves, and not before: a sender's counts rise as its messages do (A2 of signature.ts), and a
+   * fiber may yield.
+   */
+  readonly request: (
+    subject: string,
+    data: Uint8Array,
+    sign: () => string,
+    timeoutMs: number
+  ) => Effect.Effect<Answered, NoAnswer["reason"]>
   /** What the server takes as one message, its signature left out. */
   readonly mostBytes: () => number
 }
@@ -65,9 +81,11 @@ interface Kept {
 const pause = () => 250 + Math.random() * 750
 
 const reasonOf = (error: unknown): NoAnswer["reason"] =>
-  error instanceof errors.TimeoutError ? "timeout"
-  : error instanceof errors.NoRespondersError || (error instanceof errors.RequestError && error.isNoResponders()) ? "nobody"
-  : "lost"
+  error instanceof errors.TimeoutError
+    ? "timeout"
+    : error instanceof errors.NoRespondersError || (error instanceof errors.RequestError && error.isNoResponders())
+      ? "nobody"
+      : "lost"
 
 /** How a signature travels. */
 export const signed = (signature: string): MsgHdrs => {
@@ -76,9 +94,9 @@ export const signed = (signature: string): MsgHdrs => {
   return found
 }
 
-const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000, settings }: LinkOptions) {
+export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_000, settings }: LinkOptions) {
   const services = yield* Effect.context<never>()
   const log = Effect.runForkWith(services)
   const kept = new Set<Kept>()
@@ -130,15 +148,22 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
     if (confirming) return
     confirming = true
     const mark = sent
-    flush().then(() => { confirmed = Math.max(confirmed, mark) }, () => {}).finally(() => {
-      confirming = false
-      if (!up) return
-      if (sent - confirmed > confirmEvery) confirm()
-      if (lost && sent - confirmed < mostUnconfirmed / 2) {
-        lost = false
-        onUp(true)
-      }
-    })
+    flush()
+      .then(
+        () => {
+          confirmed = Math.max(confirmed, mark)
+        },
+        () => {}
+      )
+      .finally(() => {
+        confirming = false
+        if (!up) return
+        if (sent - confirmed > confirmEvery) confirm()
+        if (lost && sent - confirmed < mostUnconfirmed / 2) {
+          lost = false
+          onUp(true)
+        }
+      })
   }
 
   /** What was lost is told of as soon as the server takes something again. */
@@ -155,13 +180,16 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
     show(true)
     said.clear()
     log(Effect.logInfo("connected to NATS", { url: connection.getServer() }))
-    flush().then(() => {
-      if (!up) return
-      settled = Math.max(settled, last)
-      const wasLost = lost
-      lost = false
-      onUp(wasLost)
-    }, () => {})
+    flush().then(
+      () => {
+        if (!up) return
+        settled = Math.max(settled, last)
+        const wasLost = lost
+        lost = false
+        onUp(wasLost)
+      },
+      () => {}
+    )
   }
 
   const isDown = (reason: string) => {
@@ -189,8 +217,17 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
   /** One connection's life; the client makes it again by itself until it is told to end, or gives up. */
   const live = async () => {
     const now = await connect({
-      ...connectionOptions(settings), name, noEcho: true, noAsyncTraces: true, inboxPrefix: subjects.answers,
-      timeout: 2_000, pingInterval: pingMs, maxPingOut: 2, maxReconnectAttempts: -1, ignoreAuthErrorAbort: true, reconnectDelayHandler: pause
+      ...connectionOptions(settings),
+      name,
+      noEcho: true,
+      noAsyncTraces: true,
+      inboxPrefix: subjects.answers,
+      timeout: 2_000,
+      pingInterval: pingMs,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      ignoreAuthErrorAbort: true,
+      reconnectDelayHandler: pause
     })
     if (closing) return now.close()
     connection = now
@@ -204,17 +241,38 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
 
   show(false)
   const keep = Effect.promise(() => live().catch((error: unknown) => isDown(wordsOf(error))))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(keep, Effect.suspend(() => Effect.sleep(pause())))))
-  yield* Effect.addFinalizer(() => Effect.gen(function*() {
-    closing = true
-    const wasUp = up
-    up = false
-    const now = connection
-    if (now === undefined) return
-    // Answers that are on their way still leave; a server that is away is not waited for.
-    if (wasUp) yield* Effect.ignore(Effect.timeoutOption(Effect.tryPromise(() => now.drain()), drainMs))
-    if (!now.isClosed()) yield* Effect.ignore(Effect.timeoutOption(Effect.tryPromise(() => now.close()), drainMs))
-  }))
+  yield* Effect.forkScoped(
+    Effect.forever(
+      Effect.andThen(
+        keep,
+        Effect.suspend(() => Effect.sleep(pause()))
+      )
+    )
+  )
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      closing = true
+      const wasUp = up
+      up = false
+      const now = connection
+      if (now === undefined) return
+      // Answers that are on their way still leave; a server that is away is not waited for.
+      if (wasUp)
+        yield* Effect.ignore(
+          Effect.timeoutOption(
+            Effect.tryPromise(() => now.drain()),
+            drainMs
+          )
+        )
+      if (!now.isClosed())
+        yield* Effect.ignore(
+          Effect.timeoutOption(
+            Effect.tryPromise(() => now.close()),
+            drainMs
+          )
+        )
+    })
+  )
 
   const link: NatsLink = {
     up: () => up,
@@ -249,7 +307,13 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
         while (up && settled < wanted) {
           if (settling === undefined) {
             const mark = asked
-            settling = flush().then(() => { settled = Math.max(settled, mark) }).finally(() => { settling = undefined })
+            settling = flush()
+              .then(() => {
+                settled = Math.max(settled, mark)
+              })
+              .finally(() => {
+                settling = undefined
+              })
           }
           await settling
         }
@@ -265,13 +329,17 @@ export const keepLink = Effect.fnUntraced(function*({ name, onUp, pingMs = 1_000
         waiting.add(gone)
         sent += data.length + signatureBytes
         const signature = sign()
-        connection.request(subject, data, { timeout: Math.max(1, timeoutMs), headers: signed(signature) }).then(
-          (answer) => resume(Effect.succeed({ answer, signature })),
-          (error: unknown) => resume(Effect.fail(reasonOf(error)))
-        ).finally(() => waiting.delete(gone))
+        connection
+          .request(subject, data, { timeout: Math.max(1, timeoutMs), headers: signed(signature) })
+          .then(
+            (answer) => resume(Effect.succeed({ answer, signature })),
+            (error: unknown) => resume(Effect.fail(reasonOf(error)))
+          )
+          .finally(() => waiting.delete(gone))
         if (sent - confirmed > confirmEvery) confirm()
       }),
-    mostBytes: () => Math.min(requestBytes, (connection?.info?.max_payload ?? requestBytes + signatureBytes) - signatureBytes)
+    mostBytes: () =>
+      Math.min(requestBytes, (connection?.info?.max_payload ?? requestBytes + signatureBytes) - signatureBytes)
   }
   return link
 })

@@ -20,16 +20,33 @@ export type News =
   /** Events were committed: in order, without gaps. */
   | { readonly type: "events"; readonly events: ReadonlyArray<HintedEvent> }
   /** A piece of a response that is being sampled: `eventId` is the id its assistant_message will have. */
-  | { readonly type: "delta"; readonly turnId: string; readonly eventId: string; readonly index: number; readonly text: string }
+  | {
+      readonly type: "delta"
+      readonly turnId: string
+      readonly eventId: string
+      readonly index: number
+      readonly text: string
+    }
   /** The streamed response will not be recorded. */
   | { readonly type: "discard"; readonly eventId: string }
   | { readonly type: "status"; readonly status: ThreadStatus; readonly lastSeq: number }
   /** A wait was opened, or is over. */
-  | { readonly type: "wait"; readonly waitId: string; readonly state: "open" | "resolved" | "expired" | "cancelled"; readonly target: "person" | "client" | "url" | "agent" }
+  | {
+      readonly type: "wait"
+      readonly waitId: string
+      readonly state: "open" | "resolved" | "expired" | "cancelled"
+      readonly target: "person" | "client" | "url" | "agent"
+    }
   /** The pending queue changed: `pending` is how many wait now. */
   | { readonly type: "queue"; readonly pending: number }
   /** What a running call's server reports of it. */
-  | { readonly type: "progress"; readonly toolCallId: string; readonly progress: number; readonly total?: number; readonly message?: string }
+  | {
+      readonly type: "progress"
+      readonly toolCallId: string
+      readonly progress: number
+      readonly total?: number
+      readonly message?: string
+    }
   /** Hints were lost, or may have been (B4). What a watch of more than one thread does not name is empty here. */
   | { readonly type: "look" }
 
@@ -39,7 +56,10 @@ export interface Watch {
   readonly workspace: string
   readonly agentId?: string
   readonly threadId?: string
-  /** Pieces of running responses too, and what takes them back: those of other nodes are sent to nobody else, and begin a moment after the subscription. */
+  /**
+   * Pieces of running responses too, and what takes them back: those of other nodes are sent to nobody else, and begin
+   * a moment after the subscription.
+   */
   readonly deltas?: boolean
 }
 

@@ -37,14 +37,17 @@ export const makeInterest = (say: (message: Presence) => void, most = 100_000): 
   /** By topic, the last round in which somebody wanted it. */
   const others = new Map<string, number>()
   let now = 0
-  /** The last round in which another node was heard; until it has listened for long enough, a node takes it that there is one. */
+  /**
+   * The last round in which another node was heard; until it has listened for long enough, a node takes it that there
+   * is one.
+   */
   let company = 0
   let overflowed = -rounds
 
   const renew = () => {
     const topics = [...own.keys()]
     let i = 0
-    do say({ deltas: topics.slice(i, i += together) })
+    do say({ deltas: topics.slice(i, (i += together)) })
     while (i < topics.length)
   }
 

@@ -13,7 +13,16 @@
 import { Effect, Layer, Result } from "effect"
 import type { Msg } from "@nats-io/transport-node"
 import type { Lease } from "../journal/Lease.ts"
-import { busIgnored, busLost, busReceived, busRequests, busSent, busStrangers, busUnsigned, record } from "../telemetry/metrics.ts"
+import {
+  busIgnored,
+  busLost,
+  busReceived,
+  busRequests,
+  busSent,
+  busStrangers,
+  busUnsigned,
+  record
+} from "../telemetry/metrics.ts"
 import { Bus } from "./Bus.ts"
 import { type Hint, type News, NoAnswer, type Watch } from "./hints.ts"
 import { makeInProcess } from "./inProcess.ts"
@@ -45,11 +54,14 @@ export interface NatsBusOptions {
   readonly pingMs?: number
 }
 
-const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }: NatsBusOptions) {
+const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings }: NatsBusOptions) {
   const services = yield* Effect.context<never>()
   const run = Effect.runForkWith(services)
   const signatures = makeSignatures(keys, lease.now)
-  const peers = makePeers(keys.map(({ name }) => name), lease.nodes)
+  const peers = makePeers(
+    keys.map(({ name }) => name),
+    lease.nodes
+  )
 
   // What arrives
 
@@ -58,10 +70,21 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
     record(busIgnored.with({ kind, reason }))
     if (told.has(`${kind} ${reason}`)) return
     told.add(`${kind} ${reason}`)
-    run(Effect.logWarning("a message on the bus was ignored, and so will be others like it", { kind, reason, subject: subject.slice(0, 200), bytes: data.length }))
+    run(
+      Effect.logWarning("a message on the bus was ignored, and so will be others like it", {
+        kind,
+        reason,
+        subject: subject.slice(0, 200),
+        bytes: data.length
+      })
+    )
   }
   /** T5. */
-  const mistrusted = (kind: Kind, { data, headers, subject }: Msg, more: { readonly about?: string; readonly taken?: Taken }) => {
+  const mistrusted = (
+    kind: Kind,
+    { data, headers, subject }: Msg,
+    more: { readonly about?: string; readonly taken?: Taken }
+  ) => {
     const signature = headers?.get(wire.signatureHeader) ?? ""
     if (signature !== "") return signatures.mistrusted(signature, { subject, data, ...more })
     if (!peers.unsigned()) return "unsigned"
@@ -69,7 +92,11 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
     return undefined
   }
   /** For one subscription. */
-  const take = <A>(kind: Kind, read: (message: Msg) => Result.Result<A, wire.Strange>, use: (found: A, message: Msg) => void) => {
+  const take = <A>(
+    kind: Kind,
+    read: (message: Msg) => Result.Result<A, wire.Strange>,
+    use: (found: A, message: Msg) => void
+  ) => {
     const taken = signatures.taken()
     return (message: Msg) => {
       const doubt = mistrusted(kind, message, { taken })
@@ -91,9 +118,15 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
   yield* Effect.addFinalizer(() => Effect.sync(() => clearTimeout(looking)))
 
   const link = yield* keepLink({
-    settings, name, ...pingMs === undefined ? {} : { pingMs },
+    settings,
+    name,
+    ...(pingMs === undefined ? {} : { pingMs }),
     onUp: (lost) => {
-      send("presence", wire.subjects.presence, wire.writePresence({ deltas: [], ask: true, ...lost ? { look: true } : {} }))
+      send(
+        "presence",
+        wire.subjects.presence,
+        wire.writePresence({ deltas: [], ask: true, ...(lost ? { look: true } : {}) })
+      )
       interest.renew()
       lookSoon()
     }
@@ -105,7 +138,9 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
     if (link.send(subject, data, signatures.sign(subject, data))) record(busSent.with({ kind }))
     else record(busLost)
   }
-  const interest = makeInterest((message) => { if (link.up()) send("presence", wire.subjects.presence, wire.writePresence(message)) })
+  const interest = makeInterest((message) => {
+    if (link.up()) send("presence", wire.subjects.presence, wire.writePresence(message))
+  })
   /** Incarnations without a key in common that were named, and whether it was said that unsigned messages are taken. */
   const named = new Set<string>()
   let lenient = false
@@ -115,18 +150,28 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
     for (const { incarnation, name } of strangers) {
       if (named.has(incarnation)) continue
       named.add(incarnation)
-      run(Effect.logError("a live node and this one cannot verify each other's messages, and find each other's work in the database only: give both the same TROUPE_ENCRYPTION_KEYS", { node: name }))
+      run(
+        Effect.logError(
+          "a live node and this one cannot verify each other's messages, and find each other's work in the database only: give both the same TROUPE_ENCRYPTION_KEYS",
+          { node: name }
+        )
+      )
     }
     if (peers.unsigned() === lenient) return
     lenient = !lenient
-    run(Effect.logWarning(lenient
-      ? "a node of an earlier version is alive: messages on the bus are taken without a signature until it is gone"
-      : "no node of an earlier version is left: messages on the bus without a signature are refused"))
+    run(
+      Effect.logWarning(
+        lenient
+          ? "a node of an earlier version is alive: messages on the bus are taken without a signature until it is gone"
+          : "no node of an earlier version is left: messages on the bus without a signature are refused"
+      )
+    )
   }
   let rounded = performance.now()
   let away = false
   const round = Effect.sync(() => {
-    // Who was stopped for long has been forgotten, and may have missed something; so does whoever is cut off, from now on.
+    // Who was stopped for long has been forgotten, and may have missed something; so does whoever is cut off, from now
+    // on.
     if (performance.now() - rounded > 2 * roundMs || (!away && !link.up())) lookSoon()
     away = !link.up()
     rounded = performance.now()
@@ -164,9 +209,22 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
     onListening: (topic, watch) => {
       const subject = wire.watchSubject(watch)
       if (subject === undefined) return
-      subscriptions.set(topic, link.subscribe(subject, take("hint",
-        ({ data, subject }) => Result.flatMap(wire.readHintSubject(subject), (about) => Result.map(wire.readHints(data), (hints) => ({ about, hints }))),
-        ({ about, hints }) => { for (const news of hints) local.deliver(topic, { ...about, ...news }) })))
+      subscriptions.set(
+        topic,
+        link.subscribe(
+          subject,
+          take(
+            "hint",
+            ({ data, subject }) =>
+              Result.flatMap(wire.readHintSubject(subject), (about) =>
+                Result.map(wire.readHints(data), (hints) => ({ about, hints }))
+              ),
+            ({ about, hints }) => {
+              for (const news of hints) local.deliver(topic, { ...about, ...news })
+            }
+          )
+        )
+      )
     },
     onSilent: (topic) => {
       subscriptions.get(topic)?.()
@@ -175,22 +233,49 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
   })
 
   const always = (subject: string, handler: (message: Msg) => void) =>
-    Effect.acquireRelease(Effect.sync(() => link.subscribe(subject, handler)), (end) => Effect.sync(end))
-  yield* always(wire.subjects.wakes, take("wake",
-    ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)), (shards) => shards.forEach(local.wake)))
-  yield* always(wire.subjects.auth, take("auth", ({ data }) => wire.readBare(data), () => local.authChanged()))
-  yield* always(wire.subjects.presence, take("presence", ({ data }) => wire.readPresence(data), (message) => {
-    interest.heard(message)
-    if (message.look === true) lookSoon()
-  }))
+    Effect.acquireRelease(
+      Effect.sync(() => link.subscribe(subject, handler)),
+      (end) => Effect.sync(end)
+    )
+  yield* always(
+    wire.subjects.wakes,
+    take(
+      "wake",
+      ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)),
+      (shards) => shards.forEach(local.wake)
+    )
+  )
+  yield* always(
+    wire.subjects.auth,
+    take(
+      "auth",
+      ({ data }) => wire.readBare(data),
+      () => local.authChanged()
+    )
+  )
+  yield* always(
+    wire.subjects.presence,
+    take(
+      "presence",
+      ({ data }) => wire.readPresence(data),
+      (message) => {
+        interest.heard(message)
+        if (message.look === true) lookSoon()
+      }
+    )
+  )
 
-  const subscribe = (watch: Watch, listener: (hint: Hint) => void) => Effect.gen(function*() {
-    if (watch.deltas === true && wire.watchSubject(watch) !== undefined) {
-      yield* Effect.acquireRelease(Effect.sync(() => interest.want(topicWatched(watch))), (end) => Effect.sync(end))
-    }
-    yield* local.subscribe(watch, listener)
-    yield* link.settled
-  })
+  const subscribe = (watch: Watch, listener: (hint: Hint) => void) =>
+    Effect.gen(function* () {
+      if (watch.deltas === true && wire.watchSubject(watch) !== undefined) {
+        yield* Effect.acquireRelease(
+          Effect.sync(() => interest.want(topicWatched(watch))),
+          (end) => Effect.sync(end)
+        )
+      }
+      yield* local.subscribe(watch, listener)
+      yield* link.settled
+    })
 
   // Questions
 
@@ -198,30 +283,43 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
   const respond = (message: Msg, answer: Uint8Array) => {
     const data = answer.length > link.mostBytes() ? wire.writeRefusal("failed") : answer
     try {
-      message.respond(data, { headers: signed(signatures.sign(message.reply ?? "", data, message.headers?.get(wire.signatureHeader))) })
+      message.respond(data, {
+        headers: signed(signatures.sign(message.reply ?? "", data, message.headers?.get(wire.signatureHeader)))
+      })
     } catch {
       // The connection is gone: whoever asked knows by now.
       record(busLost)
     }
   }
   let answering = 0
-  const answerOne = (incarnation: string) => take("request",
-    ({ data, reply }): Result.Result<string, wire.Strange> => reply === undefined || reply === "" ? Result.fail("foreign") : wire.readRequest(data),
-    (asked, message) => {
-      if (answering >= mostAnswering) return respond(message, wire.writeRefusal("busy"))
-      answering++
-      run(local.request(incarnation, asked, mostAnswerMs).pipe(
-        Effect.match({
-          onSuccess: (answer) => respond(message, wire.writeAnswer(answer)),
-          onFailure: () => respond(message, wire.writeRefusal("failed"))
-        }),
-        Effect.ensuring(Effect.sync(() => { answering-- }))
-      ))
-    })
+  const answerOne = (incarnation: string) =>
+    take(
+      "request",
+      ({ data, reply }): Result.Result<string, wire.Strange> =>
+        reply === undefined || reply === "" ? Result.fail("foreign") : wire.readRequest(data),
+      (asked, message) => {
+        if (answering >= mostAnswering) return respond(message, wire.writeRefusal("busy"))
+        answering++
+        run(
+          local.request(incarnation, asked, mostAnswerMs).pipe(
+            Effect.match({
+              onSuccess: (answer) => respond(message, wire.writeAnswer(answer)),
+              onFailure: () => respond(message, wire.writeRefusal("failed"))
+            }),
+            Effect.ensuring(
+              Effect.sync(() => {
+                answering--
+              })
+            )
+          )
+        )
+      }
+    )
 
-  const ask = Effect.fnUntraced(function*(incarnation: string, message: string, timeoutMs: number) {
+  const ask = Effect.fnUntraced(function* (incarnation: string, message: string, timeoutMs: number) {
     const subject = wire.nodeSubject(incarnation)
-    if (subject === undefined || !peers.shares(incarnation)) return yield* new NoAnswer({ incarnation, reason: "nobody" })
+    if (subject === undefined || !peers.shares(incarnation))
+      return yield* new NoAnswer({ incarnation, reason: "nobody" })
     const data = wire.writeRequest(message)
     const asked = link.request(subject, data, () => signatures.sign(subject, data), timeoutMs)
     const { answer, signature } = yield* Effect.mapError(asked, (reason) => new NoAnswer({ incarnation, reason }))
@@ -258,10 +356,10 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
       local.serves(incarnation)
         ? local.request(incarnation, message, timeoutMs)
         : ask(incarnation, message, timeoutMs).pipe(
-          Effect.tap(() => Effect.sync(() => record(busRequests.with({ outcome: "answered" })))),
-          Effect.tapError(({ reason }) => Effect.sync(() => record(busRequests.with({ outcome: reason }))))
-        ),
-    serve: Effect.fnUntraced(function*(incarnation, answer) {
+            Effect.tap(() => Effect.sync(() => record(busRequests.with({ outcome: "answered" })))),
+            Effect.tapError(({ reason }) => Effect.sync(() => record(busRequests.with({ outcome: reason }))))
+          ),
+    serve: Effect.fnUntraced(function* (incarnation, answer) {
       yield* local.serve(incarnation, answer)
       const subject = wire.nodeSubject(incarnation)
       if (subject === undefined) return
@@ -278,7 +376,7 @@ const make = Effect.fnUntraced(function*({ keys, lease, name, pingMs, settings }
       ring("auth", wire.subjects.auth)
     },
     onAuthChanged: local.onAuthChanged,
-    state: () => link.up() ? "connected" : "disconnected"
+    state: () => (link.up() ? "connected" : "disconnected")
   })
 })
 

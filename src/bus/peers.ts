@@ -24,7 +24,10 @@ export const makePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray
   const understands = ({ signs }: Peer) => {
     const [theirs] = signs ?? []
     const [ours] = own
-    return signs === undefined || (theirs !== undefined && own.includes(theirs) && ours !== undefined && signs.includes(ours))
+    return (
+      signs === undefined ||
+      (theirs !== undefined && own.includes(theirs) && ours !== undefined && signs.includes(ours))
+    )
   }
   return {
     unsigned: () => nodes().some(({ signs }) => signs === undefined),

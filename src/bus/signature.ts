@@ -29,7 +29,10 @@ export interface Signatures {
   /** What a new subscription has to remember (A2). */
   readonly taken: () => Taken
   /** Undefined when the message is to be taken. Without `taken`, an answer: it is good for its question only. */
-  readonly mistrusted: (signature: string, message: { readonly subject: string; readonly data: Uint8Array; readonly about?: string; readonly taken?: Taken }) => Mistrust | undefined
+  readonly mistrusted: (
+    signature: string,
+    message: { readonly subject: string; readonly data: Uint8Array; readonly about?: string; readonly taken?: Taken }
+  ) => Mistrust | undefined
 }
 
 /** Milliseconds that a message may be old, or ahead of this node's own view of the time (A3). */
@@ -39,7 +42,8 @@ export const signatureBytes = 256
 /** Senders that are remembered before those outside of the window are forgotten: each life of a node is one. */
 const manySenders = 256
 
-const derived = (secret: Uint8Array, purpose: string, bytes: number) => new Uint8Array(hkdfSync("sha256", secret, "", purpose, bytes))
+const derived = (secret: Uint8Array, purpose: string, bytes: number) =>
+  new Uint8Array(hkdfSync("sha256", secret, "", purpose, bytes))
 
 /** Of secrets of 32 bytes each. */
 export const busKeys = (secrets: ReadonlyArray<Uint8Array>): ReadonlyArray<BusKey> =>

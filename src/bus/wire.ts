@@ -50,14 +50,18 @@ const isNode = isIdOf("node")
 const none = "-"
 
 /** undefined for what no node of ours has made (M1). */
-export const nodeSubject = (incarnation: string) => isNode(incarnation) ? `${root}.node.${incarnation}` : undefined
+export const nodeSubject = (incarnation: string) => (isNode(incarnation) ? `${root}.node.${incarnation}` : undefined)
 
 export const hintSubject = ({ agentId, threadId, workspace }: About) =>
-  isWorkspace(workspace) && isThread(threadId) && (agentId === "" || isAgent(agentId)) ? `${root}.hint.${workspace}.${agentId || none}.${threadId}` : undefined
+  isWorkspace(workspace) && isThread(threadId) && (agentId === "" || isAgent(agentId))
+    ? `${root}.hint.${workspace}.${agentId || none}.${threadId}`
+    : undefined
 
 export const watchSubject = ({ agentId, threadId, workspace }: Watch) =>
-  isWorkspace(workspace) && (threadId === undefined || isThread(threadId)) && (agentId === undefined || isAgent(agentId))
-    ? `${root}.hint.${workspace}.${threadId === undefined ? agentId ?? "*" : "*"}.${threadId ?? "*"}`
+  isWorkspace(workspace) &&
+  (threadId === undefined || isThread(threadId)) &&
+  (agentId === undefined || isAgent(agentId))
+    ? `${root}.hint.${workspace}.${threadId === undefined ? (agentId ?? "*") : "*"}.${threadId ?? "*"}`
     : undefined
 
 export const readHintSubject = (subject: string): Result.Result<About, Strange> => {
@@ -71,7 +75,9 @@ export const readHintSubject = (subject: string): Result.Result<About, Strange> 
 /** The shards that are woken. */
 export const readWakeSubject = (subject: string): Result.Result<ReadonlyArray<number>, Strange> => {
   const text = subject.slice(subject.lastIndexOf(".") + 1)
-  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < coarseCount ? Result.succeed(shardsIn(Number(text))) : Result.fail("foreign")
+  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) < coarseCount
+    ? Result.succeed(shardsIn(Number(text)))
+    : Result.fail("foreign")
 }
 
 // Messages of JSON
@@ -93,8 +99,10 @@ const news = Schema.Union([
   Schema.Struct({ type: Schema.Literal("discard"), eventId: text }),
   Schema.Struct({ type: Schema.Literal("status"), status: Schema.Literals(threadStatuses), lastSeq: position }),
   Schema.Struct({
-    type: Schema.Literal("wait"), waitId: text,
-    state: Schema.Literals(["open", "resolved", "expired", "cancelled"]), target: Schema.Literals(["person", "client", "url", "agent"])
+    type: Schema.Literal("wait"),
+    waitId: text,
+    state: Schema.Literals(["open", "resolved", "expired", "cancelled"]),
+    target: Schema.Literals(["person", "client", "url", "agent"])
   }),
   Schema.Struct({ type: Schema.Literal("queue"), pending: position }),
   Schema.Struct({ type: Schema.Literal("look") })
@@ -103,7 +111,11 @@ const news = Schema.Union([
 /** M4. */
 const later = Schema.Union([
   Schema.Struct({
-    type: Schema.Literal("progress"), toolCallId: text, progress: Schema.Finite, total: Schema.optionalKey(Schema.Finite), message: Schema.optionalKey(text)
+    type: Schema.Literal("progress"),
+    toolCallId: text,
+    progress: Schema.Finite,
+    total: Schema.optionalKey(Schema.Finite),
+    message: Schema.optionalKey(text)
   })
 ])
 const laterKinds: ReadonlySet<string> = new Set<(typeof later.Type)["type"]>(["progress"])
@@ -146,12 +158,20 @@ export const readBare = reader(Schema.Struct({}), 1024)
 export const writePresence = (message: Presence) => written(message)
 export const readPresence = reader(presence, 2 * hintBytes)
 
-const readNews = reader(Schema.Struct({ hints: Schema.Array(news), later: Schema.optionalKey(Schema.Array(Schema.Unknown)) }), 2 * hintBytes)
+const readNews = reader(
+  Schema.Struct({ hints: Schema.Array(news), later: Schema.optionalKey(Schema.Array(Schema.Unknown)) }),
+  2 * hintBytes
+)
 export const readHints = (data: Uint8Array): Result.Result<ReadonlyArray<News>, Strange> =>
-  Result.map(readNews(data), ({ hints, later = [] }) => [...hints, ...later.flatMap((hint) => Option.toArray(readLater(hint)))])
+  Result.map(readNews(data), ({ hints, later = [] }) => [
+    ...hints,
+    ...later.flatMap((hint) => Option.toArray(readLater(hint)))
+  ])
 
 const withoutTexts = (hint: News): News =>
-  hint.type === "events" ? { type: "events", events: hint.events.map(({ seq, turnId, type }) => ({ seq, turnId, type })) } : hint
+  hint.type === "events"
+    ? { type: "events", events: hint.events.map(({ seq, turnId, type }) => ({ seq, turnId, type })) }
+    : hint
 
 /** Those in a row that may go together (M4). */
 const runsOf = (hints: ReadonlyArray<News>): ReadonlyArray<ReadonlyArray<News>> => {
@@ -203,9 +223,14 @@ export const readRequest = readText
 
 export const writeAnswer = (answer: string) => encoder.encode(`${head}+${answer}`)
 export const writeRefusal = (reason: Refusal) => encoder.encode(`${head}-${reason}`)
-export const readAnswer = (data: Uint8Array): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> =>
-  Result.flatMap(readText(data), (found): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> => {
-    if (found.startsWith("+")) return Result.succeed({ answer: found.slice(1) })
-    const refused = refusals.find((reason) => found === `-${reason}`)
-    return refused === undefined ? Result.fail("malformed") : Result.succeed({ refused })
-  })
+export const readAnswer = (
+  data: Uint8Array
+): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> =>
+  Result.flatMap(
+    readText(data),
+    (found): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> => {
+      if (found.startsWith("+")) return Result.succeed({ answer: found.slice(1) })
+      const refused = refusals.find((reason) => found === `-${reason}`)
+      return refused === undefined ? Result.fail("malformed") : Result.succeed({ refused })
+    }
+  )

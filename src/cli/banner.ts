@@ -17,7 +17,7 @@ const quoted = (path: string) => `'${path.replaceAll("'", `'\\''`)}'`
 
 export const banner = ({ bases, key, keyFile, terminal }: Started) => {
   const [base = ""] = bases
-  const shown = terminal ? key : keyFile ?? "the one of TROUPE_DEV_KEY"
+  const shown = terminal ? key : (keyFile ?? "the one of TROUPE_DEV_KEY")
   const pasted = terminal ? key : keyFile === undefined ? "$TROUPE_DEV_KEY" : `$(cat ${quoted(keyFile)})`
   return `
   API        ${bases.join("\n             ")}

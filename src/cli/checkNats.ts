@@ -7,10 +7,15 @@ import { connectionOptions, type NatsSettings } from "../bus/natsSettings.ts"
 export const checkNats = (settings: NatsSettings): Effect.Effect<string, string> =>
   Effect.tryPromise({
     try: async () => {
-      const connection = await connect({ ...connectionOptions(settings), timeout: 3_000, maxReconnectAttempts: 0, reconnect: false })
+      const connection = await connect({
+        ...connectionOptions(settings),
+        timeout: 3_000,
+        maxReconnectAttempts: 0,
+        reconnect: false
+      })
       const found = `nats-server ${connection.info?.version ?? "of an unknown version"} at ${connection.getServer()}`
       await connection.close()
       return found
     },
-    catch: (cause) => cause instanceof Error ? cause.message : String(cause)
+    catch: (cause) => (cause instanceof Error ? cause.message : String(cause))
   })

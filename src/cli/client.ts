@@ -15,35 +15,56 @@ export interface Connected {
  * Without TROUPE_KEY, the key of the development server: commands beside `npm start` need no setup. That key opens
  * what is on this machine, and is sent nowhere else.
  */
-export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function*() {
-  const base = (process.env["TROUPE_URL"] ?? `http://127.0.0.1:${process.env["TROUPE_PORT"] ?? "4100"}`).replace(/\/+$/, "")
-  if (!URL.canParse(base)) return yield* failure(`TROUPE_URL is ${JSON.stringify(base)}: give a URL such as http://127.0.0.1:4100`)
+export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function* () {
+  const base = (process.env["TROUPE_URL"] ?? `http://127.0.0.1:${process.env["TROUPE_PORT"] ?? "4100"}`).replace(
+    /\/+$/,
+    ""
+  )
+  if (!URL.canParse(base))
+    return yield* failure(`TROUPE_URL is ${JSON.stringify(base)}: give a URL such as http://127.0.0.1:4100`)
   const given = process.env["TROUPE_KEY"]?.trim()
   if (given !== undefined && given !== "") return { base, key: given }
   const { host, hostname } = new URL(base)
-  if (!isLoopback(hostname)) return yield* failure(`Set TROUPE_KEY to an API key of ${host}: the development server's key is sent to this machine only.`)
+  if (!isLoopback(hostname))
+    return yield* failure(
+      `Set TROUPE_KEY to an API key of ${host}: the development server's key is sent to this machine only.`
+    )
   const ofDev = process.env["TROUPE_DEV_KEY"]?.trim()
   if (ofDev !== undefined && ofDev !== "") return { base, key: ofDev }
   const path = join(resolve(process.env["TROUPE_DATA"] ?? ".troupe"), "dev-key")
   const kept = yield* Effect.promise(() => readFile(path, "utf8").catch(() => ""))
-  if (kept.trim() === "") return yield* failure("Set TROUPE_KEY to an API key. `troupe keys create` makes one; npm start keeps its own in the data folder.")
+  if (kept.trim() === "")
+    return yield* failure(
+      "Set TROUPE_KEY to an API key. `troupe keys create` makes one; npm start keeps its own in the data folder."
+    )
   return { base, key: kept.trim() }
 })
 
 const refusal = (status: number, body: unknown) =>
-  isJsonObject(body) && typeof body["message"] === "string" ? `${status} ${String(body["error"])}: ${body["message"]}` : `The server answered ${status}.`
+  isJsonObject(body) && typeof body["message"] === "string"
+    ? `${status} ${String(body["error"])}: ${body["message"]}`
+    : `The server answered ${status}.`
 
 export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
   Effect.tryPromise({
-    try: (signal) => fetch(base + path, { ...init, signal, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
+    try: (signal) =>
+      fetch(base + path, { ...init, signal, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
     catch: (cause) => failure(`No answer from ${base}. Is the server running? TROUPE_URL says where it is.`, cause)
   })
 
 /** One request; the parsed body. A refusal fails with what the server says. */
-export const request = Effect.fn("cli.request")(function*(connection: Connected, path: string, body?: unknown) {
-  const response = yield* open(connection, path, body === undefined ? {} : {
-    method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() }
-  })
+export const request = Effect.fn("cli.request")(function* (connection: Connected, path: string, body?: unknown) {
+  const response = yield* open(
+    connection,
+    path,
+    body === undefined
+      ? {}
+      : {
+          method: "POST",
+          body: JSON.stringify(body),
+          headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() }
+        }
+  )
   const text = yield* Effect.promise(() => response.text().catch(() => ""))
   let parsed: unknown
   try {
@@ -63,7 +84,7 @@ export const field = (value: unknown, ...path: ReadonlyArray<string>): string =>
 }
 
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
-  path.reduce<unknown>((inner, name) => isJsonObject(inner) ? inner[name] : undefined, value)
+  path.reduce<unknown>((inner, name) => (isJsonObject(inner) ? inner[name] : undefined), value)
 
 export const list = (value: unknown, name: string): ReadonlyArray<unknown> => {
   const found = at(value, name)

@@ -20,14 +20,18 @@ const troupe = Command.make("troupe").pipe(
   Command.withSubcommands([dev, serve, migrateCommand, keys, doctor, threads, send, tail, waits, approve, deny])
 )
 
-/** Failures that the command line has not shown yet: a message for a person, no stack. Defects are bugs and show all. */
+/**
+ * Failures that the command line has not shown yet: a message for a person, no stack. Defects are bugs and show all.
+ */
 const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.tapCause(program, (cause) => {
     const error = Cause.squash(cause)
     if (Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)) return Effect.void
-    return Console.error(cause.reasons.some(Cause.isFailReason) && error instanceof Error
-      ? `\nERROR\n  ${printable(error.message).replaceAll("\n", "\n  ")}`
-      : printable(Cause.pretty(cause)))
+    return Console.error(
+      cause.reasons.some(Cause.isFailReason) && error instanceof Error
+        ? `\nERROR\n  ${printable(error.message).replaceAll("\n", "\n  ")}`
+        : printable(Cause.pretty(cause))
+    )
   })
 
 /** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */

@@ -9,9 +9,12 @@ export const isAsked = () => process.stdin.isTTY === true && process.stderr.isTT
 export const confirm = (question: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => createInterface({ input: process.stdin, output: process.stderr })),
-    (lines) => Effect.promise((signal) => Promise.race([
-      lines.question(`${question} [y/N] `, { signal }),
-      new Promise<string>((resolve) => lines.once("close", () => resolve("")))
-    ])).pipe(Effect.map((answer) => /^y(es)?$/i.test(answer.trim()))),
+    (lines) =>
+      Effect.promise((signal) =>
+        Promise.race([
+          lines.question(`${question} [y/N] `, { signal }),
+          new Promise<string>((resolve) => lines.once("close", () => resolve("")))
+        ])
+      ).pipe(Effect.map((answer) => /^y(es)?$/i.test(answer.trim()))),
     (lines) => Effect.sync(() => lines.close())
   )

@@ -15,13 +15,30 @@ export const ensureDemo = async (db: Connection, workspaceId: string) => {
   const workspace = toUuid(workspaceId)
   const at = new Date()
   const keys = { workspace, id: toUuid(demoProfile) }
-  await db.insertInto("profiles").values({ ...keys, version: 1, created_at: at }).onConflict((c) => c.doNothing()).execute()
-  await db.insertInto("profile_versions")
+  await db
+    .insertInto("profiles")
+    .values({ ...keys, version: 1, created_at: at })
+    .onConflict((c) => c.doNothing())
+    .execute()
+  await db
+    .insertInto("profile_versions")
     .values({ workspace, profile: keys.id, version: 1, body: JSON.stringify(profile), created_at: at })
-    .onConflict((c) => c.doNothing()).execute()
-  await db.insertInto("agents").values({
-    workspace, id: toUuid(demoAgent), profile: keys.id, profile_version: null, identity: null,
-    body: JSON.stringify({ name: "demo", description: "A scripted agent to try things on" }),
-    rev: 1, created_at: at, updated_at: at, archived_at: null
-  }).onConflict((c) => c.doNothing()).execute()
+    .onConflict((c) => c.doNothing())
+    .execute()
+  await db
+    .insertInto("agents")
+    .values({
+      workspace,
+      id: toUuid(demoAgent),
+      profile: keys.id,
+      profile_version: null,
+      identity: null,
+      body: JSON.stringify({ name: "demo", description: "A scripted agent to try things on" }),
+      rev: 1,
+      created_at: at,
+      updated_at: at,
+      archived_at: null
+    })
+    .onConflict((c) => c.doNothing())
+    .execute()
 }

@@ -33,20 +33,28 @@ const note = (check: string, detail: string): Finding => ({ check, state: "note"
 
 const checkNode = (): Finding => {
   const major = Number(process.versions.node.split(".")[0])
-  return major >= 24 ? ok("node", process.versions.node) : note("node", `${process.versions.node} works; the project's own is newer: npm start uses it`)
+  return major >= 24
+    ? ok("node", process.versions.node)
+    : note("node", `${process.versions.node} works; the project's own is newer: npm start uses it`)
 }
 
 /** Undefined when something can listen there. */
 const takenBy = (host: string, port: number) =>
-  Effect.promise(() => new Promise<Error | undefined>((resolve) => {
-    const server = createServer()
-    server.once("error", resolve)
-    server.listen(port, host, () => server.close(() => resolve(undefined)))
-  }))
+  Effect.promise(
+    () =>
+      new Promise<Error | undefined>((resolve) => {
+        const server = createServer()
+        server.once("error", resolve)
+        server.listen(port, host, () => server.close(() => resolve(undefined)))
+      })
+  )
 
 const checkPort = (host: string, port: number) =>
   Effect.map(takenBy(host, port), (error) =>
-    error === undefined ? ok("port", `${host}:${port} is free`) : bad("port", explainStart(error, port).userMessage ?? error.message))
+    error === undefined
+      ? ok("port", `${host}:${port} is free`)
+      : bad("port", explainStart(error, port).userMessage ?? error.message)
+  )
 
 /** Metrics that cannot be served are no reason not to start. */
 const checkMetrics = (metrics: Settings["Service"]["metrics"]) => {
@@ -54,8 +62,13 @@ const checkMetrics = (metrics: Settings["Service"]["metrics"]) => {
   if (metrics === "api") return Effect.succeed(ok("metrics", "/metrics on the API's own listener"))
   const { host, port } = metrics
   return Effect.map(takenBy(host, port), (error) =>
-    error === undefined ? ok("metrics", `${host}:${port} is free`)
-      : note("metrics", `${host}:${port} cannot be listened on, and the node will run without: give another address in TROUPE_METRICS, or off`))
+    error === undefined
+      ? ok("metrics", `${host}:${port} is free`)
+      : note(
+          "metrics",
+          `${host}:${port} cannot be listened on, and the node will run without: give another address in TROUPE_METRICS, or off`
+        )
+  )
 }
 
 /** The folder itself, or the nearest one above it that exists: there it will be made. */
@@ -64,8 +77,15 @@ const checkFolder = (folder: string) =>
     for (let path = folder; ; path = dirname(path)) {
       const found = await stat(path).catch(() => undefined)
       if (found === undefined && path !== dirname(path)) continue
-      const writable = found?.isDirectory() === true && await access(path, constants.W_OK | constants.X_OK).then(() => true, () => false)
-      return writable ? ok("data", folder) : bad("data", `${folder} cannot be ${path === folder ? "written" : "made"}: give another folder in TROUPE_DATA`)
+      const writable =
+        found?.isDirectory() === true &&
+        (await access(path, constants.W_OK | constants.X_OK).then(
+          () => true,
+          () => false
+        ))
+      return writable
+        ? ok("data", folder)
+        : bad("data", `${folder} cannot be ${path === folder ? "written" : "made"}: give another folder in TROUPE_DATA`)
     }
   })
 
@@ -76,7 +96,9 @@ const version = (url: Redacted.Redacted<string>) =>
       client.on("error", () => {})
       await client.connect()
       try {
-        const { rows } = await client.query<{ version: string; fsync: string }>("select current_setting('server_version') as version, current_setting('fsync') as fsync")
+        const { rows } = await client.query<{ version: string; fsync: string }>(
+          "select current_setting('server_version') as version, current_setting('fsync') as fsync"
+        )
         return rows[0] ?? { version: "unknown", fsync: "unknown" }
       } finally {
         await client.end()
@@ -85,52 +107,83 @@ const version = (url: Redacted.Redacted<string>) =>
     catch: (cause) => cause
   })
 
-/** Whether what is sealed in the database opens with the keys that are set: a key that is gone is noticed here, not at the first tool call. */
-const checkSecrets = Effect.fn("cli.doctor.secrets")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
-  const samples = yield* onDatabase(url, sampleSealed)
-  const envelope = keys.length === 0 ? undefined : makeEnvelope(keys)
-  const lost = samples.filter(({ id, sealed, workspace }) => {
-    try {
-      if (envelope === undefined) return true
-      envelope.open(placeOf(workspace, id), sealed)
-      return false
-    } catch {
-      // Why is of no use here: the key is another one, or none.
-      return true
-    }
-  })
-  if (lost.length === 0) return [ok("secrets", samples.length === 0 ? "none are kept" : "can be opened")]
-  return lost.map(({ count, key }) =>
-    bad("secrets", `connections sealed with ${key} cannot be opened (${count}): put that key back into TROUPE_ENCRYPTION_KEYS, or replace their secrets`))
-}, Effect.catch((error) => Effect.succeed([bad("secrets", explainStart(error, 0).userMessage ?? "")])))
+/**
+ * Whether what is sealed in the database opens with the keys that are set: a key that is gone is noticed here, not at
+ * the first tool call.
+ */
+const checkSecrets = Effect.fn("cli.doctor.secrets")(
+  function* (url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
+    const samples = yield* onDatabase(url, sampleSealed)
+    const envelope = keys.length === 0 ? undefined : makeEnvelope(keys)
+    const lost = samples.filter(({ id, sealed, workspace }) => {
+      try {
+        if (envelope === undefined) return true
+        envelope.open(placeOf(workspace, id), sealed)
+        return false
+      } catch {
+        // Why is of no use here: the key is another one, or none.
+        return true
+      }
+    })
+    if (lost.length === 0) return [ok("secrets", samples.length === 0 ? "none are kept" : "can be opened")]
+    return lost.map(({ count, key }) =>
+      bad(
+        "secrets",
+        `connections sealed with ${key} cannot be opened (${count}): put that key back into TROUPE_ENCRYPTION_KEYS, or replace their secrets`
+      )
+    )
+  },
+  Effect.catch((error) => Effect.succeed([bad("secrets", explainStart(error, 0).userMessage ?? "")]))
+)
 
 /** Whether the nodes that run could verify what a node with these keys says to them, and it what they say. */
-const checkPeers = Effect.fn("cli.doctor.peers")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
-  const nodes = yield* onDatabase(url, liveNodes)
-  const own = busKeys(keys.map(({ key }) => Redacted.value(key))).map(({ name }) => name)
-  return makePeers(own, () => nodes).strangers().map(({ name }) =>
-    bad("nodes", `${name} runs with other TROUPE_ENCRYPTION_KEYS: it and a node with these would not believe each other's messages`))
-}, Effect.catch((error) => Effect.succeed([bad("nodes", explainStart(error, 0).userMessage ?? "")])))
+const checkPeers = Effect.fn("cli.doctor.peers")(
+  function* (url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
+    const nodes = yield* onDatabase(url, liveNodes)
+    const own = busKeys(keys.map(({ key }) => Redacted.value(key))).map(({ name }) => name)
+    return makePeers(own, () => nodes)
+      .strangers()
+      .map(({ name }) =>
+        bad(
+          "nodes",
+          `${name} runs with other TROUPE_ENCRYPTION_KEYS: it and a node with these would not believe each other's messages`
+        )
+      )
+  },
+  Effect.catch((error) => Effect.succeed([bad("nodes", explainStart(error, 0).userMessage ?? "")]))
+)
 
-const checkDatabase = Effect.fn("cli.doctor.database")(function*(url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
+const checkDatabase = Effect.fn("cli.doctor.database")(function* (
+  url: Redacted.Redacted<string>,
+  keys: ReadonlyArray<EncryptionKey>
+) {
   const reached = yield* Effect.result(version(url))
   if (Result.isFailure(reached)) return [bad("database", explainStart(reached.failure, 0).userMessage ?? "")]
   const { version: number, fsync } = reached.success
-  const found = Number.parseInt(number) >= 15 ? ok("database", `PostgreSQL ${number}`) : bad("database", `PostgreSQL ${number} is too old: use 15 or later, best 18`)
+  const found =
+    Number.parseInt(number) >= 15
+      ? ok("database", `PostgreSQL ${number}`)
+      : bad("database", `PostgreSQL ${number} is too old: use 15 or later, best 18`)
   const durable = fsync === "off" ? [bad("fsync", "is off: a power cut loses acknowledged work. Set fsync = on")] : []
   const migrated = yield* Effect.result(checkMigrated(url))
   return [
     found,
     ...durable,
-    Result.isSuccess(migrated) ? ok("migrations", "up to date") : note("migrations", "some are missing: troupe migrate, or the next start, runs them"),
-    ...Result.isSuccess(migrated) ? [...yield* checkSecrets(url, keys), ...yield* checkPeers(url, keys)] : []
+    Result.isSuccess(migrated)
+      ? ok("migrations", "up to date")
+      : note("migrations", "some are missing: troupe migrate, or the next start, runs them"),
+    ...(Result.isSuccess(migrated) ? [...(yield* checkSecrets(url, keys)), ...(yield* checkPeers(url, keys))] : [])
   ]
 })
 
 /** The keys that a start would use, and what there is to say of them. */
-const checkKeys = Effect.fn("cli.doctor.keys")(function*({ dataFolder, encryptionKeys }: Settings["Service"]) {
+const checkKeys = Effect.fn("cli.doctor.keys")(function* ({ dataFolder, encryptionKeys }: Settings["Service"]) {
   const [first] = encryptionKeys
-  if (first !== undefined) return { keys: encryptionKeys, finding: ok("encryption", `${first.id} encrypts; ${encryptionKeys.map(({ id }) => id).join(", ")} decrypt`) }
+  if (first !== undefined)
+    return {
+      keys: encryptionKeys,
+      finding: ok("encryption", `${first.id} encrypts; ${encryptionKeys.map(({ id }) => id).join(", ")} decrypt`)
+    }
   const kept = yield* Effect.result(findEncryptionKey(dataFolder))
   if (Result.isFailure(kept)) return { keys: [], finding: bad("encryption", kept.failure.userMessage ?? "") }
   return kept.success === undefined
@@ -138,34 +191,56 @@ const checkKeys = Effect.fn("cli.doctor.keys")(function*({ dataFolder, encryptio
     : { keys: [kept.success], finding: ok("encryption", "the key of the data folder") }
 })
 
-const flags = { output, mode: Flag.Literals("mode", ["dev", "serve"]).pipe(Flag.optional, Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")) }
+const flags = {
+  output,
+  mode: Flag.Literals("mode", ["dev", "serve"]).pipe(
+    Flag.optional,
+    Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")
+  )
+}
 
-export const doctor = Command.make("doctor", flags, Effect.fn("cli.doctor")(function*({ output, mode }) {
-  const asked = mode._tag === "Some" ? mode.value : process.env["TROUPE_DATABASE_URL"] ? "serve" : "dev"
-  const read = yield* Effect.result(Settings.read(asked))
-  const findings: Array<Finding> = [checkNode()]
-  if (Result.isFailure(read)) {
-    findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
-  } else {
-    const settings = read.success
-    findings.push(ok("settings", `for ${asked}`))
-    const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
-    if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
-    else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))
-    if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
-    const { finding, keys } = yield* checkKeys(settings)
-    findings.push(finding)
-    const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
-    if (url !== undefined) findings.push(...yield* checkDatabase(url, keys))
-    else findings.push(note("database", "embedded: it starts with npm start"))
-    const nats = natsSettings(settings)
-    if (nats !== undefined) {
-      findings.push(...exposures(nats).map((exposure) => note("nats", exposure)))
-      const reached = yield* Effect.result(checkNats(nats))
-      findings.push(Result.isSuccess(reached) ? ok("nats", reached.success) : bad("nats", `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, and are slow for each other's threads`))
+export const doctor = Command.make(
+  "doctor",
+  flags,
+  Effect.fn("cli.doctor")(function* ({ output, mode }) {
+    const asked = mode._tag === "Some" ? mode.value : process.env["TROUPE_DATABASE_URL"] ? "serve" : "dev"
+    const read = yield* Effect.result(Settings.read(asked))
+    const findings: Array<Finding> = [checkNode()]
+    if (Result.isFailure(read)) {
+      findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
+    } else {
+      const settings = read.success
+      findings.push(ok("settings", `for ${asked}`))
+      const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
+      if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
+      else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))
+      if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
+      const { finding, keys } = yield* checkKeys(settings)
+      findings.push(finding)
+      const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
+      if (url !== undefined) findings.push(...(yield* checkDatabase(url, keys)))
+      else findings.push(note("database", "embedded: it starts with npm start"))
+      const nats = natsSettings(settings)
+      if (nats !== undefined) {
+        findings.push(...exposures(nats).map((exposure) => note("nats", exposure)))
+        const reached = yield* Effect.result(checkNats(nats))
+        findings.push(
+          Result.isSuccess(reached)
+            ? ok("nats", reached.success)
+            : bad(
+                "nats",
+                `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, and are slow for each other's threads`
+              )
+        )
+      }
     }
-  }
-  yield* print(output, { findings }, ["", "check", "detail"], findings.map((f) => [f.state, f.check, f.detail]))
-  if (findings.some((f) => f.state === "bad")) return yield* failure("Not ready: see the lines that say bad.")
-  yield* Console.error("Ready.")
-})).pipe(Command.withDescription("Check what a server needs, and say what to do"))
+    yield* print(
+      output,
+      { findings },
+      ["", "check", "detail"],
+      findings.map((f) => [f.state, f.check, f.detail])
+    )
+    if (findings.some((f) => f.state === "bad")) return yield* failure("Not ready: see the lines that say bad.")
+    yield* Console.error("Ready.")
+  })
+).pipe(Command.withDescription("Check what a server needs, and say what to do"))

@@ -8,6 +8,6 @@ import { setFlagsFromString } from "node:v8"
 setFlagsFromString("--invocation-count-for-turbofan=100")
 setFlagsFromString("--minimum-invocations-after-ic-update=20")
 
-// The old generation is collected when it has doubled. V8 waits longer: three hundred megabytes of garbage for a hundred and
-// twenty that live (docs/benchmarks.md).
+// The old generation is collected when it has doubled. V8 waits longer: three hundred megabytes of garbage for a
+// hundred and twenty that live (docs/benchmarks.md).
 setFlagsFromString("--heap-growing-percent=100")

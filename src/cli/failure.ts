@@ -4,7 +4,8 @@ import { CliError } from "effect/cli"
 import { printable } from "./printable.ts"
 
 /** The message may hold what a server, a database or a file says. */
-export const failure = (userMessage: string, cause: unknown = userMessage) => new CliError.UserError({ cause, userMessage: printable(userMessage) })
+export const failure = (userMessage: string, cause: unknown = userMessage) =>
+  new CliError.UserError({ cause, userMessage: printable(userMessage) })
 
 const codeOf = (error: unknown): string | undefined => {
   if (typeof error !== "object" || error === null) return undefined
@@ -13,7 +14,7 @@ const codeOf = (error: unknown): string | undefined => {
   return "errors" in error && Array.isArray(error.errors) ? codeOf(error.errors[0]) : undefined
 }
 
-const messageOf = (error: unknown) => error instanceof Error ? error.message : String(error)
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** What a start that failed says, and what to do about it. */
 export const explainStart = (error: unknown, port: number) => {
@@ -25,7 +26,10 @@ export const explainStart = (error: unknown, port: number) => {
     case "ECONNREFUSED":
     case "ENOTFOUND":
     case "ETIMEDOUT":
-      return failure(`The database does not answer: ${messageOf(error)}. Check TROUPE_DATABASE_URL; troupe doctor tells more.`, error)
+      return failure(
+        `The database does not answer: ${messageOf(error)}. Check TROUPE_DATABASE_URL; troupe doctor tells more.`,
+        error
+      )
     case "28P01":
     case "28000":
       return failure("The database refuses the user or password of TROUPE_DATABASE_URL.", error)
@@ -36,5 +40,7 @@ export const explainStart = (error: unknown, port: number) => {
   }
 }
 
-export const explained = (port: number) => <A, E, R>(program: Effect.Effect<A, E, R>) =>
-  Effect.mapError(program, (error) => CliError.isCliError(error) ? error : explainStart(error, port))
+export const explained =
+  (port: number) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>) =>
+    Effect.mapError(program, (error) => (CliError.isCliError(error) ? error : explainStart(error, port)))

@@ -12,37 +12,52 @@ import { withDatabase } from "./operator.ts"
 import { output } from "./output.ts"
 
 const flags = {
-  workspace: Flag.String("workspace").pipe(Flag.withDefault("default"), Flag.withDescription("Workspace's name; made if missing")),
+  workspace: Flag.String("workspace").pipe(
+    Flag.withDefault("default"),
+    Flag.withDescription("Workspace's name; made if missing")
+  ),
   name: Flag.String("name").pipe(Flag.withDefault("operator"), Flag.withDescription("What the key is called in lists")),
-  scopes: Flag.String("scopes").pipe(Flag.optional, Flag.withDescription(`Comma-separated: ${allScopes.join(",")}; all by default`)),
+  scopes: Flag.String("scopes").pipe(
+    Flag.optional,
+    Flag.withDescription(`Comma-separated: ${allScopes.join(",")}; all by default`)
+  ),
   output
 }
 
 const parseScopes = (text: string) => {
-  const given = text.split(",").map((s) => s.trim()).filter((s) => s !== "")
+  const given = text
+    .split(",")
+    .map((s) => s.trim())
+    .filter((s) => s !== "")
   const known = given.filter((s): s is Scope => allScopes.some((scope) => scope === s))
   return known.length === given.length && known.length > 0
     ? Effect.succeed([...new Set(known)])
     : Effect.fail(failure(`--scopes is a comma-separated list of ${allScopes.join(", ")}.`))
 }
 
-const create = Command.make("create", flags, Effect.fn("cli.keys.create")(function*({ workspace, name, scopes, output }) {
-  const held = Option.isSome(scopes) ? yield* parseScopes(scopes.value) : [...allScopes]
-  const made = generateKey()
-  const stored = yield* withDatabase((url) =>
-    Effect.andThen(
-      migrate(url),
-      onDatabase(url, (db) => db.transaction().execute(async (tx) => {
-        const id = await ensureWorkspace(tx, workspace)
-        return createKey(tx, id, { public: made.publicPart, hash: made.hash, name, scopes: held }, Date.now())
-      }))
-    ).pipe(explained(0)))
-  yield* Console.log(output === "json"
-    ? JSON.stringify({ id: stored.id, key: made.key })
-    : `${made.key}\n\nThis is the only time that the key is shown. Its id is ${stored.id}.`)
-})).pipe(Command.withDescription("Make an API key and show it once"))
+const create = Command.make(
+  "create",
+  flags,
+  Effect.fn("cli.keys.create")(function* ({ workspace, name, scopes, output }) {
+    const held = Option.isSome(scopes) ? yield* parseScopes(scopes.value) : [...allScopes]
+    const made = generateKey()
+    const stored = yield* withDatabase((url) =>
+      Effect.andThen(
+        migrate(url),
+        onDatabase(url, (db) =>
+          db.transaction().execute(async (tx) => {
+            const id = await ensureWorkspace(tx, workspace)
+            return createKey(tx, id, { public: made.publicPart, hash: made.hash, name, scopes: held }, Date.now())
+          })
+        )
+      ).pipe(explained(0))
+    )
+    yield* Console.log(
+      output === "json"
+        ? JSON.stringify({ id: stored.id, key: made.key })
+        : `${made.key}\n\nThis is the only time that the key is shown. Its id is ${stored.id}.`
+    )
+  })
+).pipe(Command.withDescription("Make an API key and show it once"))
 
-export const keys = Command.make("keys").pipe(
-  Command.withDescription("API keys"),
-  Command.withSubcommands([create])
-)
+export const keys = Command.make("keys").pipe(Command.withDescription("API keys"), Command.withSubcommands([create]))

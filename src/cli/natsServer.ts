@@ -21,7 +21,10 @@ or give the URL of one that runs in TROUPE_NATS_URL. One node needs none: npm st
 
 /** Fails with what to do where there is none. */
 export const requireNatsServer = Effect.suspend(() =>
-  spawnSync("nats-server", ["--version"], { stdio: "ignore" }).status === 0 ? Effect.void : Effect.fail(failure(howToGetOne)))
+  spawnSync("nats-server", ["--version"], { stdio: "ignore" }).status === 0
+    ? Effect.void
+    : Effect.fail(failure(howToGetOne))
+)
 
 const accepts = (port: number) =>
   new Promise<boolean>((resolve) => {
@@ -46,20 +49,40 @@ export interface NatsServer {
   readonly program: Program
 }
 
-export const prepareNatsServer = Effect.fn("cli.prepareNatsServer")(function*(dataFolder: string) {
+export const prepareNatsServer = Effect.fn("cli.prepareNatsServer")(function* (dataFolder: string) {
   return yield* Effect.tryPromise({
     try: async (): Promise<NatsServer> => {
-      const [config, pid, log] = [join(dataFolder, "nats.conf"), join(dataFolder, "nats.pid"), join(dataFolder, "nats.log")]
+      const [config, pid, log] = [
+        join(dataFolder, "nats.conf"),
+        join(dataFolder, "nats.pid"),
+        join(dataFolder, "nats.log")
+      ]
       await ensureDataFolder(dataFolder)
       await endOld(pid, config)
       const port = await freePort()
       const token = randomBytes(18).toString("base64url")
-      await writeFile(config, [
-        `listen: "127.0.0.1:${port}"`, `authorization { token: ${JSON.stringify(token)} }`, `pid_file: ${JSON.stringify(pid)}`, `log_file: ${JSON.stringify(log)}`, ""
-      ].join("\n"), { mode: 0o600 })
+      await writeFile(
+        config,
+        [
+          `listen: "127.0.0.1:${port}"`,
+          `authorization { token: ${JSON.stringify(token)} }`,
+          `pid_file: ${JSON.stringify(pid)}`,
+          `log_file: ${JSON.stringify(log)}`,
+          ""
+        ].join("\n"),
+        { mode: 0o600 }
+      )
       return {
         url: Redacted.make(`nats://${token}@127.0.0.1:${port}`),
-        program: { name: "nats ", command: "nats-server", args: ["-c", config], shown: false, listens: false, isReady: () => accepts(port), patienceMs: 2_000 }
+        program: {
+          name: "nats ",
+          command: "nats-server",
+          args: ["-c", config],
+          shown: false,
+          listens: false,
+          isReady: () => accepts(port),
+          patienceMs: 2_000
+        }
       }
     },
     catch: (cause) => failure(`The data folder ${dataFolder} cannot be used. Give another in TROUPE_DATA.`, cause)

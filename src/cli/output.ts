@@ -10,10 +10,24 @@ export const output = Flag.Literals("output", ["table", "json"]).pipe(
 )
 
 export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  const all = [columns.map((c) => c.toUpperCase()), ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, " ")))]
+  const all = [
+    columns.map((c) => c.toUpperCase()),
+    ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, " ")))
+  ]
   const widths = columns.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0)))
-  return all.map((row) => row.map((cell, i) => i === columns.length - 1 ? cell : cell.padEnd(widths[i]!)).join("  ").trimEnd()).join("\n")
+  return all
+    .map((row) =>
+      row
+        .map((cell, i) => (i === columns.length - 1 ? cell : cell.padEnd(widths[i]!)))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
 }
 
-export const print = (format: "table" | "json", value: unknown, columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-  Console.log(format === "json" ? json(value) : rows.length === 0 ? "none" : table(columns, rows))
+export const print = (
+  format: "table" | "json",
+  value: unknown,
+  columns: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>
+) => Console.log(format === "json" ? json(value) : rows.length === 0 ? "none" : table(columns, rows))

@@ -28,14 +28,18 @@ const write = async (folder: string, name: string, text: string) => {
   return text
 }
 
-const unusable = (folder: string) => (cause: unknown) => failure(`The data folder ${folder} cannot be used. Give another in TROUPE_DATA.`, cause)
+const unusable = (folder: string) => (cause: unknown) =>
+  failure(`The data folder ${folder} cannot be used. Give another in TROUPE_DATA.`, cause)
 
-const find = (folder: string, name: string) => Effect.tryPromise({ try: () => read(join(folder, name)), catch: unusable(folder) })
-const make = (folder: string, name: string, text: string) => Effect.tryPromise({ try: () => write(folder, name, text), catch: unusable(folder) })
-const close = (folder: string, name: string) => Effect.tryPromise({ try: () => chmod(join(folder, name), 0o600), catch: unusable(folder) })
+const find = (folder: string, name: string) =>
+  Effect.tryPromise({ try: () => read(join(folder, name)), catch: unusable(folder) })
+const make = (folder: string, name: string, text: string) =>
+  Effect.tryPromise({ try: () => write(folder, name, text), catch: unusable(folder) })
+const close = (folder: string, name: string) =>
+  Effect.tryPromise({ try: () => chmod(join(folder, name), 0o600), catch: unusable(folder) })
 
 /** One that is no key is made anew: whoever has the old one can make another with it no more. */
-export const keepDevKey = Effect.fn("cli.keepDevKey")(function*(folder: string) {
+export const keepDevKey = Effect.fn("cli.keepDevKey")(function* (folder: string) {
   const name = "dev-key"
   const found = yield* find(folder, name)
   if (found === undefined || parseKey(found) === undefined) return yield* make(folder, name, generateKey().key)
@@ -45,18 +49,23 @@ export const keepDevKey = Effect.fn("cli.keepDevKey")(function*(folder: string) 
 
 const encryptionKey = "encryption-key"
 
-/** The key of an earlier start, if there was one. A file that is no key is never replaced: what was sealed with it would be lost. */
-export const findEncryptionKey = Effect.fn("cli.findEncryptionKey")(function*(folder: string) {
+/**
+ * The key of an earlier start, if there was one. A file that is no key is never replaced: what was sealed with it would
+ * be lost.
+ */
+export const findEncryptionKey = Effect.fn("cli.findEncryptionKey")(function* (folder: string) {
   const found = yield* find(folder, encryptionKey)
   if (found === undefined) return undefined
   const bytes = Buffer.from(found, "base64")
   if (bytes.length !== 32 || bytes.toString("base64") !== found) {
-    return yield* failure(`${join(folder, encryptionKey)} holds no key of 32 bytes. Put the old one back; or remove the file, and replace the secrets of all connections.`)
+    return yield* failure(
+      `${join(folder, encryptionKey)} holds no key of 32 bytes. Put the old one back; or remove the file, and replace the secrets of all connections.`
+    )
   }
   return { id: "dev", key: Redacted.make(new Uint8Array(bytes)) } satisfies EncryptionKey
 })
 
-export const keepEncryptionKey = Effect.fn("cli.keepEncryptionKey")(function*(folder: string) {
+export const keepEncryptionKey = Effect.fn("cli.keepEncryptionKey")(function* (folder: string) {
   const found = yield* findEncryptionKey(folder)
   if (found !== undefined) {
     yield* close(folder, encryptionKey)

@@ -11,23 +11,29 @@ import { watchSignals } from "./signals.ts"
 const flags = {
   migrate: Flag.Boolean("migrate").pipe(
     Flag.withDefault(true),
-    Flag.withDescription("Bring the database to this version's tables first; --no-migrate refuses to start on older ones")
+    Flag.withDescription(
+      "Bring the database to this version's tables first; --no-migrate refuses to start on older ones"
+    )
   )
 }
 
-const up = Effect.fn("cli.serve")(function*(settings: Settings["Service"]) {
-  const { databaseUrl } = settings
-  if (databaseUrl === undefined) return yield* failure("TROUPE_DATABASE_URL is missing.")
-  const node: NodeSettings = { ...settings, databaseUrl }
-  const nats = natsSettings(node)
-  for (const exposure of nats === undefined ? [] : exposures(nats)) yield* Effect.logWarning(exposure)
-  yield* prepareSchema(node)
-  yield* watchSignals(settings.drainSeconds)
-  const base = yield* startNode(node)
-  yield* Effect.logInfo("serving", { url: base, node: settings.nodeId, pid: process.pid })
-  return yield* Effect.never
-}, Effect.scoped, (effect, settings) => effect.pipe(explained(settings.port), Effect.provide(Telemetry.layer(settings))))
-
-export const serve = Command.make("serve", flags, ({ migrate }) => Effect.flatMap(Settings.read("serve", { migrate }), up)).pipe(
-  Command.withDescription("A production node; needs TROUPE_DATABASE_URL")
+const up = Effect.fn("cli.serve")(
+  function* (settings: Settings["Service"]) {
+    const { databaseUrl } = settings
+    if (databaseUrl === undefined) return yield* failure("TROUPE_DATABASE_URL is missing.")
+    const node: NodeSettings = { ...settings, databaseUrl }
+    const nats = natsSettings(node)
+    for (const exposure of nats === undefined ? [] : exposures(nats)) yield* Effect.logWarning(exposure)
+    yield* prepareSchema(node)
+    yield* watchSignals(settings.drainSeconds)
+    const base = yield* startNode(node)
+    yield* Effect.logInfo("serving", { url: base, node: settings.nodeId, pid: process.pid })
+    return yield* Effect.never
+  },
+  Effect.scoped,
+  (effect, settings) => effect.pipe(explained(settings.port), Effect.provide(Telemetry.layer(settings)))
 )
+
+export const serve = Command.make("serve", flags, ({ migrate }) =>
+  Effect.flatMap(Settings.read("serve", { migrate }), up)
+).pipe(Command.withDescription("A production node; needs TROUPE_DATABASE_URL"))

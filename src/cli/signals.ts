@@ -1,11 +1,12 @@
 /**
  * What signals do. SIGINT and SIGTERM interrupt the main program: a server begins its drain.
  *
- * C1. Signals of two seconds are one: npm hands on the Ctrl-C that a terminal has sent to npm and to us, and a supervisor
- *     that signals a whole group does the same. A later one is an order: the process ends at once.
+ * C1. Signals of two seconds are one: npm hands on the Ctrl-C that a terminal has sent to npm and to us, and a
+ *     supervisor that signals a whole group does the same. A later one is an order: the process ends at once.
  * C2. A drain that takes longer than it may is cut off.
  * C3. Either way what has been started beside us is told to end as the process leaves: no finalizer runs by then.
- * C4. A terminal that is closed (SIGHUP) is a SIGTERM, once: a shell and the kernel both tell of it, and not always together.
+ * C4. A terminal that is closed (SIGHUP) is a SIGTERM, once: a shell and the kernel both tell of it, and not always
+ *     together.
  * C5. Nobody may be there to read what a server says: that is no reason to end, and none to cut a drain short.
  */
 import { Effect } from "effect"
@@ -49,7 +50,9 @@ export const watchSignals = (drainSeconds: number, stopSeconds = 0) =>
         })
         // On a terminal somebody waits, and does not know for what.
         if (process.stderr.isTTY) {
-          later(oneMs, () => process.stderr.write(`What runs has up to ${drainSeconds} s to end. Ctrl-C once more ends it at once.\n`))
+          later(oneMs, () =>
+            process.stderr.write(`What runs has up to ${drainSeconds} s to end. Ctrl-C once more ends it at once.\n`)
+          )
         }
       }
       process.on("SIGINT", onSignal).on("SIGTERM", onSignal)

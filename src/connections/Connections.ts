@@ -17,23 +17,32 @@ import { makeUses } from "./uses.ts"
 /** Binds a sealed text to what it is for. */
 export const placeOf = (workspace: string, id: string) => ({ workspace, id, purpose: "connection" })
 
-export class Connections extends Context.Service<Connections, {
-  /** The secret of a connection; undefined where there is none, or none that can be opened (which is logged). */
-  readonly secret: (workspace: string, connectionId: string) => Effect.Effect<ConnectionSecret | undefined, DatabaseUnavailable>
-}>()("troupe/connections/Connections") {
-  static readonly layer = Layer.effect(Connections, Effect.suspend(() => make))
+export class Connections extends Context.Service<
+  Connections,
+  {
+    /** The secret of a connection; undefined where there is none, or none that can be opened (which is logged). */
+    readonly secret: (
+      workspace: string,
+      connectionId: string
+    ) => Effect.Effect<ConnectionSecret | undefined, DatabaseUnavailable>
+  }
+>()("troupe/connections/Connections") {
+  static readonly layer = Layer.effect(
+    Connections,
+    Effect.suspend(() => make)
+  )
 }
 
 const isConnectionId = isIdOf("connection")
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const database = yield* Database
   const envelope = yield* Envelope
   const lease = yield* Lease
   const uses = yield* makeUses(lease.now)
 
   return Connections.of({
-    secret: Effect.fn("Connections.secret")(function*(workspace: string, connectionId: string) {
+    secret: Effect.fn("Connections.secret")(function* (workspace: string, connectionId: string) {
       if (!isConnectionId(connectionId)) return undefined
       const [row] = yield* database.read<{ readonly body: unknown; readonly sealed: string }>({
         name: "connection_secret",
@@ -45,11 +54,16 @@ const make = Effect.gen(function*() {
       const opened = yield* Effect.try({
         try: () => secretOf(envelope.open(placeOf(workspace, connectionId), row.sealed), content),
         catch: (cause) => cause
-      }).pipe(Effect.catch((cause) =>
-        // The message says which key or what is wrong; a schema's complaint could repeat the secret.
-        Effect.logError("the secret of a connection cannot be opened", {
-          workspaceId: workspace, connectionId, reason: cause instanceof Error && cause.name === "NotOpened" ? cause.message : "not a secret of this server"
-        }).pipe(Effect.as(undefined))))
+      }).pipe(
+        Effect.catch((cause) =>
+          // The message says which key or what is wrong; a schema's complaint could repeat the secret.
+          Effect.logError("the secret of a connection cannot be opened", {
+            workspaceId: workspace,
+            connectionId,
+            reason: cause instanceof Error && cause.name === "NotOpened" ? cause.message : "not a secret of this server"
+          }).pipe(Effect.as(undefined))
+        )
+      )
       if (opened !== undefined) uses.note(workspace, connectionId)
       return opened
     })

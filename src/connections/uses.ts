@@ -13,7 +13,8 @@ interface Use {
 const noteEveryMs = 60_000
 const remembered = 10_000
 
-// It only ever moves on, whichever node reports last. Rows are taken in one order, so that no two writers lock crosswise.
+// It only ever moves on, whichever node reports last. Rows are taken in one order, so that no two writers lock
+// crosswise.
 const touched = `
   with used as (
     select c.workspace, c.id, u.at
@@ -24,7 +25,7 @@ const touched = `
     from used where c.workspace = used.workspace and c.id = used.id`
 
 /** Written every second, and when the scope ends. A note that is lost with its process is made good by the next use. */
-export const makeUses = Effect.fnUntraced(function*(now: () => number) {
+export const makeUses = Effect.fnUntraced(function* (now: () => number) {
   const database = yield* Database
   const noted = new Map<string, number>()
   let pending: Array<Use> = []
@@ -33,11 +34,17 @@ export const makeUses = Effect.fnUntraced(function*(now: () => number) {
     const uses = pending
     pending = []
     if (uses.length === 0) return Effect.void
-    return Effect.ignore(database.read({
-      name: "connections_used",
-      text: touched,
-      values: [uses.map((use) => toUuid(use.workspace)), uses.map((use) => toUuid(use.id)), uses.map((use) => new Date(use.at).toISOString())]
-    }))
+    return Effect.ignore(
+      database.read({
+        name: "connections_used",
+        text: touched,
+        values: [
+          uses.map((use) => toUuid(use.workspace)),
+          uses.map((use) => toUuid(use.id)),
+          uses.map((use) => new Date(use.at).toISOString())
+        ]
+      })
+    )
   })
   yield* Effect.addFinalizer(() => write)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(write, "1 second")))

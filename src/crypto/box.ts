@@ -1,4 +1,7 @@
-/** AES-256-GCM over texts: what is kept encrypted in the database is boxes of this form, nonce, ciphertext and tag in base64url. */
+/**
+ * AES-256-GCM over texts: what is kept encrypted in the database is boxes of this form, nonce, ciphertext and tag in
+ * base64url.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
 
 /** A box that another key, another context or another hand made. */
@@ -18,7 +21,9 @@ export const open = (key: Uint8Array, boxed: string, context: string): Uint8Arra
   const bytes = Buffer.from(boxed, "base64url")
   // Texts that decode to the same bytes are not the same box.
   if (bytes.length < 28 || bytes.toString("base64url") !== boxed) throw new NotOpened("not a box")
-  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(Buffer.from(context))
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 }).setAAD(
+    Buffer.from(context)
+  )
   decipher.setAuthTag(bytes.subarray(-16))
   try {
     return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])

@@ -2,7 +2,8 @@
  * Secrets at rest: each is encrypted with a data key of its own, and that key with one of TROUPE_ENCRYPTION_KEYS.
  *
  * V1. The first key of the list encrypts, all decrypt. A sealed text names its key: `v1.<key id>.<data key>.<secret>`.
- * V2. Workspace, resource and purpose are associated data of both boxes: a sealed text opens only where it was made for.
+ * V2. Workspace, resource and purpose are associated data of both boxes: a sealed text opens only where it was made
+ *     for.
  * V3. The list's keys never encrypt directly: what does is derived from them, so that they may serve other ends too.
  */
 import { Context, Layer, Redacted } from "effect"
@@ -18,11 +19,14 @@ export interface Place {
   readonly purpose: string
 }
 
-export class Envelope extends Context.Service<Envelope, {
-  readonly seal: (place: Place, secret: string) => string
-  /** Throws NotOpened: of another place, changed, or sealed with a key that is not in the list. */
-  readonly open: (place: Place, sealed: string) => string
-}>()("troupe/crypto/Envelope") {
+export class Envelope extends Context.Service<
+  Envelope,
+  {
+    readonly seal: (place: Place, secret: string) => string
+    /** Throws NotOpened: of another place, changed, or sealed with a key that is not in the list. */
+    readonly open: (place: Place, sealed: string) => string
+  }
+>()("troupe/crypto/Envelope") {
   /** At least one key. */
   static readonly layer = (keys: ReadonlyArray<EncryptionKey>) => Layer.sync(Envelope, () => makeEnvelope(keys))
 }
@@ -30,9 +34,11 @@ export class Envelope extends Context.Service<Envelope, {
 const version = "v1"
 
 /** Ids and purposes hold no line end. */
-const contextOf = ({ id, purpose, workspace }: Place, keyId: string) => [version, keyId, workspace, id, purpose].join("\n")
+const contextOf = ({ id, purpose, workspace }: Place, keyId: string) =>
+  [version, keyId, workspace, id, purpose].join("\n")
 
-const derived = (key: Redacted.Redacted<Uint8Array>) => new Uint8Array(hkdfSync("sha256", Redacted.value(key), "", "troupe envelope", 32))
+const derived = (key: Redacted.Redacted<Uint8Array>) =>
+  new Uint8Array(hkdfSync("sha256", Redacted.value(key), "", "troupe envelope", 32))
 
 /** The id of the key that a text was sealed with. */
 export const keyIdOf = (sealed: string): string | undefined => {

@@ -17,11 +17,10 @@ export const Description = Schema.String.check(maxBytes(limits.agentDescriptionB
 const Avatar = Schema.String.check(maxBytes(limits.avatarBytes), singleLine)
 const Tag = Schema.String.check(nonBlankLine, maxBytes(limits.tagBytes))
 
-/** At most 32, each at most 64 bytes. A tag twice says nothing more than a tag once: refused, so that clients notice. */
-export const Tags = Schema.Array(Tag).check(
-  Schema.isMaxLength(limits.tagsPerAgent),
-  Schema.isUnique()
-)
+/**
+ * At most 32, each at most 64 bytes. A tag twice says nothing more than a tag once: refused, so that clients notice.
+ */
+export const Tags = Schema.Array(Tag).check(Schema.isMaxLength(limits.tagsPerAgent), Schema.isUnique())
 
 /** USD; 0 is allowed and refuses every model that has a price. */
 const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
@@ -40,7 +39,10 @@ const says = {
   window: "Over which time spending is added up: the last 24 hours, the last 7 days, or all time."
 }
 
-export const Budget = Schema.Struct({ limit: described(Amount, says.limit), window: described(BudgetWindow, says.window) }).annotate({ identifier: "Budget" })
+export const Budget = Schema.Struct({
+  limit: described(Amount, says.limit),
+  window: described(BudgetWindow, says.window)
+}).annotate({ identifier: "Budget" })
 export type Budget = typeof Budget.Type
 
 /** The version of a profile that an agent or thread is pinned to. */
@@ -69,10 +71,14 @@ export const AgentPatch = Schema.Struct({
   identity: described(Schema.optionalKey(Schema.NullOr(Identity)), says.identity),
   tags: described(Schema.optionalKey(Schema.NullOr(Tags)), says.tags),
   budget: described(
-    Schema.optionalKey(Schema.NullOr(Schema.Struct({
-      limit: described(Schema.optionalKey(Amount), says.limit),
-      window: described(Schema.optionalKey(BudgetWindow), says.window)
-    }))),
+    Schema.optionalKey(
+      Schema.NullOr(
+        Schema.Struct({
+          limit: described(Schema.optionalKey(Amount), says.limit),
+          window: described(Schema.optionalKey(BudgetWindow), says.window)
+        })
+      )
+    ),
     `${says.budget} Merged into the budget that the agent has: an agent without one needs both.`
   )
 }).annotate({ identifier: "AgentPatch" })
@@ -91,6 +97,9 @@ export const Agent = Schema.Struct({
   budget: described(Schema.optionalKey(Budget), says.budget),
   profileVersion: described(Schema.optionalKey(Schema.Int), says.profileVersion),
   updatedAt: described(Timestamp, "When its fields last changed."),
-  archivedAt: described(Schema.optionalKey(Timestamp), "Since when it takes no new threads and no new work. Absent while it is active.")
+  archivedAt: described(
+    Schema.optionalKey(Timestamp),
+    "Since when it takes no new threads and no new work. Absent while it is active."
+  )
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type

@@ -23,7 +23,10 @@ const says = {
   identity: "Identity that the key acts as. While that is disabled the key is refused."
 }
 
-/** Body of a create. Any RFC 3339 time is accepted for `expiresAt`; it must lie in the future, and no later than the end of the key that makes it. */
+/**
+ * Body of a create. Any RFC 3339 time is accepted for `expiresAt`; it must lie in the future, and no later than the end
+ * of the key that makes it.
+ */
 export const ApiKeyInput = Schema.Struct({
   name: described(Name, says.name),
   kind: described(
@@ -46,8 +49,14 @@ export const ApiKey = Schema.Struct({
   scopes: described(Schema.Array(Scope), says.scopes),
   identity: described(Schema.optionalKey(Schema.String), says.identity),
   createdAt: described(Timestamp, "When the key was made."),
-  createdBy: described(Schema.optionalKey(Principal), "Who made the key. Absent for keys that were made on the server's command line."),
+  createdBy: described(
+    Schema.optionalKey(Principal),
+    "Who made the key. Absent for keys that were made on the server's command line."
+  ),
   expiresAt: described(Schema.optionalKey(Timestamp), "When the key stops working. Absent: never."),
-  lastUsedAt: described(Schema.optionalKey(Timestamp), "When a request last came with the key, to about a minute. Absent until the first.")
+  lastUsedAt: described(
+    Schema.optionalKey(Timestamp),
+    "When a request last came with the key, to about a minute. Absent until the first."
+  )
 }).annotate({ identifier: "ApiKey" })
 export type ApiKey = typeof ApiKey.Type

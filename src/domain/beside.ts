@@ -15,7 +15,10 @@ export const besideFields = {
     Schema.optionalKey(Schema.Array(AnyObject)),
     "Content blocks of the Model Context Protocol that came beside `toolOutput` and say more than it: text, images, sounds, resources, links, with their annotations. Together with `toolOutput` and `toolMeta` at most 256 KiB of JSON; the bytes of a block that finds no room are left out of it, which `truncated` and `bytes` say. [ext]"
   ),
-  toolMeta: described(Schema.optionalKey(AnyObject), "What the tool's server said about its result (`_meta`). No model reads it. [ext]")
+  toolMeta: described(
+    Schema.optionalKey(AnyObject),
+    "What the tool's server said about its result (`_meta`). No model reads it. [ext]"
+  )
 }
 
 /** In those fields. */

@@ -25,7 +25,19 @@ export const JsonPointer = Schema.String.check(
   })
 )
 
-export const ConditionOp = Schema.Literals(["eq", "ne", "in", "startsWith", "endsWith", "contains", "lt", "lte", "gt", "gte", "exists"])
+export const ConditionOp = Schema.Literals([
+  "eq",
+  "ne",
+  "in",
+  "startsWith",
+  "endsWith",
+  "contains",
+  "lt",
+  "lte",
+  "gt",
+  "gte",
+  "exists"
+])
 export type ConditionOp = typeof ConditionOp.Type
 
 const isText = (value: unknown) => typeof value === "string" || "a string"
@@ -47,24 +59,39 @@ const fits: { readonly [Op in ConditionOp]: (value: Schema.Json) => true | strin
 }
 
 /** The same for the document, by the ops that ask for it. */
-const comparing: ReadonlyArray<readonly [ops: ReadonlyArray<ConditionOp>, value: { readonly [keyword: string]: unknown }]> = [
+const comparing: ReadonlyArray<
+  readonly [ops: ReadonlyArray<ConditionOp>, value: { readonly [keyword: string]: unknown }]
+> = [
   [["eq", "ne", "contains"], {}],
   [["in"], { type: "array", items: {}, minItems: 1 }],
   [["startsWith", "endsWith"], { type: "string" }],
   [["lt", "lte", "gt", "gte"], { anyOf: [{ type: "number" }, { type: "string" }] }]
 ]
-const valueByOp = () => comparing.reduceRight<{ readonly [keyword: string]: unknown }>(
-  (otherwise, [ops, value]) => ({ if: is("op", ...ops), then: { ...part({ value }), required: ["value"] }, else: otherwise }),
-  part({ value: { type: "boolean" } })
-)
+const valueByOp = () =>
+  comparing.reduceRight<{ readonly [keyword: string]: unknown }>(
+    (otherwise, [ops, value]) => ({
+      if: is("op", ...ops),
+      then: { ...part({ value }), required: ["value"] },
+      else: otherwise
+    }),
+    part({ value: { type: "boolean" } })
+  )
 
 /** A text is as long as it is, without the quotes and escapes of its JSON; anything else is as long as its JSON. */
 const bytesOf = (value: Schema.Json) => utf8Bytes(typeof value === "string" ? value : JSON.stringify(value))
 
 const ConditionValue = Schema.Json.check(
-  Schema.makeFilter((value) => bytesOf(value) <= limits.conditionValueBytes || `a value of at most ${limits.conditionValueBytes} bytes`, {
-    toJsonSchema: () => [{ description: `At most ${limits.conditionValueBytes} bytes: of a string its own UTF-8, of anything else its JSON.` }, true]
-  })
+  Schema.makeFilter(
+    (value) => bytesOf(value) <= limits.conditionValueBytes || `a value of at most ${limits.conditionValueBytes} bytes`,
+    {
+      toJsonSchema: () => [
+        {
+          description: `At most ${limits.conditionValueBytes} bytes: of a string its own UTF-8, of anything else its JSON.`
+        },
+        true
+      ]
+    }
+  )
 )
 
 /**
@@ -73,19 +100,32 @@ const ConditionValue = Schema.Json.check(
  * left out, or false.
  */
 export const Condition = Schema.Struct({
-  path: described(JsonPointer, "Where to look, as a JSON Pointer (RFC 6901) such as `/repo/owner`. Empty means the whole."),
+  path: described(
+    JsonPointer,
+    "Where to look, as a JSON Pointer (RFC 6901) such as `/repo/owner`. Empty means the whole."
+  ),
   op: described(ConditionOp, "How what stands at `path` is compared with `value`."),
-  value: described(Schema.optionalKey(ConditionValue), "What it is compared with. Only `exists` may do without, and means true then.")
-}).check(
-  Schema.makeFilter(({ op, value }) => {
-    if (value === undefined) return op === "exists" || { path: ["value"], issue: `a value: ${op} compares with one` }
-    const said = fits[op](value)
-    return said === true || { path: ["value"], issue: said }
-  }, { toJsonSchema: valueByOp })
-).annotate({
-  identifier: "Condition",
-  description: "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false."
+  value: described(
+    Schema.optionalKey(ConditionValue),
+    "What it is compared with. Only `exists` may do without, and means true then."
+  )
 })
+  .check(
+    Schema.makeFilter(
+      ({ op, value }) => {
+        if (value === undefined)
+          return op === "exists" || { path: ["value"], issue: `a value: ${op} compares with one` }
+        const said = fits[op](value)
+        return said === true || { path: ["value"], issue: said }
+      },
+      { toJsonSchema: valueByOp }
+    )
+  )
+  .annotate({
+    identifier: "Condition",
+    description:
+      "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false."
+  })
 export type Condition = typeof Condition.Type
 
 export const Conditions = Schema.Array(Condition).check(Schema.isMaxLength(limits.conditions))
@@ -95,7 +135,8 @@ export type Find = (subject: unknown) => unknown
 export type Holds = (held: unknown) => boolean | undefined
 
 const index = /^(?:0|[1-9]\d{0,9})$/
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
 
 /** One reference token of a path, with what can be known of it beforehand. */
 interface Token {
@@ -107,12 +148,18 @@ interface Token {
 }
 
 const tokensOf = (path: string): ReadonlyArray<Token> =>
-  path.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+  path
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
     .map((name) => ({ name, index: index.test(name) ? Number(name) : -1, inherited: name in Object.prototype }))
 
 const step = (held: unknown, { index, inherited, name }: Token): unknown =>
-  Array.isArray(held) ? held[index]
-    : isObject(held) && (!inherited || Object.hasOwn(held, name)) ? held[name] : undefined
+  Array.isArray(held)
+    ? held[index]
+    : isObject(held) && (!inherited || Object.hasOwn(held, name))
+      ? held[name]
+      : undefined
 
 /** JSON of another number than a finite one does not exist: as good as nothing there. */
 const isThere = (value: unknown) => value !== undefined && (typeof value !== "number" || Number.isFinite(value))
@@ -140,20 +187,26 @@ const never: Holds = () => undefined
 const isPlain = (value: unknown) => typeof value !== "object" || value === null
 
 /** Each op knows its value beforehand: what is asked for every call is only what stands at the path. */
-const equals = (value: unknown): Holds => isPlain(value) ? (held) => held === value : (held) => same(value, held)
+const equals = (value: unknown): Holds => (isPlain(value) ? (held) => held === value : (held) => same(value, held))
 
-const ordered = (fits: (difference: number) => boolean) => (value: unknown): Holds =>
-  typeof value === "number" ? (held) => typeof held === "number" ? fits(held - value) : undefined
-    : typeof value === "string" ? (held) => typeof held === "string" ? fits(order(held, value)) : undefined
-    : never
+const ordered =
+  (fits: (difference: number) => boolean) =>
+  (value: unknown): Holds =>
+    typeof value === "number"
+      ? (held) => (typeof held === "number" ? fits(held - value) : undefined)
+      : typeof value === "string"
+        ? (held) => (typeof held === "string" ? fits(order(held, value)) : undefined)
+        : never
 
-const ofText = (asks: (held: string, value: string) => boolean) => (value: unknown): Holds =>
-  typeof value === "string" ? (held) => typeof held === "string" ? asks(held, value) : undefined : never
+const ofText =
+  (asks: (held: string, value: string) => boolean) =>
+  (value: unknown): Holds =>
+    typeof value === "string" ? (held) => (typeof held === "string" ? asks(held, value) : undefined) : never
 
 const contains = (value: unknown): Holds => {
   const inText = ofText((held, value) => held.includes(value))(value)
   const isOne = equals(value)
-  return (held) => Array.isArray(held) ? held.some(isOne) : inText(held)
+  return (held) => (Array.isArray(held) ? held.some(isOne) : inText(held))
 }
 
 const isAmong = (value: unknown): Holds => {
@@ -194,7 +247,7 @@ export const compileCondition = ({ op, value }: Condition): Holds => {
     return (held) => (held !== undefined) === wanted
   }
   const ask = compare[op](value)
-  return (held) => held === undefined ? undefined : ask(held)
+  return (held) => (held === undefined ? undefined : ask(held))
 }
 
 /** N1. */

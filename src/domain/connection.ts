@@ -16,21 +16,32 @@ import { Timestamp } from "./time.ts"
 
 /** Whose server it is: a label such as `github`. */
 export const Provider = Schema.String.check(
-  Schema.isPattern(new RegExp(`^[a-z0-9][a-z0-9._-]{0,${limits.providerChars - 1}}$`, "u"), { expected: `1 to ${limits.providerChars} lower-case letters, digits, dots, - or _` })
+  Schema.isPattern(new RegExp(`^[a-z0-9][a-z0-9._-]{0,${limits.providerChars - 1}}$`, "u"), {
+    expected: `1 to ${limits.providerChars} lower-case letters, digits, dots, - or _`
+  })
 )
 
 /** Goes into a header as it is. */
 const HeaderSecret = Schema.String.check(
   Schema.isMaxLength(limits.connectionSecretChars, { expected: `at most ${limits.connectionSecretChars} characters` }),
-  Schema.isPattern(/^[\x21-\x7e]+$/, { expected: "visible ASCII characters without spaces", toJsonSchema: () => ({ pattern: "^[!-~]+$" }) })
+  Schema.isPattern(/^[\x21-\x7e]+$/, {
+    expected: "visible ASCII characters without spaces",
+    toJsonSchema: () => ({ pattern: "^[!-~]+$" })
+  })
 )
 
-/** Standard Webhooks: 24 to 64 random bytes. Base64 has four characters for three of them; the last ones say nothing beside the bytes. */
+/**
+ * Standard Webhooks: 24 to 64 random bytes. Base64 has four characters for three of them; the last ones say nothing
+ * beside the bytes.
+ */
 const whole = "(?:[A-Za-z0-9+/]{4})"
 const signingSecret = `^whsec_(?:${whole}{8,21}(?:[A-Za-z0-9+/][AQgw]==)?|${whole}{8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$`
-const SigningSecret = Schema.String.check(Schema.isPattern(new RegExp(signingSecret), {
-  expected: "whsec_ and 24 to 64 bytes in base64", toJsonSchema: () => ({ pattern: signingSecret })
-}))
+const SigningSecret = Schema.String.check(
+  Schema.isPattern(new RegExp(signingSecret), {
+    expected: "whsec_ and 24 to 64 bytes in base64",
+    toJsonSchema: () => ({ pattern: signingSecret })
+  })
+)
 
 const kinds = ["apiKey", "token", "signingSecret"] as const
 
@@ -44,25 +55,50 @@ const SecretFields = {
     Schema.optionalKey(SigningSecret),
     "Signs what is sent, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent itself."
   ),
-  previousSigningSecret: described(Schema.optionalKey(SigningSecret), "Signs beside `signingSecret` while receivers change over. Leave it out to end that."),
-  oauth: Schema.optionalKey(Schema.Json.check(
-    Schema.makeFilter<Schema.Json>(() => "a token instead: this server does not do OAuth yet", { toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." }) })
-  ))
+  previousSigningSecret: described(
+    Schema.optionalKey(SigningSecret),
+    "Signs beside `signingSecret` while receivers change over. Leave it out to end that."
+  ),
+  oauth: Schema.optionalKey(
+    Schema.Json.check(
+      Schema.makeFilter<Schema.Json>(() => "a token instead: this server does not do OAuth yet", {
+        toJsonSchema: () => ({ not: {}, description: "Not supported yet: give a token." })
+      })
+    )
+  )
 }
 
-/** Exactly one of apiKey, token and signingSecret. `previousSigningSecret` stays valid beside the new one while receivers change over. */
-export const ConnectionSecretInput = Schema.Struct(SecretFields).check(
-  Schema.makeFilter((secret) => kinds.filter((kind) => secret[kind] !== undefined).length === 1 || "an object with one of apiKey, token and signingSecret", {
-    toJsonSchema: () => ({ oneOf: kinds.map((kind) => ({ required: [kind] })) })
-  }),
-  Schema.makeFilter((secret) => secret.previousSigningSecret === undefined || secret.signingSecret !== undefined || "previousSigningSecret only beside signingSecret", {
-    toJsonSchema: () => ({ dependentRequired: { previousSigningSecret: ["signingSecret"] } })
-  })
-).annotate({ identifier: "ConnectionSecret", description: "Write-only: no answer ever holds it." })
+/**
+ * Exactly one of apiKey, token and signingSecret. `previousSigningSecret` stays valid beside the new one while
+ * receivers change over.
+ */
+export const ConnectionSecretInput = Schema.Struct(SecretFields)
+  .check(
+    Schema.makeFilter(
+      (secret) =>
+        kinds.filter((kind) => secret[kind] !== undefined).length === 1 ||
+        "an object with one of apiKey, token and signingSecret",
+      {
+        toJsonSchema: () => ({ oneOf: kinds.map((kind) => ({ required: [kind] })) })
+      }
+    ),
+    Schema.makeFilter(
+      (secret) =>
+        secret.previousSigningSecret === undefined ||
+        secret.signingSecret !== undefined ||
+        "previousSigningSecret only beside signingSecret",
+      {
+        toJsonSchema: () => ({ dependentRequired: { previousSigningSecret: ["signingSecret"] } })
+      }
+    )
+  )
+  .annotate({ identifier: "ConnectionSecret", description: "Write-only: no answer ever holds it." })
 export type ConnectionSecretInput = typeof ConnectionSecretInput.Type
 
 const AllowedHosts = Schema.Array(HostPattern).check(
-  Schema.isMinLength(1), Schema.isMaxLength(limits.allowedHosts), Schema.isUnique()
+  Schema.isMinLength(1),
+  Schema.isMaxLength(limits.allowedHosts),
+  Schema.isUnique()
 )
 
 /** Said once, of what is sent and of what is answered. */
@@ -72,7 +108,8 @@ const says = {
   secret: "The credential: exactly one of `apiKey`, `token` and `signingSecret`.",
   baseUrl: "Address of the server. Without `allowedHosts` the secret is sent to its scheme, host and port only.",
   allowedHosts: "Hosts that the secret may be sent to, at any port: a name, or `*.example.com` for those below it.",
-  header: "Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. `Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one."
+  header:
+    "Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. `Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one."
 }
 
 export const ConnectionInput = Schema.Struct({
@@ -82,10 +119,14 @@ export const ConnectionInput = Schema.Struct({
   baseUrl: described(Schema.optionalKey(OutboundUrl), says.baseUrl),
   allowedHosts: described(Schema.optionalKey(AllowedHosts), says.allowedHosts),
   header: described(Schema.optionalKey(SecretHeader), says.header)
-}).check(documented({
-  if: { not: { anyOf: [has("baseUrl"), has("allowedHosts")] } },
-  then: { anyOf: [is("provider", ...Object.keys(providerUrls)), part({ secret: has("signingSecret") })] }
-})).annotate({ identifier: "ConnectionInput" })
+})
+  .check(
+    documented({
+      if: { not: { anyOf: [has("baseUrl"), has("allowedHosts")] } },
+      then: { anyOf: [is("provider", ...Object.keys(providerUrls)), part({ secret: has("signingSecret") })] }
+    })
+  )
+  .annotate({ identifier: "ConnectionInput" })
 export type ConnectionInput = typeof ConnectionInput.Type
 
 /** JSON Merge Patch: absent keeps, null clears. `secret` replaces the whole secret, by one of the same kind. */
@@ -110,7 +151,10 @@ export const ConnectionContent = Schema.Struct({
   baseUrl: described(Schema.optionalKey(Schema.String), says.baseUrl),
   allowedHosts: described(Schema.optionalKey(Schema.Array(Schema.String)), says.allowedHosts),
   header: described(Schema.optionalKey(Schema.String), says.header),
-  last4: described(Schema.optionalKey(Schema.String), "Last four characters of the secret, to tell it by. Absent for secrets of fewer than 12."),
+  last4: described(
+    Schema.optionalKey(Schema.String),
+    "Last four characters of the secret, to tell it by. Absent for secrets of fewer than 12."
+  ),
   createdBy: described(Principal, "Who made the connection.")
 })
 export type ConnectionContent = typeof ConnectionContent.Type
@@ -122,46 +166,72 @@ export const Connection = Schema.Struct({
   status: described(Schema.Literal("active"), "Whether the secret can be used."),
   createdAt: described(Timestamp, "When the connection was made."),
   updatedAt: described(Timestamp, "When it last changed."),
-  lastUsedAt: described(Schema.optionalKey(Timestamp), "When its secret was last used, to about a minute. Absent until the first use.")
+  lastUsedAt: described(
+    Schema.optionalKey(Timestamp),
+    "When its secret was last used, to about a minute. Absent until the first use."
+  )
 }).annotate({ identifier: "Connection" })
 export type Connection = typeof Connection.Type
 
 /**
- * A secret in use. Whoever sends it passes `reach` on to Outbound, and puts it into `header` where that is named; only a
- * signing secret, which is never sent itself, may have no reach.
+ * A secret in use. Whoever sends it passes `reach` on to Outbound, and puts it into `header` where that is named; only
+ * a signing secret, which is never sent itself, may have no reach.
  */
 export type ConnectionSecret =
-  | { readonly kind: "token"; readonly token: Redacted.Redacted<string>; readonly reach: Reach; readonly header?: string }
-  | { readonly kind: "apiKey"; readonly apiKey: Redacted.Redacted<string>; readonly reach: Reach; readonly header?: string }
+  | {
+      readonly kind: "token"
+      readonly token: Redacted.Redacted<string>
+      readonly reach: Reach
+      readonly header?: string
+    }
+  | {
+      readonly kind: "apiKey"
+      readonly apiKey: Redacted.Redacted<string>
+      readonly reach: Reach
+      readonly header?: string
+    }
   /** `whsec_…`, the current one first, at most two. */
   | { readonly kind: "signing"; readonly secrets: ReadonlyArray<Redacted.Redacted<string>>; readonly reach?: Reach }
 
 /** The text that is sealed. */
-const Sealed = Schema.fromJsonString(Schema.Union([
-  Schema.Struct({ kind: Schema.Literal("token"), token: Schema.String }),
-  Schema.Struct({ kind: Schema.Literal("apiKey"), apiKey: Schema.String }),
-  Schema.Struct({ kind: Schema.Literal("signing"), secrets: Schema.Array(Schema.String) })
-]))
+const Sealed = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({ kind: Schema.Literal("token"), token: Schema.String }),
+    Schema.Struct({ kind: Schema.Literal("apiKey"), apiKey: Schema.String }),
+    Schema.Struct({ kind: Schema.Literal("signing"), secrets: Schema.Array(Schema.String) })
+  ])
+)
 const readSealed = Schema.decodeUnknownSync(Sealed)
 const writeSealed = Schema.encodeSync(Sealed)
 
-const plainOf = ({ apiKey, previousSigningSecret, signingSecret, token }: ConnectionSecretInput): typeof Sealed.Type => {
+const plainOf = ({
+  apiKey,
+  previousSigningSecret,
+  signingSecret,
+  token
+}: ConnectionSecretInput): typeof Sealed.Type => {
   if (token !== undefined) return { kind: "token", token }
   if (apiKey !== undefined) return { kind: "apiKey", apiKey }
   // The schema lets in exactly one of the three.
   return { kind: "signing", secrets: [signingSecret, previousSigningSecret].filter((secret) => secret !== undefined) }
 }
 
-const showable = (secret: string | undefined) => secret !== undefined && secret.length >= 12 ? { last4: secret.slice(-4) } : {}
+const showable = (secret: string | undefined) =>
+  secret !== undefined && secret.length >= 12 ? { last4: secret.slice(-4) } : {}
 
 /** What a written secret becomes: the text to seal, and what may be shown. */
-export const splitSecret = (input: ConnectionSecretInput): { readonly plain: string; readonly shown: Pick<ConnectionContent, "kind" | "last4"> } => {
+export const splitSecret = (
+  input: ConnectionSecretInput
+): { readonly plain: string; readonly shown: Pick<ConnectionContent, "kind" | "last4"> } => {
   const plain = plainOf(input)
   const current = plain.kind === "token" ? plain.token : plain.kind === "apiKey" ? plain.apiKey : plain.secrets[0]
   return { plain: writeSealed(plain), shown: { kind: plain.kind, ...showable(current) } }
 }
 
-/** Its own list; else the origin of its base URL; else, of a secret that is sent, that of its provider; else nothing says where. */
+/**
+ * Its own list; else the origin of its base URL; else, of a secret that is sent, that of its provider; else nothing
+ * says where.
+ */
 const reachOf = ({ allowedHosts, baseUrl, kind, provider }: ConnectionContent): Reach | undefined => {
   if (allowedHosts !== undefined) return { hosts: allowedHosts }
   const url = baseUrl ?? (kind === "signing" ? undefined : providerUrl(provider))
@@ -169,7 +239,8 @@ const reachOf = ({ allowedHosts, baseUrl, kind, provider }: ConnectionContent): 
 }
 
 /** Whether a connection says all that it has to: a secret that is sent needs to know where to. */
-export const knowsWhere = (connection: ConnectionContent) => connection.kind === "signing" || reachOf(connection) !== undefined
+export const knowsWhere = (connection: ConnectionContent) =>
+  connection.kind === "signing" || reachOf(connection) !== undefined
 
 /** Of a connection from before it had to say: its secret is sent to nobody. */
 const nowhere: Reach = { hosts: [] }
@@ -185,6 +256,10 @@ export const secretOf = (plain: string, content: ConnectionContent): ConnectionS
     case "apiKey":
       return { ...sent, kind: "apiKey", apiKey: Redacted.make(found.apiKey) }
     case "signing":
-      return { ...(reach !== undefined && { reach }), kind: "signing", secrets: found.secrets.map((secret) => Redacted.make(secret)) }
+      return {
+        ...(reach !== undefined && { reach }),
+        kind: "signing",
+        secrets: found.secrets.map((secret) => Redacted.make(secret))
+      }
   }
 }

@@ -16,8 +16,18 @@ import { Timestamp } from "./time.ts"
 import { ModelUsage } from "./usage.ts"
 
 export const threadEventTypes = [
-  "user_message", "assistant_message", "tool_intent", "tool_result", "wait_created", "wait_resolved", "hook_decision",
-  "turn_completed", "turn_cancelled", "turn_failed", "compacting", "compacted"
+  "user_message",
+  "assistant_message",
+  "tool_intent",
+  "tool_result",
+  "wait_created",
+  "wait_resolved",
+  "hook_decision",
+  "turn_completed",
+  "turn_cancelled",
+  "turn_failed",
+  "compacting",
+  "compacted"
 ] as const
 export const ThreadEventType = Schema.Literals(threadEventTypes)
 export type ThreadEventType = typeof ThreadEventType.Type
@@ -26,7 +36,12 @@ export type ThreadEventType = typeof ThreadEventType.Type
 export const FinishReason = Schema.Literals(["length", "content_filter"])
 export type FinishReason = typeof FinishReason.Type
 
-export const HookPoint = Schema.Literals(["before_turn_start", "before_tool_call", "after_tool_result", "after_model_response"])
+export const HookPoint = Schema.Literals([
+  "before_turn_start",
+  "before_tool_call",
+  "after_tool_result",
+  "after_model_response"
+])
 export type HookPoint = typeof HookPoint.Type
 export const HookProcessorType = Schema.Literals(["url", "agent", "client"])
 export type HookProcessorType = typeof HookProcessorType.Type
@@ -43,14 +58,23 @@ export const HookDecisionEvent = Schema.Struct({
   latencyMs: described(Schema.Int, "How long the first answer took, in milliseconds."),
   deliveryId: described(Schema.optionalKey(Schema.String), "The delivery that asked. Absent where none was sent."),
   reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
-  rewrote: described(Schema.optionalKey(Schema.Boolean), "True when it put something else in the place of what it judged.")
+  rewrote: described(
+    Schema.optionalKey(Schema.Boolean),
+    "True when it put something else in the place of what it judged."
+  )
 }).annotate({ identifier: "HookDecisionEvent" })
 export type HookDecisionEvent = typeof HookDecisionEvent.Type
 
 export const CompactionEvent = Schema.Struct({
   throughSeq: described(Schema.Int, "Boundary of the round: every event at or below this seq is summarized."),
-  attempt: described(Schema.String, "Which round of one model call it is: `build:0`, `build:1` and so on, or `overflow`."),
-  preview: described(Schema.optionalKey(Schema.String), "Beginning of the summary as plain text. Only on a successful `compacted`.")
+  attempt: described(
+    Schema.String,
+    "Which round of one model call it is: `build:0`, `build:1` and so on, or `overflow`."
+  ),
+  preview: described(
+    Schema.optionalKey(Schema.String),
+    "Beginning of the summary as plain text. Only on a successful `compacted`."
+  )
 }).annotate({ identifier: "CompactionEvent" })
 
 export const RevealedModelTool = Schema.Struct({
@@ -67,7 +91,17 @@ export const RevealedTool = Schema.Struct({
 }).annotate({ identifier: "RevealedTool" })
 
 export const ToolFamily = Schema.Literals([
-  "agents", "connections", "thread", "memory", "artifacts", "sites", "web", "schedules", "feeds", "subscriptions", "sandbox"
+  "agents",
+  "connections",
+  "thread",
+  "memory",
+  "artifacts",
+  "sites",
+  "web",
+  "schedules",
+  "feeds",
+  "subscriptions",
+  "sandbox"
 ])
 
 export const ToolReveal = Schema.Struct({
@@ -91,7 +125,10 @@ export const Timing = Schema.Struct({
 }).annotate({ identifier: "Timing" })
 export type Timing = typeof Timing.Type
 
-/** An event of whichever type, as the runtime reads a log: every field that one of them has. `threadEvent.ts` says which type has which. */
+/**
+ * An event of whichever type, as the runtime reads a log: every field that one of them has. `threadEvent.ts` says which
+ * type has which.
+ */
 export const AnyEvent = Schema.Struct({
   seq: described(Schema.Int, "Position in the thread's log: from 1, without gaps."),
   eventId: described(Schema.String, "Id of the event."),
@@ -100,11 +137,23 @@ export const AnyEvent = Schema.Struct({
   type: described(ThreadEventType, "What happened. The other fields depend on it."),
   occurredAt: described(Timestamp, "When it was recorded."),
   content: described(Schema.optionalKey(MessageContent), "What was said: of a user's or an assistant's message."),
-  principal: described(Schema.optionalKey(Principal), "Who acted: whose message it is, who began a completed turn, who cancelled one."),
-  submittedBy: described(Schema.optionalKey(Principal), "Of a message that somebody else has edited: who sent it first."),
+  principal: described(
+    Schema.optionalKey(Principal),
+    "Who acted: whose message it is, who began a completed turn, who cancelled one."
+  ),
+  submittedBy: described(
+    Schema.optionalKey(Principal),
+    "Of a message that somebody else has edited: who sent it first."
+  ),
   submitMode: described(Schema.optionalKey(SubmitMode), "How the message was submitted."),
-  inputId: described(Schema.optionalKey(Schema.String), "The input that this message was while it waited in the queue. [ext]"),
-  truncated: described(Schema.optionalKey(Schema.Boolean), "True when the text was cut, because it was longer than an assistant's message may be. [ext]"),
+  inputId: described(
+    Schema.optionalKey(Schema.String),
+    "The input that this message was while it waited in the queue. [ext]"
+  ),
+  truncated: described(
+    Schema.optionalKey(Schema.Boolean),
+    "True when the text was cut, because it was longer than an assistant's message may be. [ext]"
+  ),
   finishReason: described(
     Schema.optionalKey(FinishReason),
     "Why the model stopped before its answer was whole: `length` where it reached a limit of tokens, `content_filter` where the provider's filter stopped it. Absent for a whole answer. [ext]"
@@ -113,9 +162,15 @@ export const AnyEvent = Schema.Struct({
   modelId: described(Schema.optionalKey(Schema.String), "Model that produced it, as chosen by the runtime."),
   toolName: described(Schema.optionalKey(Schema.String), "The tool that is called, as `namespace.tool`."),
   toolInput: described(Schema.optionalKey(Schema.Unknown), "What the model gives the tool."),
-  toolCallId: described(Schema.optionalKey(Schema.String), "Id of the call: the same from its `tool_intent` to its `tool_result`."),
+  toolCallId: described(
+    Schema.optionalKey(Schema.String),
+    "Id of the call: the same from its `tool_intent` to its `tool_result`."
+  ),
   providerToolCallId: described(Schema.optionalKey(Schema.String), "Id that the model's provider gave the call."),
-  toolOutput: described(Schema.optionalKey(Schema.Unknown), "What the tool returned. One that is too long is `{\"truncated\":true,\"text\":…}`."),
+  toolOutput: described(
+    Schema.optionalKey(Schema.Unknown),
+    'What the tool returned. One that is too long is `{"truncated":true,"text":…}`.'
+  ),
   ...besideFields,
   toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools."),
   reveal: described(Schema.optionalKey(ToolReveal), "Tools that this result made callable for the rest of the thread."),

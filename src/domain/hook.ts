@@ -26,11 +26,20 @@ type Point = typeof HookPoint.Type
 const saysPoint = "Where in the turn it is asked; tells the kinds of data apart."
 const saysProcessor = "Who is asked: an endpoint, another agent, or a client."
 
-const call = { toolCallId: described(Schema.String, "Id of the call."), toolName: described(Schema.String, "The tool that is called, as `namespace.tool`."), toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools."), toolInput: described(Schema.Unknown, "What the model gives the tool.") }
+const call = {
+  toolCallId: described(Schema.String, "Id of the call."),
+  toolName: described(Schema.String, "The tool that is called, as `namespace.tool`."),
+  toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools."),
+  toolInput: described(Schema.Unknown, "What the model gives the tool.")
+}
 
 /** What happens at each point: the `data` of a delivery, and what conditions and rewrites are about. */
 export const dataOf = {
-  before_turn_start: Schema.Struct({ point: described(Schema.Literal("before_turn_start"), saysPoint), content: described(MessageContent, "The message that would begin the turn, or join it."), submitMode: described(SubmitMode, "How the message was submitted.") }),
+  before_turn_start: Schema.Struct({
+    point: described(Schema.Literal("before_turn_start"), saysPoint),
+    content: described(MessageContent, "The message that would begin the turn, or join it."),
+    submitMode: described(SubmitMode, "How the message was submitted.")
+  }),
   before_tool_call: Schema.Struct({ point: described(Schema.Literal("before_tool_call"), saysPoint), ...call }),
   after_tool_result: Schema.Struct({
     point: described(Schema.Literal("after_tool_result"), saysPoint),
@@ -41,7 +50,10 @@ export const dataOf = {
   }),
   after_model_response: Schema.Struct({
     point: described(Schema.Literal("after_model_response"), saysPoint),
-    content: described(Schema.Array(ContentBlock).check(Schema.isMaxLength(limits.contentBlocks)), "The text of the response. Empty for a response of calls only."),
+    content: described(
+      Schema.Array(ContentBlock).check(Schema.isMaxLength(limits.contentBlocks)),
+      "The text of the response. Empty for a response of calls only."
+    ),
     modelId: described(Schema.String, "Model that gave the response."),
     usage: described(ModelUsage, "Tokens and cost of the response.")
   })
@@ -53,12 +65,18 @@ export const HookProcessor = Schema.Union([
   Schema.Struct({
     type: described(Schema.Literal("url"), saysProcessor),
     url: described(outboundUrl({ query: true }), "Endpoint that deliveries are posted to. It may have a query."),
-    connectionId: described(Schema.optionalKey(idOf("connection")), "Connection with the signing secret of the deliveries. Absent: they are not signed.")
+    connectionId: described(
+      Schema.optionalKey(idOf("connection")),
+      "Connection with the signing secret of the deliveries. Absent: they are not signed."
+    )
   }),
   Schema.Struct({
     type: described(Schema.Literal("agent"), saysProcessor),
     agentId: described(AgentId, "Agent that judges, in a thread of its own."),
-    instructions: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.hookInstructionsBytes))), "What it should go by, in words for its model.")
+    instructions: described(
+      Schema.optionalKey(Schema.String.check(maxBytes(limits.hookInstructionsBytes))),
+      "What it should go by, in words for its model."
+    )
   }),
   Schema.Struct({ type: described(Schema.Literal("client"), saysProcessor) })
 ]).annotate({ identifier: "HookProcessor" })
@@ -66,7 +84,9 @@ export type HookProcessor = typeof HookProcessor.Type
 
 export const HookMatch = Schema.Struct({
   tools: described(
-    Schema.optionalKey(Schema.Array(ToolSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.hookSelectors))),
+    Schema.optionalKey(
+      Schema.Array(ToolSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.hookSelectors))
+    ),
     "Tools whose calls it is asked about: any of these. Only at the points of tools. Absent: every tool."
   ),
   conditions: described(
@@ -75,7 +95,8 @@ export const HookMatch = Schema.Struct({
   )
 }).annotate({ identifier: "HookMatch" })
 
-const milliseconds = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: limits.hookLeastMs, maximum: most }))
+const milliseconds = (most: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum: limits.hookLeastMs, maximum: most }))
 
 const fields = {
   name: described(Name, "What people call the hook."),
@@ -83,15 +104,19 @@ const fields = {
   match: described(Schema.optionalKey(HookMatch), "When it is asked. Absent: always."),
   processor: described(HookProcessor, "Who is asked."),
   timeoutMs: described(
-    Schema.optionalKey(milliseconds(limits.hookTimeoutMs.agent).annotate({
-      description: `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the defaults. A client is not waited for.`
-    })),
+    Schema.optionalKey(
+      milliseconds(limits.hookTimeoutMs.agent).annotate({
+        description: `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the defaults. A client is not waited for.`
+      })
+    ),
     "How long the first answer may take, in milliseconds."
   ),
   asyncTimeoutMs: described(
-    Schema.optionalKey(milliseconds(limits.hookAsyncTimeoutMs.most).annotate({
-      description: `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url and agent.`
-    })),
+    Schema.optionalKey(
+      milliseconds(limits.hookAsyncTimeoutMs.most).annotate({
+        description: `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url and agent.`
+      })
+    ),
     "How long an ask stays open, in milliseconds."
   ),
   onError: described(
@@ -114,35 +139,54 @@ interface Written {
 }
 
 /** What no single field shows. */
-const fits = Schema.makeFilter<Written>(({ match, point, processor, timeoutMs }) => {
-  if (match?.tools !== undefined && !isOfTools(point)) return { path: ["match", "tools"], issue: `must be left out at ${point}: no tool is called there` }
-  if (timeoutMs === undefined) return true
-  if (processor.type === "client") return { path: ["timeoutMs"], issue: "must be left out for a client: it is not waited for" }
-  const most = limits.hookTimeoutMs[processor.type]
-  return timeoutMs <= most || { path: ["timeoutMs"], issue: `must be at most ${most} for ${processor.type}` }
-}, {
-  toJsonSchema: () => ({
-    dependentSchemas: {
-      match: { if: is("point", ...HookPoint.literals.filter((point) => !isOfTools(point))), then: part({ match: { not: has("tools") } }) },
-      timeoutMs: {
-        if: part({ processor: is("type", "url") }),
-        then: part({ timeoutMs: { maximum: limits.hookTimeoutMs.url } }),
-        else: part({ processor: is("type", "agent") })
+const fits = Schema.makeFilter<Written>(
+  ({ match, point, processor, timeoutMs }) => {
+    if (match?.tools !== undefined && !isOfTools(point))
+      return { path: ["match", "tools"], issue: `must be left out at ${point}: no tool is called there` }
+    if (timeoutMs === undefined) return true
+    if (processor.type === "client")
+      return { path: ["timeoutMs"], issue: "must be left out for a client: it is not waited for" }
+    const most = limits.hookTimeoutMs[processor.type]
+    return timeoutMs <= most || { path: ["timeoutMs"], issue: `must be at most ${most} for ${processor.type}` }
+  },
+  {
+    toJsonSchema: () => ({
+      dependentSchemas: {
+        match: {
+          if: is("point", ...HookPoint.literals.filter((point) => !isOfTools(point))),
+          then: part({ match: { not: has("tools") } })
+        },
+        timeoutMs: {
+          if: part({ processor: is("type", "url") }),
+          then: part({ timeoutMs: { maximum: limits.hookTimeoutMs.url } }),
+          else: part({ processor: is("type", "agent") })
+        }
       }
-    }
-  })
-})
+    })
+  }
+)
 
-/** What a client may say of a hook. One that has an id goes on as the hook that it was in the profile's latest version. */
+/**
+ * What a client may say of a hook. One that has an id goes on as the hook that it was in the profile's latest version.
+ */
 export const HookInput = Schema.Struct({
-  id: described(Schema.optionalKey(idOf("hook")), "The hook of the profile's latest version that this one goes on as. Absent: a new one."),
+  id: described(
+    Schema.optionalKey(idOf("hook")),
+    "The hook of the profile's latest version that this one goes on as. Absent: a new one."
+  ),
   ...fields,
   enabled: described(Schema.optionalKey(Schema.Boolean), "Whether it is asked. True when absent.")
-}).check(fits).annotate({ identifier: "HookInput" })
+})
+  .check(fits)
+  .annotate({ identifier: "HookInput" })
 export type HookInput = typeof HookInput.Type
 
 /** As a version of a profile holds it. */
-export const Hook = Schema.Struct({ id: described(Schema.String, "Id of the hook: the same through all versions of its profile."), ...fields, enabled: described(Schema.Boolean, "Whether it is asked.") }).annotate({ identifier: "Hook" })
+export const Hook = Schema.Struct({
+  id: described(Schema.String, "Id of the hook: the same through all versions of its profile."),
+  ...fields,
+  enabled: described(Schema.Boolean, "Whether it is asked.")
+}).annotate({ identifier: "Hook" })
 export type Hook = typeof Hook.Type
 
 export const hookOf = (input: HookInput, id: string): Hook => {
@@ -152,7 +196,7 @@ export const hookOf = (input: HookInput, id: string): Hook => {
 
 /** How long the first answer may take. */
 export const timeoutOf = ({ processor, timeoutMs }: Hook) =>
-  processor.type === "client" ? 0 : timeoutMs ?? limits.hookTimeoutMs[processor.type]
+  processor.type === "client" ? 0 : (timeoutMs ?? limits.hookTimeoutMs[processor.type])
 
 /** How long an ask stays open. */
 export const asyncTimeoutOf = ({ asyncTimeoutMs, processor }: Hook) =>
@@ -173,7 +217,8 @@ const subjectOf = (data: HookData): unknown => {
 const matches = ({ match, point }: Hook, data: HookData) => {
   if (match === undefined) return true
   const { conditions = [], tools } = match
-  if (tools !== undefined && !("toolName" in data && tools.some((selector) => selects(selector, data.toolName)))) return false
+  if (tools !== undefined && !("toolName" in data && tools.some((selector) => selects(selector, data.toolName))))
+    return false
   if (conditions.length === 0) return true
   const subject = subjectOf(data)
   const found = conditions.map((condition) => holds(condition, subject))

@@ -10,7 +10,10 @@ export const HookDecision = Schema.Struct({
   agentId: described(Schema.String, "Agent of the thread."),
   turnId: described(Schema.String, "Turn in which it was asked."),
   seq: described(Schema.Int, "Seq of its `hook_decision` event."),
-  toolCallId: described(Schema.optionalKey(Schema.String), "The call that it judged. Absent at the points without one."),
+  toolCallId: described(
+    Schema.optionalKey(Schema.String),
+    "The call that it judged. Absent at the points without one."
+  ),
   waitId: described(Schema.optionalKey(Schema.String), "The wait that its ask led to."),
   occurredAt: described(Timestamp, "When it was decided."),
   enforced: described(Schema.Boolean, "Whether it made a difference: it denied, asked, or rewrote.")

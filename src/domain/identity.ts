@@ -7,12 +7,14 @@ import { controls, maxBytes, singleLine } from "./text.ts"
 const plain = `[^\\s${controls}]`
 
 /** As it is sent, for those who read the contract: whether it fits is judged once it is trimmed. */
-const Sent = Schema.String.check(Schema.makeFilter<string>(() => true, {
-  toJsonSchema: () => ({
-    pattern: `^\\s*${plain}(?:[^${controls}]*${plain})?\\s*$`,
-    description: `At most ${limits.identityBytes} bytes of UTF-8 without control characters, once surrounding whitespace is trimmed.`
+const Sent = Schema.String.check(
+  Schema.makeFilter<string>(() => true, {
+    toJsonSchema: () => ({
+      pattern: `^\\s*${plain}(?:[^${controls}]*${plain})?\\s*$`,
+      description: `At most ${limits.identityBytes} bytes of UTF-8 without control characters, once surrounding whitespace is trimmed.`
+    })
   })
-}))
+)
 
 const Trimmed = Schema.Trimmed.check(
   Schema.makeFilter((text) => text.length > 0 || "an identity of at least one character"),
@@ -21,6 +23,7 @@ const Trimmed = Schema.Trimmed.check(
 )
 
 /** An identity that means something where it stands. The reference shows what is sent, so that is what is described. */
-export const identityOf = (meaning: string) => described(Sent, meaning).pipe(Schema.decodeTo(Trimmed, SchemaTransformation.trim()))
+export const identityOf = (meaning: string) =>
+  described(Sent, meaning).pipe(Schema.decodeTo(Trimmed, SchemaTransformation.trim()))
 
 export const Identity = identityOf("Who or what acts, in words of your own: a person, a team, a service.")

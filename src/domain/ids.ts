@@ -10,10 +10,28 @@
 import { Schema } from "effect"
 
 export const prefixes = {
-  workspace: "wsp_", agent: "agt_", thread: "thr_", turn: "trn_", call: "call_", event: "evt_", input: "inp_",
-  wait: "wait_", delivery: "dlv_", operation: "op_", profile: "prof_", role: "role_", toolset: "tset_",
-  connection: "conn_", schedule: "sch_", scheduleRun: "srun_", feed: "feed_", subscription: "sub_",
-  hook: "hook_", key: "key_", node: "node_", identity: "idn_"
+  workspace: "wsp_",
+  agent: "agt_",
+  thread: "thr_",
+  turn: "trn_",
+  call: "call_",
+  event: "evt_",
+  input: "inp_",
+  wait: "wait_",
+  delivery: "dlv_",
+  operation: "op_",
+  profile: "prof_",
+  role: "role_",
+  toolset: "tset_",
+  connection: "conn_",
+  schedule: "sch_",
+  scheduleRun: "srun_",
+  feed: "feed_",
+  subscription: "sub_",
+  hook: "hook_",
+  key: "key_",
+  node: "node_",
+  identity: "idn_"
 } as const
 export type Noun = keyof typeof prefixes
 
@@ -30,10 +48,12 @@ const bodyPattern = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 /** A string that is an id of that noun; anything else is refused before it reaches a query. */
 export const idOf = (noun: Noun) => {
   const pattern = `^${prefixes[noun]}${bodyPattern}$`
-  return Schema.String.check(Schema.isPattern(new RegExp(pattern), {
-    expected: `an id of the form ${prefixes[noun]}…`,
-    toJsonSchema: () => ({ pattern })
-  }))
+  return Schema.String.check(
+    Schema.isPattern(new RegExp(pattern), {
+      expected: `an id of the form ${prefixes[noun]}…`,
+      toJsonSchema: () => ({ pattern })
+    })
+  )
 }
 
 export const isIdOf = (noun: Noun) => {
@@ -96,7 +116,7 @@ export const toUuid = (id: string) => {
   return text
 }
 
-const hexDigit = (code: number) => code < 58 ? code - 48 : (code | 32) - 87
+const hexDigit = (code: number) => (code < 58 ? code - 48 : (code | 32) - 87)
 
 /** A stored UUID as the 26 characters after an id's prefix. */
 export const bodyOfUuid = (uuid: string) => fromUuid("input", uuid).slice(-26)
@@ -119,7 +139,10 @@ export const fromUuid = (noun: Noun, uuid: string) => {
   return text
 }
 
-/** When a fresh id was made, in milliseconds: the first 48 bits of its UUIDv7, which are the first ten characters of its body. */
+/**
+ * When a fresh id was made, in milliseconds: the first 48 bits of its UUIDv7, which are the first ten characters of its
+ * body.
+ */
 export const bornAt = (id: string) => {
   let ms = 0
   for (let i = 0; i < 10; i++) ms = ms * 32 + digitAt(id, i)

@@ -17,7 +17,9 @@ export interface Input {
   readonly queuedAt: number
   /** The selector that came with the input. */
   readonly model?: string
-  /** Of a steer that found a turn: no other turn applies it. When that turn ends first, the steer goes before the queue. */
+  /**
+   * Of a steer that found a turn: no other turn applies it. When that turn ends first, the steer goes before the queue.
+   */
   readonly forTurnId?: string
   /** The turn that this input retries: the prompt leaves it out. */
   readonly retryOf?: string
@@ -27,8 +29,9 @@ export interface Input {
 const atOnceMs = 1000
 
 /**
- * When an input was queued, as its admission alone lets one tell: one admitted at once was queued when it was admitted, for
- * one that waited the birth of its id is right to a few milliseconds. Where it is another moment, the admission says so.
+ * When an input was queued, as its admission alone lets one tell: one admitted at once was queued when it was admitted,
+ * for one that waited the birth of its id is right to a few milliseconds. Where it is another moment, the admission
+ * says so.
  */
 export const queuedBefore = (inputId: string, admittedAt: number) => {
   const born = bornAt(inputId)

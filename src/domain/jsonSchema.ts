@@ -13,10 +13,14 @@ const beside = { additionalProperties: true }
 export const part = (properties: { readonly [property: string]: Fragment }): Fragment => ({ properties, ...beside })
 
 /** The object has this property, with one of these values. */
-export const is = (property: string, ...values: ReadonlyArray<string>): Fragment => ({ ...part({ [property]: { enum: values } }), required: [property] })
+export const is = (property: string, ...values: ReadonlyArray<string>): Fragment => ({
+  ...part({ [property]: { enum: values } }),
+  required: [property]
+})
 
 /** The object has this property, with any value. */
 export const has = (property: string): Fragment => ({ ...part({ [property]: {} }), required: [property] })
 
 /** For the document alone: who decodes refuses it in words of its own. */
-export const documented = (fragment: Fragment) => Schema.makeFilter<unknown>(() => true, { toJsonSchema: () => ({ ...fragment }) })
+export const documented = (fragment: Fragment) =>
+  Schema.makeFilter<unknown>(() => true, { toJsonSchema: () => ({ ...fragment }) })

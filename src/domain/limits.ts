@@ -1,4 +1,6 @@
-/** Every number that the contract holds clients to, in one place: the specification's Limits, and what goes beyond them. */
+/**
+ * Every number that the contract holds clients to, in one place: the specification's Limits, and what goes beyond them.
+ */
 
 /** Rows of a page by default, and at most. */
 export const pages = {
@@ -88,7 +90,10 @@ export const limits = {
   toolNameChars: 128,
   /** Of a tool that is asked about: longer than any that exists. */
   askedToolBytes: 512,
-  /** [ext] How long a call of an MCP tool may take without a word, how many times that in all, and a probe of its server. */
+  /**
+   * [ext] How long a call of an MCP tool may take without a word, how many times that in all, and a probe of its
+   * server.
+   */
   mcpCallMs: { least: 1_000, most: 86_400_000, usual: 60_000 },
   mcpProgressTimes: 10,
   /** [ext] Of what a server says of its progress. */

@@ -20,28 +20,48 @@ export const MessageInput = Schema.Struct({
     Schema.optionalKey(ModelSelector),
     "Model of the turn that the message begins. Not together with `steer`. Absent: that of the thread, else of its profile."
   ),
-  expectedTurnId: described(Schema.optionalKey(TurnId), "Turn that has to be the active one: with another, or none, the request is refused with 409."),
-  origin: described(Schema.optionalKey(Origin), "The outside event that the message comes from. Only a trigger may say so.")
-}).check(documented({ dependentSchemas: { model: { not: is("mode", "steer") } } })).annotate({ identifier: "MessageInput" })
+  expectedTurnId: described(
+    Schema.optionalKey(TurnId),
+    "Turn that has to be the active one: with another, or none, the request is refused with 409."
+  ),
+  origin: described(
+    Schema.optionalKey(Origin),
+    "The outside event that the message comes from. Only a trigger may say so."
+  )
+})
+  .check(documented({ dependentSchemas: { model: { not: is("mode", "steer") } } }))
+  .annotate({ identifier: "MessageInput" })
 export type MessageInput = typeof MessageInput.Type
 
-export const MessageEdit = Schema.Struct({ content: described(UserContent, "What is said from now on: it replaces the whole message.") }).annotate({ identifier: "MessageEdit" })
+export const MessageEdit = Schema.Struct({
+  content: described(UserContent, "What is said from now on: it replaces the whole message.")
+}).annotate({ identifier: "MessageEdit" })
 
 export const Promotion = Schema.Struct({
   mode: described(Schema.Literals(["steer", "interrupt"]), "What the input becomes."),
-  expectedTurnId: described(Schema.optionalKey(TurnId), "Turn that has to be the active one: with another, or none, the request is refused with 409.")
+  expectedTurnId: described(
+    Schema.optionalKey(TurnId),
+    "Turn that has to be the active one: with another, or none, the request is refused with 409."
+  )
 }).annotate({ identifier: "Promotion" })
 
 export const Cancellation = Schema.Struct({
-  turnId: described(Schema.optionalKey(TurnId), "Turn that has to be the active one: with another, or none, the request is refused with 409."),
-  clearQueue: described(Schema.optionalKey(Schema.Boolean), "Whether the inputs that wait are cancelled as well. False when absent.")
+  turnId: described(
+    Schema.optionalKey(TurnId),
+    "Turn that has to be the active one: with another, or none, the request is refused with 409."
+  ),
+  clearQueue: described(
+    Schema.optionalKey(Schema.Boolean),
+    "Whether the inputs that wait are cancelled as well. False when absent."
+  )
 }).annotate({ identifier: "Cancellation" })
 
 /** queued: waits its turn. steered: waits for the running turn's next model call. admitted: in the log, at `seq`. */
 const submitStates = ["queued", "steered", "admitted"] as const
 
 const says = {
-  state: "`queued`: it waits its turn. `steered`: it waits for the running turn's next model call. `admitted`: it is in the log, at `seq`.",
+  state:
+    "`queued`: it waits its turn. `steered`: it waits for the running turn's next model call. `admitted`: it is in the log, at `seq`.",
   seq: "Seq of its `user_message`, once it is admitted."
 }
 

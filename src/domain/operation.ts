@@ -15,24 +15,35 @@ export type OperationAction = "identity.disable" | "identity.enable"
 export const isTerminal = (state: OperationState) => state !== "pending" && state !== "approved"
 
 /** Exactly the status and body that the direct call would have produced. */
-export const OperationResult = Schema.Struct({ status: described(Schema.Int, "HTTP status that the direct call would have answered with."), body: described(Schema.Unknown, "Body that the direct call would have answered with; null without one.") }).annotate({ identifier: "OperationResult" })
+export const OperationResult = Schema.Struct({
+  status: described(Schema.Int, "HTTP status that the direct call would have answered with."),
+  body: described(Schema.Unknown, "Body that the direct call would have answered with; null without one.")
+}).annotate({ identifier: "OperationResult" })
 export type OperationResult = typeof OperationResult.Type
 
 export const Operation = Schema.Struct({
   id: described(Schema.String, "Id of the operation."),
   action: described(Schema.String, "What was asked for, as `noun.verb`: `identity.disable` or `identity.enable`."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that the action is about, else the one that asked."),
-  state: described(OperationState, "`pending` waits for approval, `approved` is being carried out. Nothing leaves the others."),
+  state: described(
+    OperationState,
+    "`pending` waits for approval, `approved` is being carried out. Nothing leaves the others."
+  ),
   createdAt: described(Timestamp, "When it was asked for."),
   expiresAt: described(Timestamp, "Until when it can be decided: 24 hours after it was asked for."),
   resolvedAt: described(Schema.optionalKey(Timestamp), "When it left `pending`."),
   resolvedBy: described(Schema.optionalKey(Principal), "Who decided it."),
-  result: described(Schema.optionalKey(OperationResult), "What the direct call would have answered. Only in terminal states.")
+  result: described(
+    Schema.optionalKey(OperationResult),
+    "What the direct call would have answered. Only in terminal states."
+  )
 }).annotate({ identifier: "Operation" })
 export type Operation = typeof Operation.Type
 
 /** The wrapper that the specification lists as a second 2xx of several operations. */
-export const OperationHandle = Schema.Struct({ operation: described(Operation, "The request that is, or was, parked for approval.") }).annotate({ identifier: "OperationHandle" })
+export const OperationHandle = Schema.Struct({
+  operation: described(Operation, "The request that is, or was, parked for approval.")
+}).annotate({ identifier: "OperationHandle" })
 export type OperationHandle = typeof OperationHandle.Type
 
 /** createdAt + 24 h. */

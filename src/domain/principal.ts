@@ -1,4 +1,6 @@
-/** Principal and Origin (specification, Principal and Origin): who acted, and what a trigger says of an outside event. */
+/**
+ * Principal and Origin (specification, Principal and Origin): who acted, and what a trigger says of an outside event.
+ */
 import { Schema } from "effect"
 import { described } from "./described.ts"
 import { identityOf } from "./identity.ts"

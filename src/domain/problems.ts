@@ -1,6 +1,6 @@
 /**
- * What is wrong with a value that came from outside, in words: the one formatter, for requests, answers of hooks and the
- * operator's files.
+ * What is wrong with a value that came from outside, in words: the one formatter, for requests, answers of hooks and
+ * the operator's files.
  *
  * P1. A problem says where and what, and never repeats a value: only the names of fields, which are shortened.
  * P2. A place has one problem, the first of it; at most five are named.
@@ -30,7 +30,13 @@ export const keyText = (key: PropertyKey) => {
 const append = (path: string, key: PropertyKey) =>
   typeof key === "number" ? `${path}[${key}]` : path === "" ? keyText(key) : `${path}.${keyText(key)}`
 
-const article = { String: "a string", Number: "a number", Boolean: "true or false", Arrays: "an array", Objects: "an object" } as const
+const article = {
+  String: "a string",
+  Number: "a number",
+  Boolean: "true or false",
+  Arrays: "an array",
+  Objects: "an object"
+} as const
 
 const isArticle = (tag: string): tag is keyof typeof article => Object.hasOwn(article, tag)
 
@@ -52,7 +58,8 @@ const discriminator = (union: SchemaAST.Union): string | undefined => {
       const tag = type.propertySignatures.find((property) => property.name === by)
       return tag?.type._tag === "Literal" ? JSON.stringify(tag.type.literal) : undefined
     })
-    if (names.length > 0 && names.every((name) => name !== undefined)) return `an object whose ${by} is ${names.join(" or ")}`
+    if (names.length > 0 && names.every((name) => name !== undefined))
+      return `an object whose ${by} is ${names.join(" or ")}`
   }
   return undefined
 }
@@ -98,12 +105,17 @@ export const problemsOf = (issue: SchemaIssue.Issue, under = ""): ReadonlyArray<
   return [...byPath.values()]
 }
 
-/** The fields that a value may have, where it has one beside them; undefined where it has none, or only a value within it has. */
+/**
+ * The fields that a value may have, where it has one beside them; undefined where it has none, or only a value within
+ * it has.
+ */
 export const fieldsBeside = (issue: SchemaIssue.Issue): ReadonlyArray<string> | undefined => {
   switch (issue._tag) {
     case "Pointer": {
       const found = issue.path.length === 1 && issue.issue._tag === "UnexpectedKey" ? issue.issue.ast : undefined
-      return found?._tag === "Objects" && found.propertySignatures.length > 0 ? found.propertySignatures.map(({ name }) => String(name)) : undefined
+      return found?._tag === "Objects" && found.propertySignatures.length > 0
+        ? found.propertySignatures.map(({ name }) => String(name))
+        : undefined
     }
     case "Composite":
       return issue.issues.map(fieldsBeside).find((fields) => fields !== undefined)
@@ -119,7 +131,9 @@ export const fieldsBeside = (issue: SchemaIssue.Issue): ReadonlyArray<string> | 
 
 const mostNamed = 5
 
-/** The first five problems, and how many more there are. `whole`: what the value is called where it is wrong as a whole. */
+/**
+ * The first five problems, and how many more there are. `whole`: what the value is called where it is wrong as a whole.
+ */
 export const sentence = (problems: ReadonlyArray<Problem>, whole: string) => {
   const named = problems.slice(0, mostNamed).map(({ message, path }) => `${path === "" ? whole : path}: ${message}`)
   const more = problems.length - named.length

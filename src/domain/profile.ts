@@ -21,13 +21,13 @@ const selector = `^(?:@[^\\s/${controls}]+|[^\\s@/${controls}][^\\s/${controls}]
 export const ModelSelector = Schema.String.check(
   maxChars(limits.selectorChars),
   singleLineOfPattern,
-  Schema.isPattern(new RegExp(selector, "u"), { expected: "a model selector: provider/name, provider/* or @alias", toJsonSchema: () => ({ pattern: selector }) })
+  Schema.isPattern(new RegExp(selector, "u"), {
+    expected: "a model selector: provider/name, provider/* or @alias",
+    toJsonSchema: () => ({ pattern: selector })
+  })
 ).annotate({ identifier: "ModelSelector" })
 
-const Models = Schema.Array(ModelSelector).check(
-  Schema.isMinLength(1),
-  Schema.isMaxLength(limits.modelSelectors)
-)
+const Models = Schema.Array(ModelSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.modelSelectors))
 
 const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
@@ -41,7 +41,8 @@ const says = {
   maxSteps: `Model responses that a turn may take. ${limits.turn.maxSteps.usual} when absent.`,
   maxTurnSeconds: `Seconds that a turn may run; they begin anew whenever it leaves a wait. ${limits.turn.maxTurnSeconds.usual} when absent.`,
   maxParallelTools: `Tool calls that a turn may run at once. ${limits.turn.maxParallelTools.usual} when absent.`,
-  families: "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents` and `connections`.",
+  families:
+    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents` and `connections`.",
   toolsetIds: "Toolsets whose tools the agent may be offered.",
   roleIds: "Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is.",
   hooks: "Hooks that judge what happens in a turn, asked in this order."
@@ -56,7 +57,9 @@ export const ProfileLimits = Schema.Struct({
 export type ProfileLimits = typeof ProfileLimits.Type
 
 export const defaultLimits: ProfileLimits = {
-  maxSteps: limits.turn.maxSteps.usual, maxTurnSeconds: limits.turn.maxTurnSeconds.usual, maxParallelTools: limits.turn.maxParallelTools.usual
+  maxSteps: limits.turn.maxSteps.usual,
+  maxTurnSeconds: limits.turn.maxTurnSeconds.usual,
+  maxParallelTools: limits.turn.maxParallelTools.usual
 }
 
 const SystemPrompt = Schema.String.check(maxBytes(limits.systemPromptBytes))
@@ -68,27 +71,43 @@ const PartialLimits = Schema.Struct({
 })
 const NullableLimits = Schema.Struct({
   maxSteps: described(Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxSteps)), says.maxSteps),
-  maxTurnSeconds: described(Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxTurnSeconds)), says.maxTurnSeconds),
-  maxParallelTools: described(Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxParallelTools)), says.maxParallelTools)
+  maxTurnSeconds: described(
+    Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxTurnSeconds)),
+    says.maxTurnSeconds
+  ),
+  maxParallelTools: described(
+    Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxParallelTools)),
+    says.maxParallelTools
+  )
 })
 
 /** The families of built-in tools that this server has. */
 export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = ["thread", "agents", "connections"]
 
-const Family = ToolFamily.check(Schema.makeFilter((family) =>
-  servedFamilies.includes(family) || `must be one of ${servedFamilies.join(", ")}: the other tool families do not exist on this server yet`, {
-  toJsonSchema: () => ({ enum: [...servedFamilies] })
-}))
+const Family = ToolFamily.check(
+  Schema.makeFilter(
+    (family) =>
+      servedFamilies.includes(family) ||
+      `must be one of ${servedFamilies.join(", ")}: the other tool families do not exist on this server yet`,
+    {
+      toJsonSchema: () => ({ enum: [...servedFamilies] })
+    }
+  )
+)
 
-const distinct = <S extends Schema.Constraint>(entry: S, most: number) => Schema.Array(entry).check(Schema.isMaxLength(most), Schema.isUnique())
+const distinct = <S extends Schema.Constraint>(entry: S, most: number) =>
+  Schema.Array(entry).check(Schema.isMaxLength(most), Schema.isUnique())
 
 /** A hook goes on as one: its id stands once. */
 const Hooks = Schema.Array(HookInput).check(
   Schema.isMaxLength(limits.hooksPerProfile),
-  Schema.makeFilter((hooks) => {
-    const at = hooks.findIndex(({ id }, i) => id !== undefined && hooks.findIndex((other) => other.id === id) < i)
-    return at === -1 || { path: [at, "id"], issue: "must not stand twice" }
-  }, { toJsonSchema: () => [{ description: "Each id stands once." }, true] })
+  Schema.makeFilter(
+    (hooks) => {
+      const at = hooks.findIndex(({ id }, i) => id !== undefined && hooks.findIndex((other) => other.id === id) < i)
+      return at === -1 || { path: [at, "id"], issue: "must not stand twice" }
+    },
+    { toJsonSchema: () => [{ description: "Each id stands once." }, true] }
+  )
 )
 
 const Families = distinct(Family, limits.revealedFamilies)
@@ -144,7 +163,10 @@ export const Profile = Schema.Struct({
   ...ProfileContent.fields,
   createdAt: described(Timestamp, "When the profile was made."),
   updatedAt: described(Timestamp, "When this version was made."),
-  archivedAt: described(Schema.optionalKey(Timestamp), "Since when no agent may follow it and nothing changes it. Absent while it is in use.")
+  archivedAt: described(
+    Schema.optionalKey(Timestamp),
+    "Since when no agent may follow it and nothing changes it. Absent while it is in use."
+  )
 }).annotate({ identifier: "Profile" })
 export type Profile = typeof Profile.Type
 

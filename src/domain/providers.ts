@@ -8,4 +8,5 @@ export const providerUrls = {
 const isHosted = (provider: string): provider is keyof typeof providerUrls => Object.hasOwn(providerUrls, provider)
 
 /** The address of a hosted provider; undefined for every other label. */
-export const providerUrl = (provider: string): string | undefined => isHosted(provider) ? providerUrls[provider] : undefined
+export const providerUrl = (provider: string): string | undefined =>
+  isHosted(provider) ? providerUrls[provider] : undefined

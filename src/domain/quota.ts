@@ -1,15 +1,21 @@
 /**
  * What a workspace may have: every quota with its default, in one table.
  *
- * Rows of the configuration are counted where one more is made. Threads and bytes are gathered: each node counts its own
- * and hears of the others' a second later, since a birth must not wait for a row that all share.
+ * Rows of the configuration are counted where one more is made. Threads and bytes are gathered: each node counts its
+ * own and hears of the others' a second later, since a birth must not wait for a row that all share.
  */
 import { limits } from "./limits.ts"
 
 const GiB = 1024 ** 3
 
 /** Archived, revoked and deleted rows do not count. */
-export const countedLimits = { agents: 10_000, connections: 1_000, keys: 1_000, roles: limits.rolesPerWorkspace, toolsets: 1_000 } as const
+export const countedLimits = {
+  agents: 10_000,
+  connections: 1_000,
+  keys: 1_000,
+  roles: limits.rolesPerWorkspace,
+  toolsets: 1_000
+} as const
 /** Threads that are not archived, and bytes stored within 24 hours. */
 export const gatheredLimits = { stored_bytes: 10 * GiB, threads: 10_000_000 } as const
 

@@ -29,11 +29,19 @@ const says = {
 }
 
 /** Without conditions it is about every call of the tools, else about those for which all of them hold. */
-const about = { tools: described(ToolSelector, "The tools that it is about."), conditions: described(Schema.optionalKey(Conditions), "What must hold of the call's input, all of it. Absent: every call of these tools.") }
+const about = {
+  tools: described(ToolSelector, "The tools that it is about."),
+  conditions: described(
+    Schema.optionalKey(Conditions),
+    "What must hold of the call's input, all of it. Absent: every call of these tools."
+  )
+}
 
 /** An approval is asked for where any grant that allows the call asks for one. */
-export const GrantInput = Schema.Struct({ ...about, approval: described(Schema.optionalKey(Schema.Literal("required")), "A person has to approve each such call.") })
-  .annotate({ identifier: "GrantInput" })
+export const GrantInput = Schema.Struct({
+  ...about,
+  approval: described(Schema.optionalKey(Schema.Literal("required")), "A person has to approve each such call.")
+}).annotate({ identifier: "GrantInput" })
 export type GrantInput = typeof GrantInput.Type
 
 /** Nothing is approved that is denied: a denial has no `approval`. */
@@ -41,11 +49,17 @@ export const Denial = Schema.Struct(about).annotate({ identifier: "Denial" })
 export type Denial = typeof Denial.Type
 
 /** `readOnly` is the built-in role's own: only tools whose server marks them with readOnlyHint. */
-export const Grant = Schema.Struct({ ...GrantInput.fields, readOnly: described(Schema.optionalKey(Schema.Literal(true)), "Only tools that their server marks with `readOnlyHint`: of the built-in role `read_only`.") })
-  .annotate({ identifier: "Grant" })
+export const Grant = Schema.Struct({
+  ...GrantInput.fields,
+  readOnly: described(
+    Schema.optionalKey(Schema.Literal(true)),
+    "Only tools that their server marks with `readOnlyHint`: of the built-in role `read_only`."
+  )
+}).annotate({ identifier: "Grant" })
 export type Grant = typeof Grant.Type
 
-const listOf = <S extends Schema.Constraint>(entry: S) => Schema.Array(entry).check(Schema.isMaxLength(limits.grantsPerRole))
+const listOf = <S extends Schema.Constraint>(entry: S) =>
+  Schema.Array(entry).check(Schema.isMaxLength(limits.grantsPerRole))
 const Allow = listOf(GrantInput)
 const Deny = listOf(Denial)
 
@@ -74,7 +88,10 @@ export const Role = Schema.Struct({
   description: described(Schema.optionalKey(Schema.String), says.description),
   allow: described(Schema.Array(Grant), says.allow),
   deny: described(Schema.Array(Denial), says.deny),
-  builtIn: described(Schema.optionalKey(Schema.Literal(true)), "True for the three roles that every workspace has and nobody can change."),
+  builtIn: described(
+    Schema.optionalKey(Schema.Literal(true)),
+    "True for the three roles that every workspace has and nobody can change."
+  ),
   createdAt: described(Timestamp, "When the role was made: 1970 for built-in ones."),
   updatedAt: described(Timestamp, "When it last changed."),
   createdBy: described(Schema.optionalKey(Principal), "Who made the role. Absent for built-in ones.")
@@ -82,14 +99,24 @@ export const Role = Schema.Struct({
 export type Role = typeof Role.Type
 
 const builtIn = (id: string, name: string, description: string, allow: ReadonlyArray<Grant>): Role => ({
-  id, name, description, allow, deny: [], builtIn: true, createdAt: toTimestamp(0), updatedAt: toTimestamp(0)
+  id,
+  name,
+  description,
+  allow,
+  deny: [],
+  builtIn: true,
+  createdAt: toTimestamp(0),
+  updatedAt: toTimestamp(0)
 })
 
 /** What a profile without roles has. */
 export const allTools = builtIn("role_00000000000000000000000001", "all_tools", "Allows every tool.", [{ tools: "*" }])
-export const readOnly = builtIn("role_00000000000000000000000002", "read_only", "Allows the tools whose server marks them as read-only.", [
-  { tools: "*", readOnly: true }
-])
+export const readOnly = builtIn(
+  "role_00000000000000000000000002",
+  "read_only",
+  "Allows the tools whose server marks them as read-only.",
+  [{ tools: "*", readOnly: true }]
+)
 export const noTools = builtIn("role_00000000000000000000000003", "no_tools", "Allows no tool.", [])
 
 /** In the order in which they are listed, ahead of all others. */

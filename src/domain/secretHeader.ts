@@ -11,10 +11,46 @@ const token = `^[A-Za-z0-9!#$%&'*+.^_\`|~-]{1,${limits.secretHeaderChars}}$`
 
 /** Of one connection and of one message: hop by hop, framing, where to, what a cache or a proxy goes by. */
 const taken = [
-  "accept(-.*)?", "age", "alt-svc", "cache-control", "connection", "content-.*", "cookie2?", "date", "expect", "forwarded", "host",
-  "http2-settings", "idempotency-key", "if-.*", "keep-alive", "last-event-id", "max-forwards", "mcp-.*", "origin", "pragma", "proxy-.*", "range",
-  "referer", "sec-.*", "set-cookie2?", "te", "traceparent", "tracestate", "baggage", "trailer", "transfer-encoding", "troupe-.*", "upgrade",
-  "user-agent", "via", "warning", "webhook-.*", "x-forwarded-.*", "x-http-method-override", "x-troupe-.*"
+  "accept(-.*)?",
+  "age",
+  "alt-svc",
+  "cache-control",
+  "connection",
+  "content-.*",
+  "cookie2?",
+  "date",
+  "expect",
+  "forwarded",
+  "host",
+  "http2-settings",
+  "idempotency-key",
+  "if-.*",
+  "keep-alive",
+  "last-event-id",
+  "max-forwards",
+  "mcp-.*",
+  "origin",
+  "pragma",
+  "proxy-.*",
+  "range",
+  "referer",
+  "sec-.*",
+  "set-cookie2?",
+  "te",
+  "traceparent",
+  "tracestate",
+  "baggage",
+  "trailer",
+  "transfer-encoding",
+  "troupe-.*",
+  "upgrade",
+  "user-agent",
+  "via",
+  "warning",
+  "webhook-.*",
+  "x-forwarded-.*",
+  "x-http-method-override",
+  "x-troupe-.*"
 ]
 
 /** JSON Schema has no flag for it: each letter in both cases. */
@@ -24,11 +60,15 @@ const isTaken = new RegExp(takenPattern)
 
 export const SecretHeader = Schema.String.check(
   Schema.isPattern(new RegExp(token), {
-    expected: `1 to ${limits.secretHeaderChars} characters of a header's name, such as X-API-Key`, toJsonSchema: () => ({ pattern: token })
+    expected: `1 to ${limits.secretHeaderChars} characters of a header's name, such as X-API-Key`,
+    toJsonSchema: () => ({ pattern: token })
   }),
-  Schema.makeFilter<string>((name) => !isTaken.test(name) || "a header that no part of HTTP, of MCP or of this server uses, such as X-API-Key", {
-    toJsonSchema: () => ({ not: { pattern: takenPattern } })
-  })
+  Schema.makeFilter<string>(
+    (name) => !isTaken.test(name) || "a header that no part of HTTP, of MCP or of this server uses, such as X-API-Key",
+    {
+      toJsonSchema: () => ({ not: { pattern: takenPattern } })
+    }
+  )
 ).annotate({
   identifier: "SecretHeader",
   description: "Names that HTTP, MCP or this server use themselves are refused."

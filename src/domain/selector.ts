@@ -13,7 +13,10 @@ export const ToolSelector = Schema.String.check(
   Schema.isMinLength(1),
   maxBytes(limits.toolSelectorBytes),
   singleLine
-).annotate({ identifier: "ToolSelector", description: "`namespace.tool`, `namespace.*` or `*`: `*` stands for any characters, all others for themselves." })
+).annotate({
+  identifier: "ToolSelector",
+  description: "`namespace.tool`, `namespace.*` or `*`: `*` stands for any characters, all others for themselves."
+})
 
 export type Matches = (toolName: string) => boolean
 

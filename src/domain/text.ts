@@ -12,9 +12,12 @@ export const maxBytes = (bytes: number) =>
 
 /** Characters as people count them: code points. */
 export const maxChars = (chars: number) =>
-  Schema.makeFilter<string>((text) => text.length <= chars || [...text].length <= chars || `a text of at most ${chars} characters`, {
-    toJsonSchema: () => ({ maxLength: chars })
-  })
+  Schema.makeFilter<string>(
+    (text) => text.length <= chars || [...text].length <= chars || `a text of at most ${chars} characters`,
+    {
+      toJsonSchema: () => ({ maxLength: chars })
+    }
+  )
 
 const control = /\p{Cc}/u
 const loneSurrogate = /\p{Cs}/u
@@ -22,7 +25,8 @@ const loneSurrogate = /\p{Cs}/u
 /** Unicode's control characters, C0, DEL and C1, as a class of a pattern that every client's library reads. */
 export const controls = "\\x00-\\x1f\\x7f-\\x9f"
 
-const isLine = (text: string) => control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true
+const isLine = (text: string) =>
+  control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true
 const isNonBlank = (text: string) => /\S/u.test(text) || "a text with a non-whitespace character"
 
 /** For titles and metadata: one line of well-formed text. */
@@ -31,13 +35,19 @@ export const singleLine = Schema.makeFilter<string>(isLine, {
   toJsonSchema: () => [{ pattern: `^[^${controls}]*$` }, true]
 })
 
-/** The same beside a pattern that leaves out control characters itself: there are generators that take one pattern for a text, not two. */
+/**
+ * The same beside a pattern that leaves out control characters itself: there are generators that take one pattern for a
+ * text, not two.
+ */
 export const singleLineOfPattern = Schema.makeFilter<string>(isLine, { toJsonSchema: () => [{}, true] })
 
 export const nonBlank = Schema.makeFilter<string>(isNonBlank, { toJsonSchema: () => ({ pattern: "\\S" }) })
 
 /** For names and tags: one line of well-formed text, with something in it. */
-export const nonBlankLine = Schema.makeFilter<string>((text) => {
-  const line = isLine(text)
-  return line === true ? isNonBlank(text) : line
-}, { toJsonSchema: () => [{ pattern: `^[^${controls}]*[^\\s${controls}][^${controls}]*$` }, true] })
+export const nonBlankLine = Schema.makeFilter<string>(
+  (text) => {
+    const line = isLine(text)
+    return line === true ? isNonBlank(text) : line
+  },
+  { toJsonSchema: () => [{ pattern: `^[^${controls}]*[^\\s${controls}][^${controls}]*$` }, true] }
+)

@@ -23,13 +23,25 @@ export const Thread = Schema.Struct({
   updatedAt: described(Timestamp, "When title, metadata or maxCost last changed."),
   createdBy: described(Principal, "Who made the thread."),
   updatedBy: described(Principal, "Who last changed title, metadata or maxCost."),
-  identity: described(Schema.optionalKey(Schema.String), "Identity that the thread works for. While that is disabled the thread gets no new work."),
+  identity: described(
+    Schema.optionalKey(Schema.String),
+    "Identity that the thread works for. While that is disabled the thread gets no new work."
+  ),
   maxCost: described(Schema.optionalKey(Schema.Finite), "USD that the thread may cost in all. Absent: no limit."),
   title: described(Schema.optionalKey(Schema.String), "What people call the thread."),
   metadata: described(Schema.optionalKey(Schema.Record(Schema.String, Schema.String)), "Pairs for your own use."),
-  model: described(Schema.optionalKey(Schema.String), "Model that was asked for when the thread was made. Absent: its profile's."),
-  profileId: described(Schema.optionalKey(Schema.String), "Profile that the thread is pinned to, whatever its agent follows. Absent: it follows its agent."),
-  profileVersion: described(Schema.optionalKey(Schema.Int), "Version of the profile that the thread is pinned to. Absent: it follows its agent.")
+  model: described(
+    Schema.optionalKey(Schema.String),
+    "Model that was asked for when the thread was made. Absent: its profile's."
+  ),
+  profileId: described(
+    Schema.optionalKey(Schema.String),
+    "Profile that the thread is pinned to, whatever its agent follows. Absent: it follows its agent."
+  ),
+  profileVersion: described(
+    Schema.optionalKey(Schema.Int),
+    "Version of the profile that the thread is pinned to. Absent: it follows its agent."
+  )
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type
 
@@ -52,12 +64,18 @@ export const PendingWait = Schema.Struct({
     Schema.Literals(["client_tool", "hook_ask", "role_approval"]),
     "What is waited for: the result of a client's tool, or a decision that a hook or a role asks for."
   ),
-  state: described(Schema.Literals(["open", "resolved", "expired", "cancelled"]), "Whether it still waits, and what became of it."),
+  state: described(
+    Schema.Literals(["open", "resolved", "expired", "cancelled"]),
+    "Whether it still waits, and what became of it."
+  ),
   target: described(Schema.Literals(["person", "client", "url", "agent"]), "Who is expected to answer."),
   expiresAt: described(Schema.optionalKey(Timestamp), "Until when it can be answered."),
   hookId: described(Schema.optionalKey(Schema.String), "The hook that asks. Absent for others."),
   point: described(Schema.optionalKey(HookPoint), "Where in the turn the question came up."),
-  processor: described(Schema.optionalKey(HookProcessorType), "Who was asked first: an endpoint, another agent, or a client."),
+  processor: described(
+    Schema.optionalKey(HookProcessorType),
+    "Who was asked first: an endpoint, another agent, or a client."
+  ),
   reason: described(Schema.optionalKey(Schema.String), "Why a person is asked, in words for people."),
   toolCallId: described(Schema.optionalKey(Schema.String), "The call that it is about."),
   toolInput: described(Schema.optionalKey(Schema.Unknown), "What the model gives the tool."),
@@ -72,9 +90,15 @@ const subject = {
     Schema.optionalKey(Schema.Array(ContentBlock)),
     "What a hook asks about: of `before_turn_start` the message, of `after_model_response` the text, which is empty for a response of calls only."
   ),
-  toolOutput: described(Schema.optionalKey(Schema.Unknown), "What a hook asks about at `after_tool_result`: what the tool returned."),
+  toolOutput: described(
+    Schema.optionalKey(Schema.Unknown),
+    "What a hook asks about at `after_tool_result`: what the tool returned."
+  ),
   ...besideFields,
-  failureCode: described(Schema.optionalKey(Schema.String), "What a hook asks about at `after_tool_result`: why the call failed.")
+  failureCode: described(
+    Schema.optionalKey(Schema.String),
+    "What a hook asks about at `after_tool_result`: why the call failed."
+  )
 }
 const WaitSubject = Schema.Struct(subject)
 export type WaitSubject = typeof WaitSubject.Type
@@ -84,15 +108,17 @@ export const WaitRecord = Schema.Struct({
   ...PendingWait.fields,
   ...subject,
   waitResult: described(
-    Schema.optionalKey(Schema.Struct({
-      outcome: described(
-        Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
-        "What was answered, or that nobody answered in time, or that the turn was stopped."
-      ),
-      by: described(Schema.optionalKey(Principal), "Who answered. Absent when nobody did."),
-      reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
-      output: described(Schema.optionalKey(Schema.Unknown), "What the tool returned.")
-    })),
+    Schema.optionalKey(
+      Schema.Struct({
+        outcome: described(
+          Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
+          "What was answered, or that nobody answered in time, or that the turn was stopped."
+        ),
+        by: described(Schema.optionalKey(Principal), "Who answered. Absent when nobody did."),
+        reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
+        output: described(Schema.optionalKey(Schema.Unknown), "What the tool returned.")
+      })
+    ),
     "How it ended. Absent while it is open."
   ),
   resolvedAt: described(Schema.optionalKey(Timestamp), "When it ended. Absent while it is open.")
@@ -101,7 +127,8 @@ export type WaitRecord = typeof WaitRecord.Type
 
 /** What stands in line waits for: a turn for its place among those that run, or one of its calls for its own. */
 export const WaitingFor = Schema.Literals(["turn_slot", "call_slot"]).annotate({
-  description: "[ext] The turn, or a call of it, stands in line, since as many run at once as one workspace may have on a node. It goes on by itself."
+  description:
+    "[ext] The turn, or a call of it, stands in line, since as many run at once as one workspace may have on a node. It goes on by itself."
 })
 export type WaitingFor = typeof WaitingFor.Type
 
@@ -122,8 +149,14 @@ export const LastTurn = Schema.Struct({
 
 export const ThreadDetail = Schema.Struct({
   lastSeq: described(Schema.Int, "Seq of the newest event of the log; 0 before the first."),
-  model: described(Schema.optionalKey(Schema.String), "Model selected by the latest admitted turn, including queued work."),
-  status: described(ThreadStatus, "What the thread is doing: whether a turn runs or is parked, or how the last one ended."),
+  model: described(
+    Schema.optionalKey(Schema.String),
+    "Model selected by the latest admitted turn, including queued work."
+  ),
+  status: described(
+    ThreadStatus,
+    "What the thread is doing: whether a turn runs or is parked, or how the last one ended."
+  ),
   updatedAt: described(Timestamp, "When the thread last did anything."),
   thread: described(Thread, "The thread itself."),
   budgetSpend: described(BudgetSpend, "What the thread's agent has spent, in all its threads."),

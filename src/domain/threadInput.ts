@@ -18,8 +18,10 @@ export const MaxCost = Schema.Finite.check(Schema.isGreaterThan(0))
 const MetadataKey = Schema.String.check(Schema.isMinLength(1), maxChars(limits.metadataKeyChars), singleLine)
 const MetadataValue = Schema.String.check(maxChars(limits.metadataValueChars), singleLine)
 
-const pairs = Schema.makeFilter<Readonly<Record<string, unknown>>>((metadata) =>
-  Object.keys(metadata).length <= limits.metadataPairs || `at most ${limits.metadataPairs} pairs`, { toJsonSchema: () => ({ maxProperties: limits.metadataPairs }) })
+const pairs = Schema.makeFilter<Readonly<Record<string, unknown>>>(
+  (metadata) => Object.keys(metadata).length <= limits.metadataPairs || `at most ${limits.metadataPairs} pairs`,
+  { toJsonSchema: () => ({ maxProperties: limits.metadataPairs }) }
+)
 
 /** At most 16 pairs; a key has 1 to 64 characters, a value at most 512. */
 export const Metadata = Schema.Record(MetadataKey, MetadataValue).check(pairs)
@@ -34,7 +36,11 @@ const says = {
 
 export const ThreadInput = Schema.Struct({
   agentId: described(AgentId, "Agent that works in the thread."),
-  identity: Schema.optionalKey(identityOf("Identity that the thread works for. While that is disabled the thread gets no new work. Absent: that of the key, if it has one.")),
+  identity: Schema.optionalKey(
+    identityOf(
+      "Identity that the thread works for. While that is disabled the thread gets no new work. Absent: that of the key, if it has one."
+    )
+  ),
   maxCost: described(Schema.optionalKey(MaxCost), says.maxCost),
   title: described(Schema.optionalKey(Title), says.title),
   metadata: described(Schema.optionalKey(Metadata), says.metadata),
@@ -44,16 +50,24 @@ export const ThreadInput = Schema.Struct({
     "Version of the agent's profile that the thread stays with. Absent: it follows its agent. Needs the scope `write`."
   ),
   message: described(
-    Schema.optionalKey(Schema.Struct({
-      content: described(UserContent, "What is said."),
-      origin: described(Schema.optionalKey(Origin), "The outside event that the message comes from. Only a trigger may say so.")
-    })),
+    Schema.optionalKey(
+      Schema.Struct({
+        content: described(UserContent, "What is said."),
+        origin: described(
+          Schema.optionalKey(Origin),
+          "The outside event that the message comes from. Only a trigger may say so."
+        )
+      })
+    ),
     "First message: with it the thread starts at once."
   )
 }).annotate({ identifier: "ThreadInput" })
 export type ThreadInput = typeof ThreadInput.Type
 
-/** JSON Merge Patch: absent keeps, null clears; metadata merges pair by pair. The merged whole is checked again as `ThreadEditable`. */
+/**
+ * JSON Merge Patch: absent keeps, null clears; metadata merges pair by pair. The merged whole is checked again as
+ * `ThreadEditable`.
+ */
 export const ThreadPatch = Schema.Struct({
   title: described(Schema.optionalKey(Schema.NullOr(Title)), says.title),
   metadata: described(

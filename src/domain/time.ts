@@ -2,7 +2,9 @@
 import { Schema } from "effect"
 
 export const Timestamp = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u, { expected: "an RFC 3339 time in UTC with milliseconds" })
+  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u, {
+    expected: "an RFC 3339 time in UTC with milliseconds"
+  })
 ).annotate({ format: "date-time" })
 
 /** Date.parse takes February 31 for March 3. */
@@ -20,14 +22,22 @@ const first = Date.parse("0000-01-01T00:00:00Z")
 const last = Date.parse("9999-12-31T23:59:59.999Z")
 
 /** Any RFC 3339 time that is in the years 0 to 9999 of UTC, for what clients send. */
-export const AnyTime = Schema.String.check(Schema.makeFilter<string>((text) => {
-  if (!isAnyTime.test(text) || !isDay(text.slice(0, 10))) return "an RFC 3339 time"
-  const ms = Date.parse(text)
-  if (Number.isNaN(ms)) return "an RFC 3339 time"
-  return ms >= first && ms <= last || "a time in the years 0 to 9999"
-}, {
-  toJsonSchema: () => [{ format: "date-time", pattern: anyTime, description: "In the years 0 to 9999 of UTC." }, true]
-}))
+export const AnyTime = Schema.String.check(
+  Schema.makeFilter<string>(
+    (text) => {
+      if (!isAnyTime.test(text) || !isDay(text.slice(0, 10))) return "an RFC 3339 time"
+      const ms = Date.parse(text)
+      if (Number.isNaN(ms)) return "an RFC 3339 time"
+      return (ms >= first && ms <= last) || "a time in the years 0 to 9999"
+    },
+    {
+      toJsonSchema: () => [
+        { format: "date-time", pattern: anyTime, description: "In the years 0 to 9999 of UTC." },
+        true
+      ]
+    }
+  )
+)
 
 /** Texts of late: of each 64th millisecond the last one. Many events share a moment, and many threads a few. */
 const kept = Array.from({ length: 64 }, () => ({ ms: Number.NaN, text: "" }))

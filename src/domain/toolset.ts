@@ -1,7 +1,8 @@
 /**
  * Toolset: tools under one namespace, of an MCP server or executed by the workspace's own clients.
  *
- * What a toolset offers at one time is a catalogue, numbered and never changed; turns go by the one that they began with.
+ * What a toolset offers at one time is a catalogue, numbered and never changed; turns go by the one that they began
+ * with.
  */
 import { Schema } from "effect"
 import { OutboundUrl } from "../outbound/urls.ts"
@@ -21,19 +22,26 @@ const text = (pattern: string, expected: string) =>
   Schema.String.check(Schema.isPattern(new RegExp(pattern), { expected, toJsonSchema: () => ({ pattern }) }))
 
 /** Unique in its workspace; tools are called `namespace.tool`. */
-export const Namespace = text(`^[a-z0-9][a-z0-9_-]{0,${limits.namespaceChars - 1}}$`, `1 to ${limits.namespaceChars} of a-z, 0-9, _ and -, beginning with a letter or digit`)
+export const Namespace = text(
+  `^[a-z0-9][a-z0-9_-]{0,${limits.namespaceChars - 1}}$`,
+  `1 to ${limits.namespaceChars} of a-z, 0-9, _ and -, beginning with a letter or digit`
+)
 
 /** Tools of the built-in families are called `family.tool`: no toolset takes their place. */
 export const isReserved: (namespace: string) => boolean = Schema.is(ToolFamily)
 
 /** Without its namespace. */
-export const ToolName = text(`^[A-Za-z0-9_.-]{1,${limits.toolNameChars}}$`, `1 to ${limits.toolNameChars} letters, digits, _, . and -`).annotate({ identifier: "ToolName" })
+export const ToolName = text(
+  `^[A-Za-z0-9_.-]{1,${limits.toolNameChars}}$`,
+  `1 to ${limits.toolNameChars} letters, digits, _, . and -`
+).annotate({ identifier: "ToolName" })
 export const isToolName = Schema.is(ToolName)
 
 /** Said once, of what is sent and of what is answered. */
 const says = {
   kind: "`mcp`: a server that speaks MCP. `client`: tools that the workspace's own clients execute.",
-  namespace: "First half of its tools' names: a tool is called as `namespace.tool`. No other toolset of the workspace has it.",
+  namespace:
+    "First half of its tools' names: a tool is called as `namespace.tool`. No other toolset of the workspace has it.",
   description: "What the tools are for, in words for people.",
   include: "Names of the tools that are offered. Absent: all of them.",
   exclude: "Names of tools that are not offered.",
@@ -41,7 +49,8 @@ const says = {
   url: "Address of the MCP server. Of kind `mcp`.",
   transport: "How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent.",
   connectionId: "Connection with the credential that the MCP server wants. Absent: none is sent.",
-  trusted: "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and `idempotentHint` for repeating a call after a crash. False when absent.",
+  trusted:
+    "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and `idempotentHint` for repeating a call after a crash. False when absent.",
   timeoutMs: `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. Progress that the server reports begins the time anew, up to ${limits.mcpProgressTimes} times it in all. A turn's own time goes on meanwhile.`,
   toolTimeouts: "Milliseconds by the name that the server gave the tool, in the place of `timeoutMs`.",
   tools: "Tools that the workspace's clients execute. Of kind `client`.",
@@ -58,15 +67,24 @@ const says = {
 
 /** What a tool's maker says of it; nothing that it can be held to. */
 export const ToolAnnotations = Schema.Struct({
-  title: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.toolTitleBytes), singleLine)), "Name of the tool for people."),
+  title: described(
+    Schema.optionalKey(Schema.String.check(maxBytes(limits.toolTitleBytes), singleLine)),
+    "Name of the tool for people."
+  ),
   readOnlyHint: described(Schema.optionalKey(Schema.Boolean), "Whether the tool changes nothing."),
   destructiveHint: described(Schema.optionalKey(Schema.Boolean), "Whether what it changes may be lost for good."),
-  idempotentHint: described(Schema.optionalKey(Schema.Boolean), "Whether calling it again with the same input changes nothing more."),
+  idempotentHint: described(
+    Schema.optionalKey(Schema.Boolean),
+    "Whether calling it again with the same input changes nothing more."
+  ),
   openWorldHint: described(Schema.optionalKey(Schema.Boolean), "Whether it deals with things outside its own server.")
 }).annotate({ identifier: "ToolAnnotations" })
 export type ToolAnnotations = typeof ToolAnnotations.Type
 
-/** What the schema of an input or output should be at first sight; undefined where it is. Whether it can be used takes longer to see. */
+/**
+ * What the schema of an input or output should be at first sight; undefined where it is. Whether it can be used takes
+ * longer to see.
+ */
 export const schemaShape = (schema: unknown, bytes: number, input: boolean): string | undefined => {
   if (!isJsonObject(schema)) return "a JSON Schema: an object"
   if (input && schema["type"] !== "object") return `a JSON Schema with "type": "object"`
@@ -74,22 +92,41 @@ export const schemaShape = (schema: unknown, bytes: number, input: boolean): str
 }
 
 const toolSchema = (input: boolean) =>
-  Schema.Json.check(Schema.makeFilter<Schema.Json>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
-    toJsonSchema: () => ({ type: "object", ...input && { properties: { type: { type: "string", enum: ["object"], description: "A tool takes an object." } }, required: ["type"], additionalProperties: true }, description: `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; references only within it.` })
-  }))
+  Schema.Json.check(
+    Schema.makeFilter<Schema.Json>((schema) => schemaShape(schema, limits.clientToolSchemaBytes, input) ?? true, {
+      toJsonSchema: () => ({
+        type: "object",
+        ...(input && {
+          properties: { type: { type: "string", enum: ["object"], description: "A tool takes an object." } },
+          required: ["type"],
+          additionalProperties: true
+        }),
+        description: `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; references only within it.`
+      })
+    })
+  )
 
 const { least, most } = limits.clientToolTimeoutMs
 
 /** 0 is the usual hour. */
-const ClientToolTimeout = Schema.Int.check(Schema.makeFilter<number>(
-  (ms) => ms === 0 || ms >= least && ms <= most || `0, or ${least} to ${most}`,
-  { toJsonSchema: () => ({ minimum: 0, maximum: most, not: { exclusiveMinimum: 0, exclusiveMaximum: least }, description: `0 for the usual hour, or at least ${least}.` }) }
-))
+const ClientToolTimeout = Schema.Int.check(
+  Schema.makeFilter<number>((ms) => ms === 0 || (ms >= least && ms <= most) || `0, or ${least} to ${most}`, {
+    toJsonSchema: () => ({
+      minimum: 0,
+      maximum: most,
+      not: { exclusiveMinimum: 0, exclusiveMaximum: least },
+      description: `0 for the usual hour, or at least ${least}.`
+    })
+  })
+)
 
 /** A tool that the workspace's clients execute. */
 export const ClientTool = Schema.Struct({
   name: described(ToolName, says.tool.name),
-  description: described(Schema.optionalKey(Schema.String.check(maxBytes(limits.toolDescriptionBytes))), says.tool.description),
+  description: described(
+    Schema.optionalKey(Schema.String.check(maxBytes(limits.toolDescriptionBytes))),
+    says.tool.description
+  ),
   inputSchema: described(toolSchema(true), says.tool.inputSchema),
   outputSchema: described(Schema.optionalKey(toolSchema(false)), says.tool.outputSchema),
   annotations: described(Schema.optionalKey(ToolAnnotations), says.tool.annotations),
@@ -100,7 +137,10 @@ export type ClientTool = typeof ClientTool.Type
 const ClientTools = Schema.Array(ClientTool).check(
   Schema.isMinLength(1),
   Schema.isMaxLength(limits.toolsPerToolset),
-  Schema.makeFilter((tools) => new Set(tools.map(({ name }) => name)).size === tools.length || "tools with different names", { toJsonSchema: () => [{ description: "Each name stands once." }, true] })
+  Schema.makeFilter(
+    (tools) => new Set(tools.map(({ name }) => name)).size === tools.length || "tools with different names",
+    { toJsonSchema: () => [{ description: "Each name stands once." }, true] }
+  )
 )
 
 const ToolNames = Schema.Array(ToolName).check(Schema.isMaxLength(limits.toolsPerToolset), Schema.isUnique())
@@ -113,10 +153,14 @@ const Transport = Schema.Literal("streamable_http")
 const { least: leastCall, most: mostCall } = limits.mcpCallMs
 
 /** Milliseconds of one call. */
-const CallTimeout = Schema.Int.check(Schema.isBetween({ minimum: leastCall, maximum: mostCall }, { expected: `${leastCall} to ${mostCall}` }))
+const CallTimeout = Schema.Int.check(
+  Schema.isBetween({ minimum: leastCall, maximum: mostCall }, { expected: `${leastCall} to ${mostCall}` })
+)
 
-const atMostTools = Schema.makeFilter<Readonly<Record<string, unknown>>>((timeouts) =>
-  Object.keys(timeouts).length <= limits.toolsPerToolset || `at most ${limits.toolsPerToolset} tools`, { toJsonSchema: () => ({ maxProperties: limits.toolsPerToolset }) })
+const atMostTools = Schema.makeFilter<Readonly<Record<string, unknown>>>(
+  (timeouts) => Object.keys(timeouts).length <= limits.toolsPerToolset || `at most ${limits.toolsPerToolset} tools`,
+  { toJsonSchema: () => ({ maxProperties: limits.toolsPerToolset }) }
+)
 
 const common = {
   namespace: described(Namespace, says.namespace),
@@ -134,7 +178,10 @@ export const McpToolsetInput = Schema.Struct({
   connectionId: described(Schema.optionalKey(idOf("connection")), says.connectionId),
   trusted: described(Schema.optionalKey(Schema.Boolean), says.trusted),
   timeoutMs: described(Schema.optionalKey(CallTimeout), says.timeoutMs),
-  toolTimeouts: described(Schema.optionalKey(Schema.Record(ToolName, CallTimeout).check(atMostTools)), says.toolTimeouts)
+  toolTimeouts: described(
+    Schema.optionalKey(Schema.Record(ToolName, CallTimeout).check(atMostTools)),
+    says.toolTimeouts
+  )
 }).annotate({ identifier: "McpToolsetInput" })
 export type McpToolsetInput = typeof McpToolsetInput.Type
 
@@ -178,10 +225,23 @@ export const ToolsetPatch = Schema.Struct({
     `${says.toolTimeouts} Absent names stay, null clears one.`
   ),
   tools: described(Schema.optionalKey(ClientTools), says.tools)
-}).check(documented({
-  description: `${ownFields.mcp.map((field) => `\`${field}\``).join(", ")} are fields of a toolset of kind \`mcp\`, \`tools\` of one of kind \`client\`.`,
-  dependentSchemas: { tools: { not: has("url"), ...part(Object.fromEntries(ownFields.mcp.filter((field) => field !== "url").map((field) => [field, { type: "null" }]))) } }
-})).annotate({ identifier: "ToolsetPatch" })
+})
+  .check(
+    documented({
+      description: `${ownFields.mcp.map((field) => `\`${field}\``).join(", ")} are fields of a toolset of kind \`mcp\`, \`tools\` of one of kind \`client\`.`,
+      dependentSchemas: {
+        tools: {
+          not: has("url"),
+          ...part(
+            Object.fromEntries(
+              ownFields.mcp.filter((field) => field !== "url").map((field) => [field, { type: "null" }])
+            )
+          )
+        }
+      }
+    })
+  )
+  .annotate({ identifier: "ToolsetPatch" })
 export type ToolsetPatch = typeof ToolsetPatch.Type
 
 /** What is stored of a toolset, as it was checked when it was written. Tools are in its catalogue. */
@@ -223,15 +283,24 @@ export type ToolContent = typeof ToolContent.Type
 export const ToolsetStatus = Schema.Literals(["ready", "unreachable", "unauthorized", "pending"])
 export type ToolsetStatus = typeof ToolsetStatus.Type
 
-/** What the last probe found, or calls have shown since. `toolCount` is what the toolset offers: after include and exclude. */
+/**
+ * What the last probe found, or calls have shown since. `toolCount` is what the toolset offers: after include and
+ * exclude.
+ */
 const probed = {
-  status: described(ToolsetStatus, "How the server last answered; `pending` until it was asked. Of clients' tools always `ready`."),
+  status: described(
+    ToolsetStatus,
+    "How the server last answered; `pending` until it was asked. Of clients' tools always `ready`."
+  ),
   statusReason: described(Schema.optionalKey(Schema.String), "What was wrong, in words for people."),
   toolCount: described(Schema.Int, "Number of tools that it offers, after `include` and `exclude`."),
   lastCheckedAt: described(Schema.optionalKey(Timestamp), "When the server was last asked.")
 }
 
-/** `catalogVersion` is 0 until there is a catalogue. `url`, `transport`, `trusted` and the times of calls are of kind mcp. */
+/**
+ * `catalogVersion` is 0 until there is a catalogue. `url`, `transport`, `trusted` and the times of calls are of kind
+ * mcp.
+ */
 const shown = {
   id: described(Schema.String, "Id of the toolset, which profiles name."),
   namespace: described(Schema.String, says.namespace),
@@ -247,7 +316,10 @@ const shown = {
   exclude: described(Schema.optionalKey(Schema.Array(Schema.String)), says.exclude),
   exposure: described(Exposure, says.exposure),
   ...probed,
-  catalogVersion: described(Schema.Int, "Number of the catalogue: another one whenever the tools change, 0 until there is one."),
+  catalogVersion: described(
+    Schema.Int,
+    "Number of the catalogue: another one whenever the tools change, 0 until there is one."
+  ),
   createdAt: described(Timestamp, "When the toolset was made."),
   updatedAt: described(Timestamp, "When a client last changed it.")
 }
@@ -257,9 +329,15 @@ export const ToolsetSummary = Schema.Struct(shown).annotate({ identifier: "Tools
 export type ToolsetSummary = typeof ToolsetSummary.Type
 
 /** `tools` only of a client toolset: as they were written. */
-export const Toolset = Schema.Struct({ ...shown, tools: described(Schema.optionalKey(Schema.Array(ToolContent)), "Tools of kind `client`, as they were written.") }).annotate({ identifier: "Toolset" })
+export const Toolset = Schema.Struct({
+  ...shown,
+  tools: described(Schema.optionalKey(Schema.Array(ToolContent)), "Tools of kind `client`, as they were written.")
+}).annotate({ identifier: "Toolset" })
 export type Toolset = typeof Toolset.Type
 
 /** A tool as it is offered: `timeoutMs` says how long its call, or the wait for its client, may take. */
-export const OfferedTool = Schema.Struct({ ...ToolContent.fields, timeoutMs: described(Schema.Int, "How long its call, or the wait for its client, may take, in milliseconds.") }).annotate({ identifier: "OfferedTool" })
+export const OfferedTool = Schema.Struct({
+  ...ToolContent.fields,
+  timeoutMs: described(Schema.Int, "How long its call, or the wait for its client, may take, in milliseconds.")
+}).annotate({ identifier: "OfferedTool" })
 export type OfferedTool = typeof OfferedTool.Type

@@ -1,7 +1,8 @@
 /**
  * The numbers of a turn. 32,768 ids derive from its seed (ids.ts, D1), and what they stand for must not meet:
  *
- *      0 … 16,383   its facts, in order; its calls and the waits of its calls have the number of the fact that makes them
+ *      0 … 16,383   its facts, in order; its calls and the waits of its calls have the number of the fact that makes
+ *      them
  * 16,384 … 32,766   `event`: the text of each response, known before it exists, by its step
  *                   `call`: the result of the call that many numbers below
  *          32,767   its end
@@ -26,7 +27,10 @@ export const mostCalls = 128
 const wait = 2
 /** A hook that asks: its decision, and its wait. */
 const ask = 1 + wait
-/** Before a call, a person may rewrite what the hook asks about, so that its approval is asked anew; each time it may have to wait for a place. */
+/**
+ * Before a call, a person may rewrite what the hook asks about, so that its approval is asked anew; each time it may
+ * have to wait for a place.
+ */
 const rewritten = ask + wait + 1
 
 const hooks = limits.hooksPerProfile
@@ -47,7 +51,9 @@ const perModel = 3 * 2
 /** What ends a turn: each call's wait is over, each call has its result, and the end itself. */
 const atTheEnd = mostCalls * 2 + 1
 
-/** The most that a command writes which begins no response: the waits of all calls expire, and each call goes on by one. */
+/**
+ * The most that a command writes which begins no response: the waits of all calls expire, and each call goes on by one.
+ */
 const inOneCommand = mostCalls * 3
 
 /** From here on a turn is full. */
@@ -64,10 +70,11 @@ interface Numbered {
   readonly hooked: boolean
 }
 
-const kind = (hooked: boolean) => hooked ? "hooked" as const : "plain" as const
+const kind = (hooked: boolean) => (hooked ? ("hooked" as const) : ("plain" as const))
 
 /** All that may follow from one more response: its attempts, its text, its judges, its calls. */
-const ofResponse = ({ hooked, models }: Numbered) => models * perModel + perMessage[kind(hooked)] + 1 + mostCalls * perCall[kind(hooked)]
+const ofResponse = ({ hooked, models }: Numbered) =>
+  models * perModel + perMessage[kind(hooked)] + 1 + mostCalls * perCall[kind(hooked)]
 
 /** What is under judgment already. */
 const underJudgment = ({ hooked, judged }: Numbered) => judged * perMessage[kind(hooked)]

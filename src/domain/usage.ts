@@ -9,7 +9,10 @@ export const ModelUsage = Schema.Struct({
   cacheReadTokens: described(Schema.optionalKey(Schema.Int), "Those of the input that a provider read from its cache."),
   cacheWriteTokens: described(Schema.optionalKey(Schema.Int), "Those of the input that a provider wrote to its cache."),
   reasoningTokens: described(Schema.optionalKey(Schema.Int), "Those of the output that a model spent on reasoning."),
-  estimatedCost: described(Schema.optionalKey(Schema.Finite), "What they cost, in USD. Absent where the price of a part is not known.")
+  estimatedCost: described(
+    Schema.optionalKey(Schema.Finite),
+    "What they cost, in USD. Absent where the price of a part is not known."
+  )
 }).annotate({ identifier: "ModelUsage" })
 export type ModelUsage = typeof ModelUsage.Type
 
@@ -36,6 +39,7 @@ export const addUsage = (a: ModelUsage, b: ModelUsage): ModelUsage => {
     if (a[field] !== undefined || b[field] !== undefined) sum[field] = total
   }
   const isPriced = a.estimatedCost !== undefined || b.estimatedCost !== undefined
-  if (isPriced && !isUnpriced(a) && !isUnpriced(b)) sum.estimatedCost = dollars((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
+  if (isPriced && !isUnpriced(a) && !isUnpriced(b))
+    sum.estimatedCost = dollars((a.estimatedCost ?? 0) + (b.estimatedCost ?? 0))
   return sum
 }

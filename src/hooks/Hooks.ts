@@ -43,9 +43,13 @@ export type HookOutcome = Evaluated & Ruling
 type Ruling =
   | { readonly decision: "allow" | "deny" | "defer" }
   | {
-    readonly decision: "ask"
-    readonly ask: { readonly target: "person" | "client" | "url"; readonly timeoutMs: number; readonly onTimeout: "deny" | "allow" | "fail" }
-  }
+      readonly decision: "ask"
+      readonly ask: {
+        readonly target: "person" | "client" | "url"
+        readonly timeoutMs: number
+        readonly onTimeout: "deny" | "allow" | "fail"
+      }
+    }
 
 interface Evaluated {
   /** Whole milliseconds. */
@@ -66,75 +70,122 @@ export interface Rehearsal {
   readonly response?: Delivery["response"]
 }
 
-export class Hooks extends Context.Service<Hooks, {
-  /** K1. Interruption closes the connection, or cancels the reviewer's turn. */
-  readonly evaluate: (question: HookQuestion) => Effect.Effect<HookOutcome>
-  /** The same for a sample: nobody waits for a late answer, so the delivery holds no token. */
-  readonly rehearse: (question: HookQuestion) => Effect.Effect<Rehearsal>
-}>()("troupe/hooks/Hooks") {
-  /** `publicUrl`: under which receivers of deliveries reach this installation, without a slash at its end; without it they are told a path. */
-  static readonly layer = (options: { readonly publicUrl: string | undefined }) => Layer.effect(Hooks, Effect.suspend(() => make(options)))
+export class Hooks extends Context.Service<
+  Hooks,
+  {
+    /** K1. Interruption closes the connection, or cancels the reviewer's turn. */
+    readonly evaluate: (question: HookQuestion) => Effect.Effect<HookOutcome>
+    /** The same for a sample: nobody waits for a late answer, so the delivery holds no token. */
+    readonly rehearse: (question: HookQuestion) => Effect.Effect<Rehearsal>
+  }
+>()("troupe/hooks/Hooks") {
+  /**
+   * `publicUrl`: under which receivers of deliveries reach this installation, without a slash at its end; without it
+   * they are told a path.
+   */
+  static readonly layer = (options: { readonly publicUrl: string | undefined }) =>
+    Layer.effect(
+      Hooks,
+      Effect.suspend(() => make(options))
+    )
 }
 
 type Timed = Pick<HookOutcome, "latencyMs" | "deliveryId">
 
-const asking = (hook: Hook, target: "person" | "client" | "url") =>
-  ({ target, timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) })
+const asking = (hook: Hook, target: "person" | "client" | "url") => ({
+  target,
+  timeoutMs: asyncTimeoutOf(hook),
+  onTimeout: onTimeoutOf(hook)
+})
 
 const ruling = (hook: Hook, decision: HookAnswer["decision"], target: "person" | "url" = "person"): Ruling =>
   decision === "ask" ? { decision, ask: asking(hook, target) } : { decision }
 
-const decided = (hook: Hook, { answerBy, decision, ...answer }: HookAnswer, timed: Timed): HookOutcome =>
-  ({ ...ruling(hook, decision, answerBy), ...answer, ...timed })
+const decided = (hook: Hook, { answerBy, decision, ...answer }: HookAnswer, timed: Timed): HookOutcome => ({
+  ...ruling(hook, decision, answerBy),
+  ...answer,
+  ...timed
+})
 
-const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome =>
-  ({ ...ruling(hook, onErrorOf(hook)), ...timed, reason: why.slice(0, 256), failed: true })
+const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome => ({
+  ...ruling(hook, onErrorOf(hook)),
+  ...timed,
+  reason: why.slice(0, 256),
+  failed: true
+})
 
-const make = Effect.fnUntraced(function*({ publicUrl = "" }: { readonly publicUrl: string | undefined }) {
+const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicUrl: string | undefined }) {
   const deliver = makeDeliver(yield* Outbound, yield* Connections)
   const tokens = yield* DeliveryTokens
   const reviewers = yield* Reviewers
 
   const lateAnswer = ({ deliveryId, threadId, workspace }: HookQuestion) => ({
-    answerToken: tokens.of({ workspace, threadId, deliveryId }), answerUrl: `${publicUrl}/v1/hooks/deliveries/${deliveryId}/decision`
+    answerToken: tokens.of({ workspace, threadId, deliveryId }),
+    answerUrl: `${publicUrl}/v1/hooks/deliveries/${deliveryId}/decision`
   })
 
-  const review = Effect.fnUntraced(function*(question: HookQuestion, reviewer: string, instructions: string | undefined, timeoutMs: number, dry: boolean) {
+  const review = Effect.fnUntraced(function* (
+    question: HookQuestion,
+    reviewer: string,
+    instructions: string | undefined,
+    timeoutMs: number,
+    dry: boolean
+  ) {
     const { agentId, deliveryId, threadId, workspace } = question
     const text = questionOf(instructions, question)
-    // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it hides.
-    if (utf8Bytes(text) > limits.userTextBytes) return new Unanswered(`it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`)
-    const told = yield* reviewers.review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text, ...(dry && { dry }) }).pipe(
-      Effect.map(readReview),
-      Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),
-      Effect.timeoutOption(timeoutMs)
-    )
+    // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it
+    // hides.
+    if (utf8Bytes(text) > limits.userTextBytes)
+      return new Unanswered(
+        `it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`
+      )
+    const told = yield* reviewers
+      .review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text, ...(dry && { dry }) })
+      .pipe(
+        Effect.map(readReview),
+        Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),
+        Effect.timeoutOption(timeoutMs)
+      )
     if (Option.isNone(told)) return new Unanswered(`the reviewer did not answer within ${timeoutMs} ms`)
     return told.value instanceof NotAnAnswer ? new Unanswered(`the reviewer's answer ${told.value.why}`) : told.value
   })
 
-  const evaluate = Effect.fnUntraced(function*(question: HookQuestion, dry: boolean) {
+  const evaluate = Effect.fnUntraced(function* (question: HookQuestion, dry: boolean) {
     const { deliveryId, hook } = question
     const { processor } = hook
     const at = performance.now()
     const timed = (): Timed => ({ latencyMs: Math.round(performance.now() - at), deliveryId })
-    const outcome = (told: HookAnswer | Unanswered) => told instanceof Unanswered ? failed(hook, told, timed()) : decided(hook, told, timed())
+    const outcome = (told: HookAnswer | Unanswered) =>
+      told instanceof Unanswered ? failed(hook, told, timed()) : decided(hook, told, timed())
     switch (processor.type) {
       case "client":
-        return { outcome: { decision: "ask", latencyMs: 0, deliveryId, ask: asking(hook, "client") } } satisfies Rehearsal
+        return {
+          outcome: { decision: "ask", latencyMs: 0, deliveryId, ask: asking(hook, "client") }
+        } satisfies Rehearsal
       case "agent":
         if (question.reviewer) return { outcome: outcome({ decision: "defer", reason: "reviewers are not reviewed" }) }
-        return { outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook), dry)) }
+        return {
+          outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook), dry))
+        }
       case "url": {
-        const { told, ...seen }: Delivery = yield* deliver(question, processor, timeoutOf(hook), dry ? undefined : lateAnswer(question))
+        const { told, ...seen }: Delivery = yield* deliver(
+          question,
+          processor,
+          timeoutOf(hook),
+          dry ? undefined : lateAnswer(question)
+        )
         return { outcome: outcome(told), ...seen }
       }
     }
   })
 
   return Hooks.of({
-    evaluate: Effect.fn("Hooks.evaluate")(function*(question: HookQuestion) {
-      yield* Effect.annotateCurrentSpan({ hookId: question.hook.id, point: question.hook.point, processor: question.hook.processor.type })
+    evaluate: Effect.fn("Hooks.evaluate")(function* (question: HookQuestion) {
+      yield* Effect.annotateCurrentSpan({
+        hookId: question.hook.id,
+        point: question.hook.point,
+        processor: question.hook.processor.type
+      })
       return (yield* evaluate(question, false)).outcome
     }),
     rehearse: (question) => evaluate(question, true)

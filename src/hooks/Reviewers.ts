@@ -24,17 +24,22 @@ export class ReviewFailure extends Data.TaggedError("ReviewFailure")<{ readonly 
 /** The reviewer's final text. Interruption cancels its turn. */
 export type Reviewing = (review: Review) => Effect.Effect<string, ReviewFailure>
 
-export class Reviewers extends Context.Service<Reviewers, {
-  readonly review: Reviewing
-  /** Who does it from now on. */
-  readonly appoint: (by: Reviewing) => void
-}>()("troupe/hooks/Reviewers") {
+export class Reviewers extends Context.Service<
+  Reviewers,
+  {
+    readonly review: Reviewing
+    /** Who does it from now on. */
+    readonly appoint: (by: Reviewing) => void
+  }
+>()("troupe/hooks/Reviewers") {
   /** Until somebody is appointed every review fails. */
   static readonly layer = Layer.sync(Reviewers, () => {
     let appointed: Reviewing = () => Effect.fail(new ReviewFailure({ reason: "no reviewer can be asked here" }))
     return Reviewers.of({
       review: (review) => appointed(review),
-      appoint: (by) => { appointed = by }
+      appoint: (by) => {
+        appointed = by
+      }
     })
   })
 

@@ -15,7 +15,10 @@ import { problemsOf, sentence, wordsOf } from "../domain/problems.ts"
 import { strictly } from "../domain/strict.ts"
 import { maxBytes, utf8Bytes } from "../domain/text.ts"
 
-export type Rewrite = { readonly toolInput: unknown } | { readonly toolOutput: unknown } | { readonly content: MessageContent }
+export type Rewrite =
+  | { readonly toolInput: unknown }
+  | { readonly toolOutput: unknown }
+  | { readonly content: MessageContent }
 
 export interface HookAnswer {
   readonly decision: "allow" | "deny" | "ask" | "defer"
@@ -28,17 +31,30 @@ export interface HookAnswer {
 const Reason = Schema.String.check(maxBytes(limits.hookReasonBytes))
 const reason = Schema.optionalKey(Reason)
 
-const assistantText = Schema.makeFilter<ReadonlyArray<typeof TextBlock.Type>>((blocks) =>
-  blocks.reduce((sum, { text }) => sum + utf8Bytes(text), 0) <= limits.assistantTextBytes || `at most ${limits.assistantTextBytes} bytes of text in all`)
+const assistantText = Schema.makeFilter<ReadonlyArray<typeof TextBlock.Type>>(
+  (blocks) =>
+    blocks.reduce((sum, { text }) => sum + utf8Bytes(text), 0) <= limits.assistantTextBytes ||
+    `at most ${limits.assistantTextBytes} bytes of text in all`
+)
 
-/** The answers of a point, by what may be put in the place of what is judged there. Made once: that is the larger part of the work. */
+/**
+ * The answers of a point, by what may be put in the place of what is judged there. Made once: that is the larger part
+ * of the work.
+ */
 const answers = (judged: Schema.Decoder<Rewrite>) => {
   const rewrite = Schema.optionalKey(judged)
-  return strictly(Schema.Union([
-    Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
-    Schema.Struct({ decision: Schema.Literal("ask"), reason, rewrite, answerBy: Schema.optionalKey(Schema.Literal("url")) }),
-    Schema.Struct({ decision: Schema.Literal("defer"), reason })
-  ]))
+  return strictly(
+    Schema.Union([
+      Schema.Struct({ decision: Schema.Literal("allow"), reason, rewrite }),
+      Schema.Struct({
+        decision: Schema.Literal("ask"),
+        reason,
+        rewrite,
+        answerBy: Schema.optionalKey(Schema.Literal("url"))
+      }),
+      Schema.Struct({ decision: Schema.Literal("defer"), reason })
+    ])
+  )
 }
 
 /** What may be put in the place of what is judged. */
@@ -46,22 +62,28 @@ const rewrites = {
   before_turn_start: Schema.Struct({ content: UserContent }),
   before_tool_call: Schema.Struct({ toolInput: JsonValue }),
   after_tool_result: Schema.Struct({ toolOutput: JsonValue }),
-  after_model_response: Schema.Struct({ content: Schema.Array(TextBlock).check(Schema.isMaxLength(limits.contentBlocks), assistantText) })
+  after_model_response: Schema.Struct({
+    content: Schema.Array(TextBlock).check(Schema.isMaxLength(limits.contentBlocks), assistantText)
+  })
 }
-const decodeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<HookAnswer, Schema.SchemaError> } = {
+const decodeAt: {
+  readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<HookAnswer, Schema.SchemaError>
+} = {
   before_turn_start: answers(rewrites.before_turn_start),
   before_tool_call: answers(rewrites.before_tool_call),
   after_tool_result: answers(rewrites.after_tool_result),
   after_model_response: answers(rewrites.after_model_response)
 }
-const takeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<Rewrite, Schema.SchemaError> } = {
-  before_turn_start: strictly(rewrites.before_turn_start),
-  before_tool_call: strictly(rewrites.before_tool_call),
-  after_tool_result: strictly(rewrites.after_tool_result),
-  after_model_response: strictly(rewrites.after_model_response)
-}
+const takeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<Rewrite, Schema.SchemaError> } =
+  {
+    before_turn_start: strictly(rewrites.before_turn_start),
+    before_tool_call: strictly(rewrites.before_tool_call),
+    after_tool_result: strictly(rewrites.after_tool_result),
+    after_model_response: strictly(rewrites.after_model_response)
+  }
 
-const imagesOf = (content: MessageContent) => content.flatMap((block) => block.type === "image" ? [block.imageId] : [])
+const imagesOf = (content: MessageContent) =>
+  content.flatMap((block) => (block.type === "image" ? [block.imageId] : []))
 
 /** What only what was judged can tell of a rewrite: A2, and that only a response of calls can do without text. */
 const strays = (data: HookData, rewrite: Rewrite | undefined) => {
@@ -93,7 +115,8 @@ const parse = (text: string): unknown => {
 }
 
 /** Where and why: names of fields are the stranger's, so they are cut. */
-const misfit = ({ issue }: Schema.SchemaError) => new NotAnAnswer(`does not fit: ${wordsOf(issue, "the answer").slice(0, 300)}`)
+const misfit = ({ issue }: Schema.SchemaError) =>
+  new NotAnAnswer(`does not fit: ${wordsOf(issue, "the answer").slice(0, 300)}`)
 
 /** What an endpoint has answered at this point. */
 export const readAnswer = (data: HookData, text: string): HookAnswer | NotAnAnswer => {
@@ -129,8 +152,8 @@ const endOfObject = (text: string, from: number) => {
   let depth = 0
   for (let i = from; i < text.length; i++) {
     const c = text[i]
-    if (c === "\"") {
-      for (i++; i < text.length && text[i] !== "\""; i++) if (text[i] === "\\") i++
+    if (c === '"') {
+      for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === "\\") i++
     } else if (c === "{") depth++
     else if (c === "}" && --depth === 0) return i + 1
   }
@@ -147,5 +170,7 @@ export const readReview = (text: string): HookAnswer | NotAnAnswer => {
   if (end === -1) return new NotAnAnswer("holds no JSON object")
   if (text.includes("{", end)) return new NotAnAnswer("holds more than one JSON object")
   const json = parse(text.slice(from, end))
-  return json instanceof NotAnAnswer ? json : Result.match(decodeReview(json), { onSuccess: (answer): HookAnswer | NotAnAnswer => answer, onFailure: misfit })
+  return json instanceof NotAnAnswer
+    ? json
+    : Result.match(decodeReview(json), { onSuccess: (answer): HookAnswer | NotAnAnswer => answer, onFailure: misfit })
 }

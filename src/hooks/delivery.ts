@@ -66,33 +66,77 @@ export interface LateAnswer {
   readonly answerUrl: string
 }
 
-const bodyOf = (question: HookQuestion, attempt: number, asked: number, timeoutMs: number, late: LateAnswer | undefined) => {
-  const { agentId, data: { point, ...data }, deliveryId, hook, index, principal, threadId, turnId, turnPrincipal, workspace } = question
+const bodyOf = (
+  question: HookQuestion,
+  attempt: number,
+  asked: number,
+  timeoutMs: number,
+  late: LateAnswer | undefined
+) => {
+  const {
+    agentId,
+    data: { point, ...data },
+    deliveryId,
+    hook,
+    index,
+    principal,
+    threadId,
+    turnId,
+    turnPrincipal,
+    workspace
+  } = question
   return JSON.stringify({
-    type: `hook.${point}`, deliveryId, attempt, occurredAt: toTimestamp(asked), respondBy: toTimestamp(asked + timeoutMs),
-    workspaceId: workspace, agentId, threadId, turnId, hookId: hook.id, index, point, principal, turnPrincipal, data, ...late
+    type: `hook.${point}`,
+    deliveryId,
+    attempt,
+    occurredAt: toTimestamp(asked),
+    respondBy: toTimestamp(asked + timeoutMs),
+    workspaceId: workspace,
+    agentId,
+    threadId,
+    turnId,
+    hookId: hook.id,
+    index,
+    point,
+    principal,
+    turnPrincipal,
+    data,
+    ...late
   })
 }
 
 const unread = new Unanswered("the signing secret cannot be read now")
 
 export const makeDeliver = (outbound: Outbound["Service"], connections: Connections["Service"]) => {
-  const secretsOf = (workspace: string, connectionId: string | undefined, timeoutMs: number): Effect.Effect<ConnectionSecret | undefined | Unanswered> =>
-    connectionId === undefined ? Effect.succeed(undefined) : connections.secret(workspace, connectionId).pipe(
-      Effect.map((secret) => secret?.kind === "signing" ? secret : new Unanswered("the connection of the hook has no signing secret")), // D3
-      Effect.catch(() => Effect.succeed(unread)),
-      Effect.timeoutOption(timeoutMs),
-      Effect.map(Option.getOrElse(() => unread))
-    )
+  const secretsOf = (
+    workspace: string,
+    connectionId: string | undefined,
+    timeoutMs: number
+  ): Effect.Effect<ConnectionSecret | undefined | Unanswered> =>
+    connectionId === undefined
+      ? Effect.succeed(undefined)
+      : connections.secret(workspace, connectionId).pipe(
+          Effect.map((secret) =>
+            secret?.kind === "signing" ? secret : new Unanswered("the connection of the hook has no signing secret")
+          ), // D3
+          Effect.catch(() => Effect.succeed(unread)),
+          Effect.timeoutOption(timeoutMs),
+          Effect.map(Option.getOrElse(() => unread))
+        )
 
-  return Effect.fnUntraced(function*(question: HookQuestion, { connectionId, url }: Url, timeoutMs: number, late?: LateAnswer) {
+  return Effect.fnUntraced(function* (
+    question: HookQuestion,
+    { connectionId, url }: Url,
+    timeoutMs: number,
+    late?: LateAnswer
+  ) {
     const asked = Date.now()
     const deadline = performance.now() + timeoutMs
     const timedOut = new Unanswered(`the endpoint did not answer within ${timeoutMs} ms`)
     const secret = yield* secretsOf(question.workspace, connectionId, timeoutMs)
     if (secret instanceof Unanswered) return { told: secret }
     let last: Delivery = { told: timedOut }
-    for (let attempt = 1;; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const left = Math.ceil(deadline - performance.now())
       if (left <= 0) return last
       const body = bodyOf(question, attempt, asked, timeoutMs, late)
@@ -101,12 +145,23 @@ export const makeDeliver = (outbound: Outbound["Service"], connections: Connecti
         "content-type": "application/json",
         "webhook-id": question.deliveryId,
         "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
-        ...(secret?.kind === "signing" && { "webhook-signature": signatures(secret.secrets, question.deliveryId, now, body) })
+        ...(secret?.kind === "signing" && {
+          "webhook-signature": signatures(secret.secrets, question.deliveryId, now, body)
+        })
       }
       const request: Sent = { url, headers, body }
-      const result = yield* Effect.result(outbound.request({
-        workspace: question.workspace, method: "POST", url, headers, body, timeoutMs: left, maxBytes: limits.hookAnswerBytes, reach: secret?.reach
-      }))
+      const result = yield* Effect.result(
+        outbound.request({
+          workspace: question.workspace,
+          method: "POST",
+          url,
+          headers,
+          body,
+          timeoutMs: left,
+          maxBytes: limits.hookAnswerBytes,
+          reach: secret?.reach
+        })
+      )
       let pause = pauseMs(attempt)
       if (result._tag === "Failure") {
         const { message, reason, retryable } = result.failure
@@ -118,7 +173,11 @@ export const makeDeliver = (outbound: Outbound["Service"], connections: Connecti
         const response = { status, body }
         if (status === 200) {
           const answer = readAnswer(question.data, body)
-          return { request, response, told: answer instanceof NotAnAnswer ? new Unanswered(`the endpoint's answer ${answer.why}`) : answer }
+          return {
+            request,
+            response,
+            told: answer instanceof NotAnAnswer ? new Unanswered(`the endpoint's answer ${answer.why}`) : answer
+          }
         }
         last = { request, response, told: new Unanswered(`the endpoint answered with status ${status}`) }
         if (status !== 429 && status < 500) return last

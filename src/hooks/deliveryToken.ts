@@ -15,11 +15,14 @@ export interface Delivered {
   readonly deliveryId: string
 }
 
-export class DeliveryTokens extends Context.Service<DeliveryTokens, {
-  readonly of: (delivered: Delivered) => string
-  /** Whose delivery it is, when it is a token for this one. */
-  readonly open: (deliveryId: string, token: string) => Delivered | undefined
-}>()("troupe/hooks/DeliveryTokens") {
+export class DeliveryTokens extends Context.Service<
+  DeliveryTokens,
+  {
+    readonly of: (delivered: Delivered) => string
+    /** Whose delivery it is, when it is a token for this one. */
+    readonly open: (deliveryId: string, token: string) => Delivered | undefined
+  }
+>()("troupe/hooks/DeliveryTokens") {
   /** The first secret makes tokens, all of them open them. */
   static readonly layer = (secrets: ReadonlyArray<Uint8Array>) => Layer.sync(DeliveryTokens, () => make(secrets))
 }
@@ -37,10 +40,15 @@ const make = (secrets: ReadonlyArray<Uint8Array>): DeliveryTokens["Service"] => 
     createHmac("sha256", key).update([workspace, threadId, deliveryId].join("\0")).digest()
 
   return {
-    of: (delivered) => `trd_${body(delivered.workspace)}${body(delivered.threadId)}${sign(first, delivered).toString("base64url")}`,
+    of: (delivered) =>
+      `trd_${body(delivered.workspace)}${body(delivered.threadId)}${sign(first, delivered).toString("base64url")}`,
     open: (deliveryId, token) => {
       const [, ofWorkspace, ofThread, signature = ""] = form.exec(token) ?? []
-      const delivered = { workspace: `${prefixes.workspace}${ofWorkspace}`, threadId: `${prefixes.thread}${ofThread}`, deliveryId }
+      const delivered = {
+        workspace: `${prefixes.workspace}${ofWorkspace}`,
+        threadId: `${prefixes.thread}${ofThread}`,
+        deliveryId
+      }
       if (!isWorkspace(delivered.workspace) || !isThread(delivered.threadId)) return undefined
       const given = Buffer.from(signature, "base64url")
       // One spelling: the last character holds two bits that say nothing.

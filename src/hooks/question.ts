@@ -19,7 +19,8 @@ const what: { readonly [Point in HookData["point"]]: string } = {
   after_model_response: "Another agent is about to give this response."
 }
 
-const usual = "Deny what is harmful, what nobody asked for, and what cannot be undone without need. Ask when a person should decide."
+const usual =
+  "Deny what is harmful, what nobody asked for, and what cannot be undone without need. Ask when a person should decide."
 
 /** A reviewer is a model: it reads of a result what the other agent's model would. */
 const readable = (data: HookData) => {
@@ -29,7 +30,10 @@ const readable = (data: HookData) => {
 }
 
 /** The data is one line: nothing in it can pass for a line of ours. */
-export const questionOf = (instructions: string | undefined, { agentId, data, principal, threadId, turnId, turnPrincipal }: Judged) =>
+export const questionOf = (
+  instructions: string | undefined,
+  { agentId, data, principal, threadId, turnId, turnPrincipal }: Judged
+) =>
   [
     `You review the work of other agents. ${what[data.point]} Decide whether that may be.`,
     instructions ?? usual,

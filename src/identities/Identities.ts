@@ -15,7 +15,18 @@ export type IdentityState =
 /** The actor could not be reached in time: nothing is known to have changed, and asking again is safe. */
 export class IdentityUnavailable extends Data.TaggedError("IdentityUnavailable")<{ readonly cause?: unknown }> {}
 
-export class Identities extends Context.Service<Identities, {
-  readonly disable: (workspace: string, identity: string, by: Principal) => Effect.Effect<IdentityState, IdentityUnavailable>
-  readonly enable: (workspace: string, identity: string, by: Principal) => Effect.Effect<IdentityState, IdentityUnavailable>
-}>()("troupe/Identities") {}
+export class Identities extends Context.Service<
+  Identities,
+  {
+    readonly disable: (
+      workspace: string,
+      identity: string,
+      by: Principal
+    ) => Effect.Effect<IdentityState, IdentityUnavailable>
+    readonly enable: (
+      workspace: string,
+      identity: string,
+      by: Principal
+    ) => Effect.Effect<IdentityState, IdentityUnavailable>
+  }
+>()("troupe/Identities") {}

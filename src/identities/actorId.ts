@@ -1,4 +1,7 @@
-/** The id of an identity's actor: a hash of workspace and text, so that every node finds the same actor without a look-up. */
+/**
+ * The id of an identity's actor: a hash of workspace and text, so that every node finds the same actor without a
+ * look-up.
+ */
 import { createHash } from "node:crypto"
 import { fromBytes, prefixes } from "../domain/ids.ts"
 

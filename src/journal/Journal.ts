@@ -133,7 +133,10 @@ export interface Append {
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly keys?: ReadonlyArray<IdempotencyRow> | undefined
   readonly spent?: Spent | undefined
-  /** The head's runnableAt where this append makes it another moment than before: it is noted on the agenda (src/journal/agenda.ts). */
+  /**
+   * The head's runnableAt where this append makes it another moment than before: it is noted on the agenda
+   * (src/journal/agenda.ts).
+   */
   readonly wakes?: number | undefined
   /** Rows of the inbox that this append accepts, and deletes. */
   readonly accepted?: ReadonlyArray<string> | undefined
@@ -170,7 +173,10 @@ export interface Loaded extends Claimed {
 export class Superseded extends Data.TaggedError("Superseded")<{ readonly actor: ActorRef }> {}
 
 /** The actor is owned by another live node. */
-export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{ readonly actor: ActorRef; readonly node: string }> {}
+export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{
+  readonly actor: ActorRef
+  readonly node: string
+}> {}
 
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
 
@@ -178,7 +184,10 @@ export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly acto
 export class JournalUnavailable extends Data.TaggedError("JournalUnavailable")<{ readonly cause: unknown }> {}
 
 /** J3 was broken: a bug. The batch's other actors are not harmed. */
-export class Inconsistent extends Data.TaggedError("Inconsistent")<{ readonly actor: ActorRef; readonly cause: unknown }> {}
+export class Inconsistent extends Data.TaggedError("Inconsistent")<{
+  readonly actor: ActorRef
+  readonly cause: unknown
+}> {}
 
 export interface Attributes {
   /** JSON text of the kind's own. */
@@ -212,44 +221,65 @@ export interface InboxWanted {
   readonly except: ReadonlyArray<string>
 }
 
-export class Journal extends Context.Service<Journal, {
-  /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
-  readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
-  /** Takes one actor over, and reads its head. Concurrent claims share statements. */
-  readonly claim: (actor: ActorRef) => Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
-  /** Reads what a claimed actor is loaded from, as of its claim. Concurrent loads share statements, and none fails for another's rows. */
-  readonly load: (claimed: Claimed) => Effect.Effect<Loaded, JournalUnavailable>
-  /** Gives actors back: no owner, epoch unchanged; whoever looks finds those that have a moment. Refused ones are skipped in silence. */
-  readonly release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => Effect.Effect<void, JournalUnavailable>
-  /**
-   * Sets an actor aside: its status is failed and nothing of it is due, until a command wakes it. Decides nothing, and writes
-   * no fact. Only its owner under this epoch can; for anybody else nothing happens, in silence.
-   */
-  readonly quarantine: (actor: ActorRef, epoch: number) => Effect.Effect<void, JournalUnavailable>
-  /**
-   * Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest first.
-   * One may be found twice over and told once: where half of `limit` are told, there may be more.
-   */
-  readonly due: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
-  /** Upkeep of what `due` reads, a bounded piece of it: this node's part and, if asked, the part of those who are gone. */
-  readonly tend: (others: boolean) => Effect.Effect<void, JournalUnavailable>
-  /** An actor's facts of these types after `pos`, in order. */
-  readonly log: (actor: ActorRef, afterPos: number, types: ReadonlyArray<string>) => Effect.Effect<Log, JournalUnavailable>
-  /** The kept answer to an idempotency key of the last 24 h. */
-  readonly key: (workspace: string, scope: string) => Effect.Effect<IdempotencyRow | undefined, JournalUnavailable>
-  /** Keeps the answer to a command that changed nothing: no actor, only the row of its key. False, and nothing stored, when one is kept already. */
-  readonly keep: (workspace: string, row: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
-  /** An actor's attributes as they are now, and how often they were edited: they are edited past it. */
-  readonly attributes: (actor: ActorRef) => Effect.Effect<Attributes | undefined, JournalUnavailable>
-  /** What became of an input of an actor, if it was ever taken. */
-  readonly input: (actor: ActorRef, inputId: string) => Effect.Effect<StoredInput | undefined, JournalUnavailable>
-  /**
-   * Stores a command for an actor whose owner cannot be reached; the same id twice is one row. With the
-   * answer that is given under an idempotency key: false, and nothing stored, when one is kept already.
-   */
-  readonly post: (row: InboxRow, kept?: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
-  /** The first inbox rows of several actors, actor by actor in the order of their ids, each one's oldest first. */
-  readonly inbox: (wanted: InboxWanted) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
-  /** Inbox rows for one actor, oldest first. */
-  readonly posted: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
-}>()("troupe/Journal") {}
+export class Journal extends Context.Service<
+  Journal,
+  {
+    /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
+    readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
+    /** Takes one actor over, and reads its head. Concurrent claims share statements. */
+    readonly claim: (actor: ActorRef) => Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+    /**
+     * Reads what a claimed actor is loaded from, as of its claim. Concurrent loads share statements, and none fails for
+     * another's rows.
+     */
+    readonly load: (claimed: Claimed) => Effect.Effect<Loaded, JournalUnavailable>
+    /**
+     * Gives actors back: no owner, epoch unchanged; whoever looks finds those that have a moment. Refused ones are
+     * skipped in silence.
+     */
+    readonly release: (
+      actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>
+    ) => Effect.Effect<void, JournalUnavailable>
+    /**
+     * Sets an actor aside: its status is failed and nothing of it is due, until a command wakes it. Decides nothing,
+     * and writes no fact. Only its owner under this epoch can; for anybody else nothing happens, in silence.
+     */
+    readonly quarantine: (actor: ActorRef, epoch: number) => Effect.Effect<void, JournalUnavailable>
+    /**
+     * Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest
+     * first. One may be found twice over and told once: where half of `limit` are told, there may be more.
+     */
+    readonly due: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
+    /**
+     * Upkeep of what `due` reads, a bounded piece of it: this node's part and, if asked, the part of those who are
+     * gone.
+     */
+    readonly tend: (others: boolean) => Effect.Effect<void, JournalUnavailable>
+    /** An actor's facts of these types after `pos`, in order. */
+    readonly log: (
+      actor: ActorRef,
+      afterPos: number,
+      types: ReadonlyArray<string>
+    ) => Effect.Effect<Log, JournalUnavailable>
+    /** The kept answer to an idempotency key of the last 24 h. */
+    readonly key: (workspace: string, scope: string) => Effect.Effect<IdempotencyRow | undefined, JournalUnavailable>
+    /**
+     * Keeps the answer to a command that changed nothing: no actor, only the row of its key. False, and nothing stored,
+     * when one is kept already.
+     */
+    readonly keep: (workspace: string, row: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
+    /** An actor's attributes as they are now, and how often they were edited: they are edited past it. */
+    readonly attributes: (actor: ActorRef) => Effect.Effect<Attributes | undefined, JournalUnavailable>
+    /** What became of an input of an actor, if it was ever taken. */
+    readonly input: (actor: ActorRef, inputId: string) => Effect.Effect<StoredInput | undefined, JournalUnavailable>
+    /**
+     * Stores a command for an actor whose owner cannot be reached; the same id twice is one row. With the
+     * answer that is given under an idempotency key: false, and nothing stored, when one is kept already.
+     */
+    readonly post: (row: InboxRow, kept?: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
+    /** The first inbox rows of several actors, actor by actor in the order of their ids, each one's oldest first. */
+    readonly inbox: (wanted: InboxWanted) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+    /** Inbox rows for one actor, oldest first. */
+    readonly posted: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+  }
+>()("troupe/Journal") {}

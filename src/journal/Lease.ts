@@ -31,33 +31,45 @@ export interface NodeStatus {
 export interface LiveNode extends NodeStatus {
   readonly incarnation: string
   readonly name: string
-  /** Names of the keys of its messages, the one that it signs with first (src/bus/peers.ts). Nodes of earlier versions sign nothing, and name none. */
+  /**
+   * Names of the keys of its messages, the one that it signs with first (src/bus/peers.ts). Nodes of earlier versions
+   * sign nothing, and name none.
+   */
   readonly signs?: ReadonlyArray<string>
 }
 
-export class Lease extends Context.Service<Lease, {
-  /** `node_…` of the current incarnation. Changes after a rejoin. */
-  readonly incarnation: () => string
-  /** Milliseconds since 1970, by the database's clock (L3). */
-  readonly now: () => number
-  /** L2. */
-  readonly fenced: () => boolean
-  /** Nodes whose leases are alive, this one included, by name, with what they said last: as of the last beat, less those that have lapsed since. */
-  readonly nodes: () => ReadonlyArray<LiveNode>
-  /** What the beats say of this node from now on. */
-  readonly describe: (status: () => NodeStatus) => void
-  /** Beats now, ahead of its time; returns when the answer is there, or has not come. */
-  readonly beat: Effect.Effect<void>
-  /** Milliseconds between beats. */
-  readonly beatEvery: number
-  /** Raised by every revoke and disable; read with each beat. */
-  readonly authRevision: () => number
-  /** Emits the new revision when a beat finds it changed. */
-  readonly authChanges: Stream.Stream<number>
-  /** Calls the listener when the lease is found lapsed, before anything is done under the next one: it drops what was owned (L1). */
-  readonly onLapse: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
-  /** Emits the new incarnation after a rejoin. */
-  readonly rejoined: Stream.Stream<string>
-  /** Deletes the lease row: the last act of a drain. */
-  readonly leave: Effect.Effect<void>
-}>()("troupe/Lease") {}
+export class Lease extends Context.Service<
+  Lease,
+  {
+    /** `node_…` of the current incarnation. Changes after a rejoin. */
+    readonly incarnation: () => string
+    /** Milliseconds since 1970, by the database's clock (L3). */
+    readonly now: () => number
+    /** L2. */
+    readonly fenced: () => boolean
+    /**
+     * Nodes whose leases are alive, this one included, by name, with what they said last: as of the last beat, less
+     * those that have lapsed since.
+     */
+    readonly nodes: () => ReadonlyArray<LiveNode>
+    /** What the beats say of this node from now on. */
+    readonly describe: (status: () => NodeStatus) => void
+    /** Beats now, ahead of its time; returns when the answer is there, or has not come. */
+    readonly beat: Effect.Effect<void>
+    /** Milliseconds between beats. */
+    readonly beatEvery: number
+    /** Raised by every revoke and disable; read with each beat. */
+    readonly authRevision: () => number
+    /** Emits the new revision when a beat finds it changed. */
+    readonly authChanges: Stream.Stream<number>
+    /**
+     * Calls the listener when the lease is found lapsed, before anything is done under the next one: it drops what was
+     * owned (L1).
+     */
+    readonly onLapse: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Emits the new incarnation after a rejoin. */
+    readonly rejoined: Stream.Stream<string>
+    /** Deletes the lease row: the last act of a drain. */
+    readonly leave: Effect.Effect<void>
+  }
+>()("troupe/Lease") {}

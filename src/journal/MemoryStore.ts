@@ -31,7 +31,21 @@ export interface MemoryActor {
 export type Fault = "crash before" | "crash after" | "lost before" | "lost after" | "unavailable" | "late" | "too late"
 
 /** What is asked of the journal beside appends. */
-export type Read = "due" | "tend" | "claim" | "load" | "log" | "key" | "keep" | "inbox" | "posted" | "post" | "release" | "attributes" | "input" | "quarantine"
+export type Read =
+  | "due"
+  | "tend"
+  | "claim"
+  | "load"
+  | "log"
+  | "key"
+  | "keep"
+  | "inbox"
+  | "posted"
+  | "post"
+  | "release"
+  | "attributes"
+  | "input"
+  | "quarantine"
 
 /** What happens to a read. */
 export type ReadFault = "unasked" | "unanswered"
@@ -64,7 +78,10 @@ export class MemoryStore {
   fault: (commit: number, append: Append, owner: string) => Fault | undefined = () => undefined
   /** What has been asked of each kind so far, what failed included. */
   readonly reads = new Map<Read, number>()
-  /** Asked before each read, with its number among those of its kind, from 1: it gets no answer, and was carried out or not. */
+  /**
+   * Asked before each read, with its number among those of its kind, from 1: it gets no answer, and was carried out or
+   * not.
+   */
   readFault: (read: Read, n: number, owner: string) => ReadFault | undefined = () => undefined
   private underway: Array<Underway> = []
   /** Owners that have crashed. */
@@ -94,7 +111,10 @@ export class MemoryStore {
     this.underway.push(underway)
   }
 
-  /** What is still on its way arrives now: all of it, or one actor's. Who sent it is dead or has given up: nobody hears of a refusal. */
+  /**
+   * What is still on its way arrives now: all of it, or one actor's. Who sent it is dead or has given up: nobody hears
+   * of a refusal.
+   */
   arrive(now: number, which: (underway: Underway) => boolean = () => true) {
     const arriving = this.underway.filter(which)
     this.underway = this.underway.filter((each) => !arriving.includes(each))
@@ -106,14 +126,27 @@ export class MemoryStore {
     const { actor: ref, birth, epoch, facts, head, rev } = append
     const place = placeOf(ref)
     const found = this.actors.get(place)
-    if (birth === undefined ? found === undefined || found.owner !== owner || found.epoch !== epoch || found.head.rev !== rev : found !== undefined) {
+    if (
+      birth === undefined
+        ? found === undefined || found.owner !== owner || found.epoch !== epoch || found.head.rev !== rev
+        : found !== undefined
+    ) {
       return false
     }
     if (append.keys?.some((key) => this.keyOf(ref.workspace, key.scope, now) !== undefined) === true) return false
     if (append.behindInbox === true && this.posted(ref).length > 0) return false
     const actor: MemoryActor = found ?? {
-      ref, parent: birth?.parent ?? null, attributes: birth?.attributes ?? "", createdAt: head.updatedAt, owner, epoch, head, fruitless: 0,
-      facts: [], inputs: new Map(), waits: new Map()
+      ref,
+      parent: birth?.parent ?? null,
+      attributes: birth?.attributes ?? "",
+      createdAt: head.updatedAt,
+      owner,
+      epoch,
+      head,
+      fruitless: 0,
+      facts: [],
+      inputs: new Map(),
+      waits: new Map()
     }
     const rows = this.number(actor, append, found === undefined)
     for (const row of rows) {
@@ -165,7 +198,8 @@ export class MemoryStore {
       JSON.parse(fact.event)
       return { ...fact, pos: ++pos, seq: fact.public ? ++seq : null }
     })
-    if (pos !== head.pos || seq !== head.seq) throw new Violation(`the head says ${head.pos}/${head.seq}, its facts ${pos}/${seq}`)
+    if (pos !== head.pos || seq !== head.seq)
+      throw new Violation(`the head says ${head.pos}/${head.seq}, its facts ${pos}/${seq}`)
     return rows
   }
 }

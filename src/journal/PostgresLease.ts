@@ -25,10 +25,18 @@ interface Row {
   alive: boolean
   now: number
   authRevision: number
-  others: ReadonlyArray<{ readonly incarnation: string; readonly name: string; readonly deadline: number; readonly status: Partial<RowStatus> }>
+  others: ReadonlyArray<{
+    readonly incarnation: string
+    readonly name: string
+    readonly deadline: number
+    readonly status: Partial<RowStatus>
+  }>
 }
 
-/** What SQL reads of a node (src/journal/agenda.ts): it notes the moments of actors that it gives back. Nodes of earlier versions do not. */
+/**
+ * What SQL reads of a node (src/journal/agenda.ts): it notes the moments of actors that it gives back. Nodes of earlier
+ * versions do not.
+ */
 const written = (status: RowStatus) => JSON.stringify({ ...status, notes: true })
 
 /** A node of another version may say less, or more. */
@@ -38,32 +46,57 @@ const toPulse = (rows: ReadonlyArray<Row>) => {
   const row = rows[0]!
   return {
     ...row,
-    others: row.others.map(({ deadline, incarnation, name, status }): Neighbour =>
-      ({ ...unsaid, ...status, incarnation: fromUuid("node", incarnation), name, deadline }))
+    others: row.others.map(
+      ({ deadline, incarnation, name, status }): Neighbour => ({
+        ...unsaid,
+        ...status,
+        incarnation: fromUuid("node", incarnation),
+        name,
+        deadline
+      })
+    )
   }
 }
 
 export const layerPostgresLease = (options: LeaseOptions) =>
-  Layer.effect(Lease, Effect.flatMap(Database, (database) =>
-    keepLease(options, {
-      monotonic: () => performance.now(),
-      now: async () => {
-        const text = "select (extract(epoch from clock_timestamp()) * 1000)::float8 as now"
-        return (await database.beat<{ now: number }>({ name: "lease clock", text, values: [] }))[0]!.now
-      },
-      join: async (incarnation, name, deadline, status) =>
-        toPulse(await database.beat<Row>({
-          name: "lease join", text: joining, values: [toUuid(incarnation), name, deadline, version, written(status)]
-        })),
-      beat: async (incarnation, deadline, status) => {
-        try {
-          return toPulse(await database.beat<Row>({ name: "lease beat", text: beating, values: [toUuid(incarnation), deadline, written(status)] }))
-        } catch (cause) {
-          if (isUnavailable(cause)) return undefined
-          throw cause
+  Layer.effect(
+    Lease,
+    Effect.flatMap(Database, (database) =>
+      keepLease(options, {
+        monotonic: () => performance.now(),
+        now: async () => {
+          const text = "select (extract(epoch from clock_timestamp()) * 1000)::float8 as now"
+          return (await database.beat<{ now: number }>({ name: "lease clock", text, values: [] }))[0]!.now
+        },
+        join: async (incarnation, name, deadline, status) =>
+          toPulse(
+            await database.beat<Row>({
+              name: "lease join",
+              text: joining,
+              values: [toUuid(incarnation), name, deadline, version, written(status)]
+            })
+          ),
+        beat: async (incarnation, deadline, status) => {
+          try {
+            return toPulse(
+              await database.beat<Row>({
+                name: "lease beat",
+                text: beating,
+                values: [toUuid(incarnation), deadline, written(status)]
+              })
+            )
+          } catch (cause) {
+            if (isUnavailable(cause)) return undefined
+            throw cause
+          }
+        },
+        leave: async (incarnation) => {
+          await database.beat({
+            name: "lease leave",
+            text: "delete from nodes where incarnation = $1",
+            values: [toUuid(incarnation)]
+          })
         }
-      },
-      leave: async (incarnation) => {
-        await database.beat({ name: "lease leave", text: "delete from nodes where incarnation = $1", values: [toUuid(incarnation)] })
-      }
-    })))
+      })
+    )
+  )

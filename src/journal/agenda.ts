@@ -7,8 +7,8 @@
  *     gives back, in a row without owner; whoever takes an actor over leaves its note where it is.
  * G2. Rows of living incarnations are not opened by others: those have their actors in memory, or owe them. So a look
  *     costs what nobody alive answers for, not what runs.
- * G3. Every node keeps its own rows short (`tend`). Rows of the dead lose their owner, and of rows without owner a living
- *     owner's actors are noted anew under its name. A node of an earlier version is no such owner: it gives
+ * G3. Every node keeps its own rows short (`tend`). Rows of the dead lose their owner, and of rows without owner a
+ *     living owner's actors are noted anew under its name. A node of an earlier version is no such owner: it gives
  *     actors back without a note.
  * G4. Moments that are more than a minute ahead lie in `agenda_later`, whatever there is of them, until they are near.
  */
@@ -36,7 +36,8 @@ const living = `living as materialized (select n.incarnation, coalesce((n.status
 const gaps = `gaps as materialized (select lo, coalesce(lead(lo) over (order by lo), 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid) as hi
   from (select incarnation as lo from living union all select '00000000-0000-0000-0000-000000000000'::uuid) as bounds)`
 
-// Heads are looked up one by one as rows come, until enough are found. The lateral joins keep the planner from turning that around.
+// Heads are looked up one by one as rows come, until enough are found. The lateral joins keep the planner from turning
+// that around.
 const due = `with ${living}, ${gaps}
 select distinct on (runnable_at, id) workspace, id, kind from (select h.* from (
     select a.actors from agenda a where a.owner is null and a.at <= now()
@@ -103,17 +104,20 @@ export const makeAgenda = (database: Pick<Database["Service"], "read">, me: () =
   /** Where the next portion begins: all rows are opened in turn. */
   const begin = { own: "-infinity", ownerless: "-infinity" }
 
-  const tidy = Effect.fnUntraced(function*(which: "own" | "ownerless") {
+  const tidy = Effect.fnUntraced(function* (which: "own" | "ownerless") {
     for (let i = 0; i < portions; i++) {
       const values = [portion, begin[which], which === "own" ? toUuid(me()) : null]
-      const [found] = yield* database.read<{ size: number; gone: number; last: string | null }>({ ...tidyings[which], values })
+      const [found] = yield* database.read<{ size: number; gone: number; last: string | null }>({
+        ...tidyings[which],
+        values
+      })
       const full = found !== undefined && found.size >= portion
-      begin[which] = full ? found.last ?? "-infinity" : "-infinity"
+      begin[which] = full ? (found.last ?? "-infinity") : "-infinity"
       if (!full || found.gone * 2 < found.size) return
     }
   })
 
-  const repeat = Effect.fnUntraced(function*(name: string, text: string) {
+  const repeat = Effect.fnUntraced(function* (name: string, text: string) {
     for (let i = 0; i < portions; i++) {
       const [found] = yield* database.read<{ size: number }>({ name, text, values: [portion] })
       if (found === undefined || found.size < portion) return
@@ -123,22 +127,26 @@ export const makeAgenda = (database: Pick<Database["Service"], "read">, me: () =
   return {
     release: (actors: ReadonlyArray<{ readonly actor: ActorRef; readonly epoch: number }>) => {
       if (actors.length === 0) return Effect.void
-      const sorted = [...actors].sort((a, b) => a.actor.id < b.actor.id ? -1 : 1)
+      const sorted = [...actors].sort((a, b) => (a.actor.id < b.actor.id ? -1 : 1))
       const owner = me()
-      return Effect.asVoid(database.read({
-        name: "release",
-        text: releasing,
-        values: [
-          uuids(sorted, ({ actor }) => actor.workspace),
-          uuids(sorted, ({ actor }) => actor.id),
-          ints(sorted, ({ epoch }) => epoch),
-          uuids(sorted, () => owner)
-        ]
-      }))
+      return Effect.asVoid(
+        database.read({
+          name: "release",
+          text: releasing,
+          values: [
+            uuids(sorted, ({ actor }) => actor.workspace),
+            uuids(sorted, ({ actor }) => actor.id),
+            ints(sorted, ({ epoch }) => epoch),
+            uuids(sorted, () => owner)
+          ]
+        })
+      )
     },
     due: (limit: number, shards: Shards) =>
-      Effect.map(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards, kinds] }), (rows) => rows.flatMap(refOf)),
-    tend: Effect.fnUntraced(function*(others: boolean) {
+      Effect.map(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards, kinds] }), (rows) =>
+        rows.flatMap(refOf)
+      ),
+    tend: Effect.fnUntraced(function* (others: boolean) {
       yield* repeat("agenda approaching", approaching)
       yield* tidy("own")
       if (!others) return

@@ -34,87 +34,150 @@ const section = (name: string, columns: string, text: string): Section => ({
 
 const keptFor = "interval '24 hours'"
 
-const heads = section("h", "w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool behind:bool", "")
+const heads = section(
+  "h",
+  "w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool behind:bool",
+  ""
+)
 
-const moved = section("m", "", `moved as (update heads t
+const moved = section(
+  "m",
+  "",
+  `moved as (update heads t
   set pos = h.pos, seq = h.seq, rev = h.rev + 1, touched = h.touched, updated_at = h.updated_at, since = h.since,
     runnable_at = h.runnable_at, status = h.status, carry = h.carry, fruitless = case when h.moved then 0 else t.fruitless end
   from h where h.rev > 0 and t.id = h.id and t.workspace = h.w and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
     and not (h.behind and exists (select from inbox i where i.actor = h.id))
-  returning h.o, h.w, h.id)`)
+  returning h.o, h.w, h.id)`
+)
 
 // A birth loses to one that came before, and to a live key of its own. Two at the same instant meet in the
 // primary key instead (W2): `on conflict` would log every row twice.
-const born = (keyed: boolean) => section("b", "kind:text parent:uuid attributes:text", `inserted as (insert into heads
+const born = (keyed: boolean) =>
+  section(
+    "b",
+    "kind:text parent:uuid attributes:text",
+    `inserted as (insert into heads
     (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
   select h.w, h.id, b.parent, h.updated_at, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
-  from b join h using (o) where not exists (select from heads t where t.id = h.id)${keyed ? `
-    and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and i.created_at > now() - ${keptFor})` : ""}
+  from b join h using (o) where not exists (select from heads t where t.id = h.id)${
+    keyed
+      ? `
+    and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and i.created_at > now() - ${keptFor})`
+      : ""
+  }
   returning id),
-born as (select h.o, h.w, h.id from inserted i join h on h.id = i.id)`)
+born as (select h.o, h.w, h.id from inserted i join h on h.id = i.id)`
+  )
 
 /** Facts that are looked for across a workspace's actors: their rows name it. */
 const listed: ReadonlySet<string> = new Set(["hook_decision"])
 
-const facts = section("f", "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text", `written as (
+const facts = section(
+  "f",
+  "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text",
+  `written as (
   insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail)
-  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f join won using (o))`)
+  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f join won using (o))`
+)
 
 // Who has a new moment to be looked at: those of one second share a row, and its last moment (G1, G4 of agenda.ts).
-const noting = (name: string, table: string) => section(name, "owner:uuid at:timestamptz", `noted_${name} as (insert into ${table} (owner, at, actors)
-  select ${name}.owner, max(${name}.at), array_agg(won.id) from ${name} join won using (o) group by ${name}.owner, date_trunc('second', ${name}.at))`)
+const noting = (name: string, table: string) =>
+  section(
+    name,
+    "owner:uuid at:timestamptz",
+    `noted_${name} as (insert into ${table} (owner, at, actors)
+  select ${name}.owner, max(${name}.at), array_agg(won.id) from ${name} join won using (o) group by ${name}.owner, date_trunc('second', ${name}.at))`
+  )
 const agenda = noting("g", "agenda")
 const later = noting("l", "agenda_later")
 
-const inputsPut = section("ip", "id:uuid ord:int state:text body:text", `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
+const inputsPut = section(
+  "ip",
+  "id:uuid ord:int state:text body:text",
+  `put_inputs as (insert into inputs (workspace, actor, id, ord, state, body)
   select won.w, won.id, ip.id, ip.ord, ip.state, ip.body from ip join won using (o)
-  on conflict (workspace, actor, id) do update set ord = excluded.ord, state = excluded.state, body = excluded.body)`)
-const inputsDrop = section("dropped", "id:uuid", `dropped_inputs as (delete from inputs t using dropped join won using (o)
-  where t.workspace = won.w and t.actor = won.id and t.id = dropped.id)`)
-const waits = section("wp", "id:uuid target:text state:text created_at:timestamptz body:text call:uuid toolset:uuid", `put_waits as (insert into waits
+  on conflict (workspace, actor, id) do update set ord = excluded.ord, state = excluded.state, body = excluded.body)`
+)
+const inputsDrop = section(
+  "dropped",
+  "id:uuid",
+  `dropped_inputs as (delete from inputs t using dropped join won using (o)
+  where t.workspace = won.w and t.actor = won.id and t.id = dropped.id)`
+)
+const waits = section(
+  "wp",
+  "id:uuid target:text state:text created_at:timestamptz body:text call:uuid toolset:uuid",
+  `put_waits as (insert into waits
     (workspace, actor, id, target, state, created_at, body, call, toolset)
   select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body, wp.call, wp.toolset from wp join won using (o)
-  on conflict (workspace, id) do update set state = excluded.state, body = excluded.body)`)
+  on conflict (workspace, id) do update set state = excluded.state, body = excluded.body)`
+)
 
 // A live key that is there already fails the statement (created_at is not null): its effect must not happen.
-const keys = section("k", "scope:text fingerprint:text status:int body:text", `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
+const keys = section(
+  "k",
+  "scope:text fingerprint:text status:int body:text",
+  `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
   select won.w, k.scope, now(), k.status, k.fingerprint, k.body from k join won using (o)
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
-    created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`)
+    created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`
+)
 
 // Each node has rows of its own, so that none waits for another's commit.
-const spend = section("s", "subject:uuid minute:int amount:float8", `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
+const spend = section(
+  "s",
+  "subject:uuid minute:int amount:float8",
+  `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
   select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4 order by 1, 2, 3, 4
-  on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`)
+  on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`
+)
 
-const inbox = section("x", "id:text", `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`)
+const inbox = section(
+  "x",
+  "id:text",
+  `accepted as (delete from inbox t using x join won using (o) where t.workspace = won.w and t.id = x.id)`
+)
 
 /** Which sections a batch needs, as bits: the variant's name. */
-const bit = { moved: 1, born: 2, facts: 4, inputsPut: 8, inputsDrop: 16, waits: 32, keys: 64, spend: 128, inbox: 256, agenda: 512, later: 1024 } as const
+const bit = {
+  moved: 1,
+  born: 2,
+  facts: 4,
+  inputsPut: 8,
+  inputsDrop: 16,
+  waits: 32,
+  keys: 64,
+  spend: 128,
+  inbox: 256,
+  agenda: 512,
+  later: 1024
+} as const
 
 const variants = new Map<number, string>()
 
 const textOf = (mask: number) => {
   const has = (name: keyof typeof bit) => (mask & bit[name]) !== 0
   const winners: Array<Section> = [
-    ...has("facts") ? [facts] : [],
-    ...has("agenda") ? [agenda] : [],
-    ...has("later") ? [later] : [],
-    ...has("inputsPut") ? [inputsPut] : [],
-    ...has("inputsDrop") ? [inputsDrop] : [],
-    ...has("waits") ? [waits] : [],
-    ...has("keys") ? [keys] : [],
-    ...has("spend") ? [spend] : [],
-    ...has("inbox") ? [inbox] : []
+    ...(has("facts") ? [facts] : []),
+    ...(has("agenda") ? [agenda] : []),
+    ...(has("later") ? [later] : []),
+    ...(has("inputsPut") ? [inputsPut] : []),
+    ...(has("inputsDrop") ? [inputsDrop] : []),
+    ...(has("waits") ? [waits] : []),
+    ...(has("keys") ? [keys] : []),
+    ...(has("spend") ? [spend] : []),
+    ...(has("inbox") ? [inbox] : [])
   ]
-  const before = [...has("moved") ? [moved] : [], ...has("born") ? [born(has("keys"))] : []]
+  const before = [...(has("moved") ? [moved] : []), ...(has("born") ? [born(has("keys"))] : [])]
   let parameter = 0
-  // Only the first array becomes rows, the others are read by position: `unnest` of all makes a table of each one first.
-  const given = [heads, ...has("born") ? [born(has("keys"))] : [], ...winners].map(({ name, columns }) => {
+  // Only the first array becomes rows, the others are read by position: `unnest` of all makes a table of each one
+  // first.
+  const given = [heads, ...(has("born") ? [born(has("keys"))] : []), ...winners].map(({ name, columns }) => {
     const rows = `unnest($${++parameter}::int[]) with ordinality as given(o, i)`
     return `${name} as (select o, ${columns.map(([title, type]) => `($${++parameter}::${type}[])[i] as ${title}`).join(", ")} from ${rows})`
   })
-  const won = `won as (${[...has("moved") ? ["select o, w, id from moved"] : [], ...has("born") ? ["select o, w, id from born"] : []].join(" union all ")})`
+  const won = `won as (${[...(has("moved") ? ["select o, w, id from moved"] : []), ...(has("born") ? ["select o, w, id from born"] : [])].join(" union all ")})`
   return `with ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect o from won`
 }
 
@@ -167,7 +230,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
   ]
   if (appends.some((a) => a.birth === undefined)) mask |= bit.moved
 
-  const births = rowsOf(appends, (a) => a.birth === undefined ? undefined : [{ ...a.birth, actor: a.actor }])
+  const births = rowsOf(appends, (a) => (a.birth === undefined ? undefined : [{ ...a.birth, actor: a.actor }]))
   if (births.length > 0) {
     mask |= bit.born
     values.push(
@@ -178,7 +241,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     )
   }
 
-  const written = rowsOf(appends, (a) => a.facts.length === 0 ? undefined : factRows(a))
+  const written = rowsOf(appends, (a) => (a.facts.length === 0 ? undefined : factRows(a)))
   if (written.length > 0) {
     mask |= bit.facts
     values.push(
@@ -195,11 +258,20 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     )
   }
 
-  const wakes = rowsOf(appends, ({ head, owner, wakes }) => wakes === undefined ? undefined : [{ owner, at: wakes, near: wakes <= head.updatedAt + nearMs }])
-  for (const [section, noted] of [[bit.agenda, wakes.filter(({ of }) => of.near)], [bit.later, wakes.filter(({ of }) => !of.near)]] as const) {
+  const wakes = rowsOf(appends, ({ head, owner, wakes }) =>
+    wakes === undefined ? undefined : [{ owner, at: wakes, near: wakes <= head.updatedAt + nearMs }]
+  )
+  for (const [section, noted] of [
+    [bit.agenda, wakes.filter(({ of }) => of.near)],
+    [bit.later, wakes.filter(({ of }) => !of.near)]
+  ] as const) {
     if (noted.length === 0) continue
     mask |= section
-    values.push(order(noted), uuids(noted, ({ of }) => of.owner), moments(noted, ({ of }) => of.at))
+    values.push(
+      order(noted),
+      uuids(noted, ({ of }) => of.owner),
+      moments(noted, ({ of }) => of.at)
+    )
   }
 
   const inputsPut = rowsOf(appends, (a) => a.inputs?.put)
@@ -216,7 +288,10 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
   const inputsDrop = rowsOf(appends, (a) => a.inputs?.drop)
   if (inputsDrop.length > 0) {
     mask |= bit.inputsDrop
-    values.push(order(inputsDrop), uuids(inputsDrop, ({ of: id }) => id))
+    values.push(
+      order(inputsDrop),
+      uuids(inputsDrop, ({ of: id }) => id)
+    )
   }
 
   const waiting = rowsOf(appends, (a) => a.waits)
@@ -246,20 +321,30 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     )
   }
 
-  const spent = rowsOf(appends, (a) => a.spent === undefined ? undefined : [{ ...a.spent, minute: minuteOf(a.head.updatedAt) }])
+  const spent = rowsOf(appends, (a) =>
+    a.spent === undefined ? undefined : [{ ...a.spent, minute: minuteOf(a.head.updatedAt) }]
+  )
   if (spent.length > 0) {
     mask |= bit.spend
-    values.push(order(spent), uuids(spent, ({ of: s }) => s.subject), ints(spent, ({ of: s }) => s.minute), floats(spent, ({ of: s }) => s.amount))
+    values.push(
+      order(spent),
+      uuids(spent, ({ of: s }) => s.subject),
+      ints(spent, ({ of: s }) => s.minute),
+      floats(spent, ({ of: s }) => s.amount)
+    )
   }
 
   const accepted = rowsOf(appends, (a) => a.accepted)
   if (accepted.length > 0) {
     mask |= bit.inbox
-    values.push(order(accepted), texts(accepted, ({ of: id }) => id))
+    values.push(
+      order(accepted),
+      texts(accepted, ({ of: id }) => id)
+    )
   }
 
   let text = variants.get(mask)
-  if (text === undefined) variants.set(mask, text = textOf(mask))
+  if (text === undefined) variants.set(mask, (text = textOf(mask)))
   return { name: `append ${mask}`, text, values }
 }
 
@@ -267,10 +352,10 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
 export const sizeOf = ({ birth, facts, head, inputs, keys, waits }: Append) => {
   let size = head.carry.length + (birth?.attributes.length ?? 0)
   for (const { detail, event } of facts) size += event.length + (detail?.length ?? 0)
-  for (const rows of [inputs?.put, keys, waits]) if (rows !== undefined) for (const { body } of rows) size += body.length
+  for (const rows of [inputs?.put, keys, waits])
+    if (rows !== undefined) for (const { body } of rows) size += body.length
   return size
 }
 
 /** Sorted, so that two nodes take their locks in the same order. */
-export const byActor = (a: Append, b: Append) => a.actor.id < b.actor.id ? -1 : a.actor.id > b.actor.id ? 1 : 0
-
+export const byActor = (a: Append, b: Append) => (a.actor.id < b.actor.id ? -1 : a.actor.id > b.actor.id ? 1 : 0)

@@ -13,7 +13,13 @@ import { Effect } from "effect"
 import pg from "pg"
 import { fromUuid } from "../domain/ids.ts"
 import { type BatchOptions, batched, type Request } from "../store/batches.ts"
-import { appendsInconsistent, appendsPerStatement, appendsRefused, batchesRepeated, record } from "../telemetry/metrics.ts"
+import {
+  appendsInconsistent,
+  appendsPerStatement,
+  appendsRefused,
+  batchesRepeated,
+  record
+} from "../telemetry/metrics.ts"
 import { type Database, isUndone, isTimeout, isUnavailable } from "../store/Database.ts"
 import { appendStatement, byActor, type OwnedAppend, sizeOf } from "./appendStatement.ts"
 import { confirmStatement, type Fate, fateOf, type SeenRow } from "./doubts.ts"
@@ -34,13 +40,21 @@ interface Trouble {
 }
 
 const pause = (attempt: number) =>
-  new Promise<void>((resolve) => { setTimeout(resolve, Math.min(50 * 2 ** attempt, 1_000) * (0.5 + Math.random())) })
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, Math.min(50 * 2 ** attempt, 1_000) * (0.5 + Math.random()))
+  })
 
-/** A birth whose place, or an effect whose idempotency key, was taken in the same instant: not a bug but two requests at once. */
+/**
+ * A birth whose place, or an effect whose idempotency key, was taken in the same instant: not a bug but two requests at
+ * once.
+ */
 const taken = ({ birth }: OwnedAppend, cause: unknown) =>
-  cause instanceof pg.DatabaseError && (cause.table === "idempotency" || (birth !== undefined && cause.table === "heads"))
+  cause instanceof pg.DatabaseError &&
+  (cause.table === "idempotency" || (birth !== undefined && cause.table === "heads"))
 
-const unknown = new Error("an append that was in doubt: its head has moved on since under another owner, or may move yet")
+const unknown = new Error(
+  "an append that was in doubt: its head has moved on since under another owner, or may move yet"
+)
 
 export const appends = (database: Pick<Database["Service"], "write">, lanes: number) => {
   const actorsOf = (requests: ReadonlyArray<AppendRequest>) => requests.map((request) => request.item)
@@ -62,7 +76,9 @@ export const appends = (database: Pick<Database["Service"], "write">, lanes: num
 
   const readFates = async (requests: ReadonlyArray<AppendRequest>) => {
     const rows = await database.write<SeenRow>(confirmStatement(actorsOf(requests)))
-    const heads = new Map(rows.map((row) => [row.o, { ...row, owner: row.owner === null ? null : fromUuid("node", row.owner) }]))
+    const heads = new Map(
+      rows.map((row) => [row.o, { ...row, owner: row.owner === null ? null : fromUuid("node", row.owner) }])
+    )
     return Map.groupBy(requests, ({ item }, o) => fateOf(item, heads.get(o)))
   }
 
@@ -92,7 +108,7 @@ export const appends = (database: Pick<Database["Service"], "write">, lanes: num
   const settle = async (requests: ReadonlyArray<AppendRequest>, trouble: Trouble): Promise<void> => {
     let open = requests
     let isRefused = false
-    for (let attempt = 0;; attempt++) {
+    for (let attempt = 0; ; attempt++) {
       try {
         if (trouble.doubtful) open = await confirm(open)
         if (!isRefused && open.length > 0) open = await write(open)
@@ -110,7 +126,10 @@ export const appends = (database: Pick<Database["Service"], "write">, lanes: num
           record(batchesRepeated)
           await pause(attempt)
         } else if (open.length > 1) {
-          return await settleEach(open.map((request) => [request]), trouble)
+          return await settleEach(
+            open.map((request) => [request]),
+            trouble
+          )
         } else {
           const { answer, item } = open[0]!
           if (!taken(item, cause)) {
@@ -128,7 +147,11 @@ export const appends = (database: Pick<Database["Service"], "write">, lanes: num
     size: { of: sizeOf, most: maxCharacters },
     lanes,
     key: (append) => append.actor.id,
-    run: (requests) => settle([...requests].sort((a, b) => byActor(a.item, b.item)), { doubtful: false, since: undefined })
+    run: (requests) =>
+      settle(
+        [...requests].sort((a, b) => byActor(a.item, b.item)),
+        { doubtful: false, since: undefined }
+      )
   }
   const submit = batched(options)
   // What was sent may be committed: its caller stays to hear of it.

@@ -66,7 +66,13 @@ export const claims = (database: Pick<Database["Service"], "query">) => {
       createdAt: row.created,
       epoch: row.epoch,
       head: {
-        pos: row.pos, seq: row.seq, rev: row.rev, status: row.status, runnableAt: row.runnable, since: row.since, carry: long(row.carry),
+        pos: row.pos,
+        seq: row.seq,
+        rev: row.rev,
+        status: row.status,
+        runnableAt: row.runnable,
+        since: row.since,
+        carry: long(row.carry),
         updatedAt: row.updated
       },
       fruitless: row.fruitless,
@@ -95,7 +101,8 @@ export const claims = (database: Pick<Database["Service"], "query">) => {
         if (row.owner !== null && row.owner !== toUuid(item.owner)) lapsed++
         answer(Effect.sync(() => claimedOf(item, row, doubtful)))
       } else if (!row.known) answer(Effect.fail(new NoSuchActor({ actor: item.actor })))
-      else if (row.owner !== null) answer(Effect.fail(new OwnedElsewhere({ actor: item.actor, node: fromUuid("node", row.owner) })))
+      else if (row.owner !== null)
+        answer(Effect.fail(new OwnedElsewhere({ actor: item.actor, node: fromUuid("node", row.owner) })))
       else again.push(requests[row.o]!)
     }
     if (lapsed > 0) record(actorTakeovers, lapsed)
@@ -108,14 +115,19 @@ export const claims = (database: Pick<Database["Service"], "query">) => {
     key: (claim) => claim.actor.id,
     run: (requests) => {
       let doubtful = false
-      const inOrder = [...requests].sort((a, b) => a.item.actor.id < b.item.actor.id ? -1 : 1)
-      return apart<ClaimRequest>(inOrder, (some) =>
-        take(some, doubtful).catch((cause: unknown) => {
-          doubtful ||= !isUndone(cause)
-          throw cause
-        }), (failed, cause) => {
-        for (const { answer } of failed) answer(isUnavailable(cause) ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
-      })
+      const inOrder = [...requests].sort((a, b) => (a.item.actor.id < b.item.actor.id ? -1 : 1))
+      return apart<ClaimRequest>(
+        inOrder,
+        (some) =>
+          take(some, doubtful).catch((cause: unknown) => {
+            doubtful ||= !isUndone(cause)
+            throw cause
+          }),
+        (failed, cause) => {
+          for (const { answer } of failed)
+            answer(isUnavailable(cause) ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
+        }
+      )
     }
   })
 }

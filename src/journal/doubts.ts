@@ -17,7 +17,11 @@ export interface SeenRow extends SeenHead {
 export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
   name: "append confirm",
   text: `select a.o, h.owner, h.epoch, h.rev from unnest($1::int[], $2::uuid[], $3::uuid[]) as a(o, w, id) join heads h on h.id = a.id and h.workspace = a.w`,
-  values: [places(appends), uuids(appends, (append) => append.actor.workspace), uuids(appends, (append) => append.actor.id)]
+  values: [
+    places(appends),
+    uuids(appends, (append) => append.actor.workspace),
+    uuids(appends, (append) => append.actor.id)
+  ]
 })
 
 export type Fate = "done" | "refused" | "unknown"
@@ -30,7 +34,11 @@ export type Fate = "done" | "refused" | "unknown"
 export const fateOf = ({ behindInbox, birth, epoch, owner, rev }: OwnedAppend, head: SeenHead | undefined): Fate => {
   if (head === undefined) return "refused"
   if (head.epoch === epoch && head.owner === owner) {
-    return head.rev === rev + 1 ? "done" : head.rev === rev && birth === undefined && behindInbox === true ? "unknown" : "refused"
+    return head.rev === rev + 1
+      ? "done"
+      : head.rev === rev && birth === undefined && behindInbox === true
+        ? "unknown"
+        : "refused"
   }
   // Under the epoch of its birth an actor has one owner, until it is given back.
   const isOthersBirth = birth !== undefined && head.epoch === epoch && head.owner !== null

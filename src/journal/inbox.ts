@@ -48,7 +48,10 @@ interface InboxColumns {
 }
 
 const rowsOf = (rows: ReadonlyArray<InboxColumns>) =>
-  rows.flatMap((row): ReadonlyArray<InboxRow> => refOf({ ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command })))
+  rows.flatMap(
+    (row): ReadonlyArray<InboxRow> =>
+      refOf({ ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command }))
+  )
 
 const first = "00000000-0000-0000-0000-000000000000"
 
@@ -57,14 +60,26 @@ export const makeInbox = (database: Pick<Database["Service"], "read">, me: () =>
     const row = [toUuid(actor.workspace), id, toUuid(actor.id), actor.kind, command]
     return kept === undefined
       ? database.read({ name: "post", text: posting, values: row }).pipe(Effect.as(true))
-      : database.read({ name: "post once", text: postingOnce, values: [...row, kept.scope, kept.status, kept.fingerprint, kept.body] }).pipe(
-        Effect.map((rows) => rows.length > 0)
-      )
+      : database
+          .read({
+            name: "post once",
+            text: postingOnce,
+            values: [...row, kept.scope, kept.status, kept.fingerprint, kept.body]
+          })
+          .pipe(Effect.map((rows) => rows.length > 0))
   },
   inbox: ({ actors, after, except, rows, shards }: InboxWanted) =>
-    Effect.map(database.read<InboxColumns>({
-      name: "inbox", text: waiting, values: [toUuid(me()), actors, rows, shards, after === undefined ? first : toUuid(after), kinds, except]
-    }), rowsOf),
+    Effect.map(
+      database.read<InboxColumns>({
+        name: "inbox",
+        text: waiting,
+        values: [toUuid(me()), actors, rows, shards, after === undefined ? first : toUuid(after), kinds, except]
+      }),
+      rowsOf
+    ),
   posted: ({ id, workspace }: ActorRef) =>
-    Effect.map(database.read<InboxColumns>({ name: "posted", text: posted, values: [toUuid(workspace), toUuid(id)] }), rowsOf)
+    Effect.map(
+      database.read<InboxColumns>({ name: "posted", text: posted, values: [toUuid(workspace), toUuid(id)] }),
+      rowsOf
+    )
 })

@@ -53,9 +53,9 @@ export interface LeaseBook {
   readonly leave: (incarnation: string) => Promise<void>
 }
 
-const byName = (a: LiveNode, b: LiveNode) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+const byName = (a: LiveNode, b: LiveNode) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
+export const keepLease = Effect.fnUntraced(function* ({ name, signs, ttl = 5_000 }: LeaseOptions, book: LeaseBook) {
   const beatEvery = Math.min(1_000, ttl / 5)
   const authChanges = yield* PubSub.unbounded<number>()
   const rejoined = yield* PubSub.unbounded<string>()
@@ -65,7 +65,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
 
   let incarnation = freshId("node")
   let described: () => NodeStatus = () => ({ actors: 0, births: 0, draining: false, bus: "" })
-  const status = (): RowStatus => ({ ...described(), ...signs === undefined ? {} : { signs } })
+  const status = (): RowStatus => ({ ...described(), ...(signs === undefined ? {} : { signs }) })
   let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
   /** When the first of the others lapses, should it not beat again. */
@@ -80,7 +80,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
   /** Deadlines of others with this node's name as they were first seen; undefined once that was said. */
   const namesakes = new Map<string, number | undefined>()
 
-  const now = () => latest = Math.max(latest, Math.floor(book.monotonic() + offset))
+  const now = () => (latest = Math.max(latest, Math.floor(book.monotonic() + offset)))
 
   const look = () => {
     const at = now()
@@ -89,7 +89,9 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
     nodes = [{ incarnation, name, ...status() }, ...others].sort(byName)
   }
 
-  /** The life before this one may still be on the list after a crash: only one that goes on beating is a second node. */
+  /**
+   * The life before this one may still be on the list after a crash: only one that goes on beating is a second node.
+   */
   const warnOfNamesakes = () => {
     for (const other of others) {
       if (other.name !== name) continue
@@ -97,17 +99,26 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
       if (!namesakes.has(other.incarnation)) namesakes.set(other.incarnation, other.deadline)
       else if (seen !== undefined && other.deadline > seen) {
         namesakes.set(other.incarnation, undefined)
-        Effect.runForkWith(services)(Effect.logWarning("another live node has this node's name: give each its own TROUPE_NODE_ID").pipe(Effect.annotateLogs({ node: name })))
+        Effect.runForkWith(services)(
+          Effect.logWarning("another live node has this node's name: give each its own TROUPE_NODE_ID").pipe(
+            Effect.annotateLogs({ node: name })
+          )
+        )
       }
     }
   }
 
-  /** Whoever looks for the reason of what follows finds it here: nothing of this node's actors is left, and streams begin anew. */
+  /**
+   * Whoever looks for the reason of what follows finds it here: nothing of this node's actors is left, and streams
+   * begin anew.
+   */
   const warnOfLapse = (silentMs: number) => {
     record(leaseLapses)
-    Effect.runForkWith(services)(Effect.logWarning(
-      "this node's lease has lapsed: it was silent for longer than the TTL. Its actors go on elsewhere, and it joins again"
-    ).pipe(Effect.annotateLogs({ incarnation, ms: Math.round(silentMs) })))
+    Effect.runForkWith(services)(
+      Effect.logWarning(
+        "this node's lease has lapsed: it was silent for longer than the TTL. Its actors go on elsewhere, and it joins again"
+      ).pipe(Effect.annotateLogs({ incarnation, ms: Math.round(silentMs) }))
+    )
   }
 
   const absorb = (pulse: Pulse, sent: number) => {
@@ -124,7 +135,7 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
   }
 
   const join = async () => {
-    offset = await book.now() - book.monotonic()
+    offset = (await book.now()) - book.monotonic()
     const sent = book.monotonic()
     absorb(await book.join(incarnation, name, sent + offset + ttl, status()), sent)
   }
@@ -146,9 +157,9 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
   }
 
   yield* Effect.tryPromise({ try: join, catch: (cause) => new LeaseRefused({ cause }) })
-  const beating = oneBeat.withPermits(1)(Effect.tryPromise(beat)).pipe(
-    Effect.catch((error) => Effect.logWarning("a beat of the lease failed", error))
-  )
+  const beating = oneBeat
+    .withPermits(1)(Effect.tryPromise(beat))
+    .pipe(Effect.catch((error) => Effect.logWarning("a beat of the lease failed", error)))
   yield* beating.pipe(Effect.delay(beatEvery), Effect.forever, Effect.forkScoped)
 
   return Lease.of({
@@ -159,15 +170,20 @@ export const keepLease = Effect.fnUntraced(function*({ name, signs, ttl = 5_000 
       if (now() >= firstLapse) look()
       return nodes
     },
-    describe: (give) => { described = give },
+    describe: (give) => {
+      described = give
+    },
     beat: beating,
     beatEvery,
     authRevision: () => revision ?? 0,
     authChanges: Stream.fromPubSub(authChanges),
-    onLapse: (listener) => Effect.asVoid(Effect.acquireRelease(
-      Effect.sync(() => onLapse.add(listener)),
-      () => Effect.sync(() => onLapse.delete(listener))
-    )),
+    onLapse: (listener) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => onLapse.add(listener)),
+          () => Effect.sync(() => onLapse.delete(listener))
+        )
+      ),
     rejoined: Stream.fromPubSub(rejoined),
     leave: Effect.suspend(() => {
       left = true

@@ -13,7 +13,14 @@ import { apart } from "../store/apart.ts"
 import { batched, type Request } from "../store/batches.ts"
 import { type Database, type DatabaseUnavailable, isUnavailable, type Statement } from "../store/Database.ts"
 import { ints, places, uuids } from "../store/parameters.ts"
-import { type ActorRef, type Claimed, type InputRow, JournalUnavailable, type Loaded, type StoredFact } from "./Journal.ts"
+import {
+  type ActorRef,
+  type Claimed,
+  type InputRow,
+  JournalUnavailable,
+  type Loaded,
+  type StoredFact
+} from "./Journal.ts"
 import { type FactColumns, storedFact } from "./storedFact.ts"
 
 /** An unfinished turn with more texts than a node can hold beside its others. */
@@ -37,7 +44,12 @@ interface AllBounds {
 }
 
 const MiB = 1024 * 1024
-const usual: AllBounds = { shared: { facts: 4_000, bytes: 4 * MiB }, alone: { facts: 10_000, bytes: 32 * MiB }, many: 1_000, most: 512 * MiB }
+const usual: AllBounds = {
+  shared: { facts: 4_000, bytes: 4 * MiB },
+  alone: { facts: 10_000, bytes: 32 * MiB },
+  many: 1_000,
+  most: 512 * MiB
+}
 
 const ofInputs = `select c.o, 'input' as what, i.ord as pos, null::int as seq, 0 as n, i.id, null::uuid as once, i.body, null as detail, 0::float8 as at, octet_length(i.body) as size
   from c join inputs i on i.workspace = c.w and i.actor = c.id where i.state = 'pending' and (c.input is null or (i.ord, i.id) > (c.ord, c.input))`
@@ -46,7 +58,9 @@ const ofFacts = `select c.o, 'fact', f.pos, f.seq, f.n, f.turn, f.once, f.event,
   from c join facts f on f.actor = c.id and f.pos between c.first and c.last`
 
 // Inputs first. The sums read no text that is stored apart from its row.
-const textOf = (parts: string) => `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[]) as c(o, w, id, ord, input, first, last)),
+const textOf = (
+  parts: string
+) => `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[]) as c(o, w, id, ord, input, first, last)),
 parts as (${parts}),
 summed as (select parts.*, sum(size) over (order by o, what desc, pos, id rows unbounded preceding)::float8 as bytes, sum(size) over ()::float8 as total from parts)
 select * from summed where bytes - size < $8 order by o, what desc, pos, id`
@@ -60,7 +74,7 @@ type Part = {
   readonly total: number
 } & (
   | { readonly what: "input"; readonly pos: number; readonly id: string; readonly body: string }
-  | { readonly what: "fact"; readonly id: string | null; readonly body: string } & Omit<FactColumns, "turn" | "event">
+  | ({ readonly what: "fact"; readonly id: string | null; readonly body: string } & Omit<FactColumns, "turn" | "event">)
 )
 
 /** How far an actor has been read. */
@@ -79,13 +93,25 @@ interface Asked {
   readonly last: number
 }
 
-const begin = (claimed: Claimed): Reading => ({ claimed, inputs: [], facts: [], next: claimed.head.since ?? claimed.head.pos + 1, bytes: 0 })
+const begin = (claimed: Claimed): Reading => ({
+  claimed,
+  inputs: [],
+  facts: [],
+  next: claimed.head.since ?? claimed.head.pos + 1,
+  bytes: 0
+})
 
 const wanted = ({ claimed, next }: Reading) => claimed.head.pos + 1 - next
 
 /** Makes the texts what they are in memory; only its own actor fails for a row that nobody can read. */
 const loadedOf = ({ claimed, facts, inputs }: Reading) =>
-  Effect.sync((): Loaded => ({ ...claimed, inputs, facts: facts.map((row): StoredFact => storedFact({ ...row, turn: row.id, event: row.body })) }))
+  Effect.sync(
+    (): Loaded => ({
+      ...claimed,
+      inputs,
+      facts: facts.map((row): StoredFact => storedFact({ ...row, turn: row.id, event: row.body }))
+    })
+  )
 
 const pageOf = (readings: ReadonlyArray<Reading>, most: number): ReadonlyArray<Asked> => {
   const asked: Array<Asked> = []
@@ -137,7 +163,10 @@ const take = (asked: ReadonlyArray<Asked>, parts: ReadonlyArray<Part>) => {
   return rest === -1 ? asked.length : rest
 }
 
-export const loads = (database: Pick<Database["Service"], "query" | "longRead">, { alone, many, most, shared } = usual) => {
+export const loads = (
+  database: Pick<Database["Service"], "query" | "longRead">,
+  { alone, many, most, shared } = usual
+) => {
   type LoadRequest = Request<Claimed, Loaded, JournalUnavailable>
   interface Open {
     readonly request: LoadRequest
@@ -146,17 +175,26 @@ export const loads = (database: Pick<Database["Service"], "query" | "longRead">,
 
   /** The rest of one actor. */
   const readAlone = (reading: Reading): Effect.Effect<Loaded, JournalUnavailable> =>
-    database.longRead("load", Effect.fnUntraced(function*(read): Effect.fn.Return<Loaded, DatabaseUnavailable> {
-      for (;;) {
-        const asked = pageOf([reading], alone.facts)
-        if (take(asked, yield* read<Part>(statementOf(asked, alone.bytes))) === 1) return yield* loadedOf(reading)
-        if (reading.bytes > most) return yield* Effect.die(new TooLarge({ actor: reading.claimed.actor, bytes: reading.bytes }))
-      }
-    })).pipe(Effect.mapError(({ cause }) => new JournalUnavailable({ cause })))
+    database
+      .longRead(
+        "load",
+        Effect.fnUntraced(function* (read): Effect.fn.Return<Loaded, DatabaseUnavailable> {
+          for (;;) {
+            const asked = pageOf([reading], alone.facts)
+            if (take(asked, yield* read<Part>(statementOf(asked, alone.bytes))) === 1) return yield* loadedOf(reading)
+            if (reading.bytes > most)
+              return yield* Effect.die(new TooLarge({ actor: reading.claimed.actor, bytes: reading.bytes }))
+          }
+        })
+      )
+      .pipe(Effect.mapError(({ cause }) => new JournalUnavailable({ cause })))
 
   /** Those that want another page. */
   const readPage = async (open: ReadonlyArray<Open>) => {
-    const asked = pageOf(open.map(({ reading }) => reading), shared.facts)
+    const asked = pageOf(
+      open.map(({ reading }) => reading),
+      shared.facts
+    )
     const complete = take(asked, await database.query<Part>(statementOf(asked, shared.bytes)))
     for (const { reading, request } of open.slice(0, complete)) request.answer(loadedOf(reading))
     // A page was not enough for the first one.
@@ -165,14 +203,20 @@ export const loads = (database: Pick<Database["Service"], "query" | "longRead">,
   }
 
   const fail = (failed: ReadonlyArray<Open>, cause: unknown) => {
-    for (const { request } of failed) request.answer(isUnavailable(cause) ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
+    for (const { request } of failed)
+      request.answer(isUnavailable(cause) ? Effect.fail(new JournalUnavailable({ cause })) : Effect.die(cause))
   }
 
   const lanes = (count: number) =>
     batched<Claimed, Loaded, JournalUnavailable>({
       max: 128,
       lanes: count,
-      run: (requests) => apart(requests.map((request) => ({ request, reading: begin(request.item) })), readPage, fail)
+      run: (requests) =>
+        apart(
+          requests.map((request) => ({ request, reading: begin(request.item) })),
+          readPage,
+          fail
+        )
     })
   // O3. Of the connections for reads one stays free for claims and what is due, whatever the facts' table does.
   const [resting, unfinished] = [lanes(2), lanes(1)]

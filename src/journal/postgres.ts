@@ -1,8 +1,8 @@
 /**
  * The journal that lasts: PostgreSQL keeps J1 to J6 with one statement an append.
  *
- * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`, moments through `agenda.ts`, stored
- * commands through `inbox.ts`; here is what is left: setting aside, whole logs, idempotency keys, attributes.
+ * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`, moments through `agenda.ts`,
+ * stored commands through `inbox.ts`; here is what is left: setting aside, whole logs, idempotency keys, attributes.
  */
 import { Effect, Layer } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -31,7 +31,8 @@ const keepingAlone = `insert into idempotency (workspace, scope, created_at, sta
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body, created_at = excluded.created_at
   where idempotency.created_at <= now() - interval '24 hours' returning scope`
 
-const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) => Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
+const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) =>
+  Effect.mapError(effect, ({ cause }) => new JournalUnavailable({ cause }))
 
 export interface JournalOptions {
   /** Append statements under way at once: as many as the database has writer connections. */
@@ -39,43 +40,61 @@ export interface JournalOptions {
 }
 
 export const layerPostgres = (options: JournalOptions = {}) =>
-  Layer.effect(Journal, Effect.gen(function*() {
-    const database = yield* Database
-    const lease = yield* Lease
-    const append = appends(database, options.lanes ?? 1)
-    const claim = claims(database)
-    const agenda = makeAgenda(database, lease.incarnation)
-    const inbox = makeInbox(database, lease.incarnation)
+  Layer.effect(
+    Journal,
+    Effect.gen(function* () {
+      const database = yield* Database
+      const lease = yield* Lease
+      const append = appends(database, options.lanes ?? 1)
+      const claim = claims(database)
+      const agenda = makeAgenda(database, lease.incarnation)
+      const inbox = makeInbox(database, lease.incarnation)
 
-    return Journal.of({
-      append: (entry) => append({ ...entry, owner: lease.incarnation() }),
-      claim: (actor) => claim({ actor, owner: lease.incarnation() }),
-      load: loads(database),
-      release: (actors) => unavailable(agenda.release(actors)),
-      due: (limit, shards) => unavailable(agenda.due(limit, shards)),
-      tend: (others) => unavailable(agenda.tend(others)),
-      log: (actor, afterPos, types) => unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
-      quarantine: ({ id, workspace }, epoch) =>
-        unavailable(database.read({ name: "quarantine", text: quarantining, values: [toUuid(workspace), toUuid(id), epoch, toUuid(lease.incarnation())] })).pipe(
-          Effect.asVoid
-        ),
-      key: (workspace, scope) =>
-        unavailable(database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
-          name: "key",
-          text: keeping,
-          values: [toUuid(workspace), scope]
-        })).pipe(Effect.map((rows) => rows[0])),
-      keep: (workspace, { body, fingerprint, scope, status }) =>
-        unavailable(database.read({ name: "keep", text: keepingAlone, values: [toUuid(workspace), scope, status, fingerprint, body] })).pipe(
-          Effect.map((rows) => rows.length > 0)
-        ),
-      attributes: ({ id, workspace }) =>
-        unavailable(database.read<{ attributes: string; version: number }>({ name: "attributes", text: describing, values: [toUuid(workspace), toUuid(id)] })).pipe(
-          Effect.map(([row]) => row && { text: long(row.attributes), version: row.version })
-        ),
-      input: (actor, inputId) => unavailable(storedInput(database, actor, inputId)),
-      post: (row, kept) => unavailable(inbox.post(row, kept)),
-      inbox: (wanted) => unavailable(inbox.inbox(wanted)),
-      posted: (actor) => unavailable(inbox.posted(actor))
+      return Journal.of({
+        append: (entry) => append({ ...entry, owner: lease.incarnation() }),
+        claim: (actor) => claim({ actor, owner: lease.incarnation() }),
+        load: loads(database),
+        release: (actors) => unavailable(agenda.release(actors)),
+        due: (limit, shards) => unavailable(agenda.due(limit, shards)),
+        tend: (others) => unavailable(agenda.tend(others)),
+        log: (actor, afterPos, types) =>
+          unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),
+        quarantine: ({ id, workspace }, epoch) =>
+          unavailable(
+            database.read({
+              name: "quarantine",
+              text: quarantining,
+              values: [toUuid(workspace), toUuid(id), epoch, toUuid(lease.incarnation())]
+            })
+          ).pipe(Effect.asVoid),
+        key: (workspace, scope) =>
+          unavailable(
+            database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
+              name: "key",
+              text: keeping,
+              values: [toUuid(workspace), scope]
+            })
+          ).pipe(Effect.map((rows) => rows[0])),
+        keep: (workspace, { body, fingerprint, scope, status }) =>
+          unavailable(
+            database.read({
+              name: "keep",
+              text: keepingAlone,
+              values: [toUuid(workspace), scope, status, fingerprint, body]
+            })
+          ).pipe(Effect.map((rows) => rows.length > 0)),
+        attributes: ({ id, workspace }) =>
+          unavailable(
+            database.read<{ attributes: string; version: number }>({
+              name: "attributes",
+              text: describing,
+              values: [toUuid(workspace), toUuid(id)]
+            })
+          ).pipe(Effect.map(([row]) => row && { text: long(row.attributes), version: row.version })),
+        input: (actor, inputId) => unavailable(storedInput(database, actor, inputId)),
+        post: (row, kept) => unavailable(inbox.post(row, kept)),
+        inbox: (wanted) => unavailable(inbox.inbox(wanted)),
+        posted: (actor) => unavailable(inbox.posted(actor))
+      })
     })
-  }))
+  )

@@ -7,14 +7,18 @@ import { digitAt } from "../domain/ids.ts"
 export const shardCount = 4_096
 
 /** Byte 11 of the UUID and the upper half of byte 12: random in every kind of id that an actor has. */
-export const shardOf = (id: string) => digitAt(id, 18) << 7 | digitAt(id, 19) << 2 | digitAt(id, 20) >> 3
+export const shardOf = (id: string) => (digitAt(id, 18) << 7) | (digitAt(id, 19) << 2) | (digitAt(id, 20) >> 3)
 
-/** Shards were 256 in earlier versions: the first eight bits. Nodes of those versions place actors by them, and the bus carries wakes by them. */
+/**
+ * Shards were 256 in earlier versions: the first eight bits. Nodes of those versions place actors by them, and the bus
+ * carries wakes by them.
+ */
 export const coarseCount = 256
 const fineInCoarse = shardCount / coarseCount
 
 export const coarseOf = (shard: number) => Math.floor(shard / fineInCoarse)
-export const shardsIn = (coarse: number): ReadonlyArray<number> => Array.from({ length: fineInCoarse }, (_, i) => coarse * fineInCoarse + i)
+export const shardsIn = (coarse: number): ReadonlyArray<number> =>
+  Array.from({ length: fineInCoarse }, (_, i) => coarse * fineInCoarse + i)
 
 /** A set of shards, a bit each, the lowest bit of a byte first: as PostgreSQL's get_bit counts them. */
 export type Shards = Uint8Array

@@ -36,10 +36,16 @@ export const phrases = [
 ] as const
 
 /** Those that JSON does not allow between its tokens either: all but tab, line feed and carriage return. */
-const signs = [...Array(31).keys()].map((i) => i + 1).filter((code) => code !== 9 && code !== 10 && code !== 13).map((code) => String.fromCharCode(code))
+const signs = [...Array(31).keys()]
+  .map((i) => i + 1)
+  .filter((code) => code !== 9 && code !== 10 && code !== 13)
+  .map((code) => String.fromCharCode(code))
 
 /** Each sign with its phrase. */
-export const shorthand: ReadonlyArray<readonly [sign: string, phrase: string]> = phrases.map((phrase, i) => [signs[i]!, phrase])
+export const shorthand: ReadonlyArray<readonly [sign: string, phrase: string]> = phrases.map((phrase, i) => [
+  signs[i]!,
+  phrase
+])
 
 const signOf = new Map(shorthand.map(([sign, phrase]) => [phrase, sign]))
 const phraseOf = new Map(shorthand)
@@ -51,8 +57,10 @@ const anySign = new RegExp(`[${signs.join("")}]`, "g")
 export const short = (json: string) => json.replace(anyPhrase, (phrase) => signOf.get(phrase) ?? phrase)
 
 /** What the stored texts of all JSON that begins so begin with. */
-export const storedBeginnings = (json: string): ReadonlyArray<string> =>
-  [json, ...shorthand.flatMap(([sign, phrase]) => phrase.startsWith(json) ? [sign] : [])]
+export const storedBeginnings = (json: string): ReadonlyArray<string> => [
+  json,
+  ...shorthand.flatMap(([sign, phrase]) => (phrase.startsWith(json) ? [sign] : []))
+]
 
 /** A stored text as the JSON that it stands for. */
 export const long = (stored: string) => stored.replace(anySign, (sign) => phraseOf.get(sign) ?? sign)

@@ -18,11 +18,13 @@ export interface FactColumns {
 }
 
 /** From `facts f`. */
-export const factColumns = "f.pos, f.seq, f.n, f.turn, f.once, f.event, f.detail, (extract(epoch from f.at) * 1000)::float8 as at"
+export const factColumns =
+  "f.pos, f.seq, f.n, f.turn, f.once, f.event, f.detail, (extract(epoch from f.at) * 1000)::float8 as at"
 
-export const storedEvent = ({ event, type }: Pick<FactRow, "type" | "event">) => short(`{"type":"${type}"${event === "{}" ? "}" : `,${event.slice(1)}`}`)
+export const storedEvent = ({ event, type }: Pick<FactRow, "type" | "event">) =>
+  short(`{"type":"${type}"${event === "{}" ? "}" : `,${event.slice(1)}`}`)
 
-export const storedDetail = ({ detail }: Pick<FactRow, "detail">) => detail === null ? null : short(detail)
+export const storedDetail = ({ detail }: Pick<FactRow, "detail">) => (detail === null ? null : short(detail))
 
 /** Type and event of a stored text. */
 export const readEvent = (stored: string) => {
@@ -34,7 +36,10 @@ export const readEvent = (stored: string) => {
 
 export const storedFact = ({ at, detail, event, n, once, pos, seq, turn }: FactColumns): StoredFact => ({
   ...readEvent(event),
-  pos, seq, n, at,
+  pos,
+  seq,
+  n,
+  at,
   public: seq !== null,
   turn: turn === null ? null : fromUuid("turn", turn),
   once: once === null ? null : bodyOfUuid(once),

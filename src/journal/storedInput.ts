@@ -24,10 +24,20 @@ const toInput = (inputId: string, row: Row): StoredInput | undefined => {
     const fact = storedFact(row)
     if (fact.seq !== null) return { state: "admitted", fact: { ...fact, seq: fact.seq } }
   }
-  return row.state === null ? undefined : { state: row.state, row: { id: inputId, ord: row.ord, state: row.state, body: row.body } }
+  return row.state === null
+    ? undefined
+    : { state: row.state, row: { id: inputId, ord: row.ord, state: row.state, body: row.body } }
 }
 
-export const storedInput = (database: Pick<Database["Service"], "read">, { id, kind, workspace }: ActorRef, inputId: string) =>
-  database.read<Row>({ name: "input", text, values: [toUuid(workspace), toUuid(id), toUuid(inputId), toUuid(admissionOf(inputId)), kind] }).pipe(
-    Effect.map(([row]) => row && toInput(inputId, row))
-  )
+export const storedInput = (
+  database: Pick<Database["Service"], "read">,
+  { id, kind, workspace }: ActorRef,
+  inputId: string
+) =>
+  database
+    .read<Row>({
+      name: "input",
+      text,
+      values: [toUuid(workspace), toUuid(id), toUuid(inputId), toUuid(admissionOf(inputId)), kind]
+    })
+    .pipe(Effect.map(([row]) => row && toInput(inputId, row)))

@@ -1,6 +1,6 @@
 /**
- * What an actor's facts say, for one fold, such as a model's prompt after a start: one text of a page of facts, parsed once.
- * With a row for each fact, the first turn of a thread of ten thousand events took half as long again.
+ * What an actor's facts say, for one fold, such as a model's prompt after a start: one text of a page of facts, parsed
+ * once. With a row for each fact, the first turn of a thread of ten thousand events took half as long again.
  */
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -28,7 +28,7 @@ const text = `select count(*)::int as facts, max(pos) as pos, case when bool_and
     where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and h.workspace = $1) order by f.pos limit $5) page`
 
 /** A page of one fact takes it whatever its size. */
-const shareOf = (bytes: number, facts: number) => facts === 1 ? 2 ** 31 - 1 : Math.floor(bytes / facts)
+const shareOf = (bytes: number, facts: number) => (facts === 1 ? 2 ** 31 - 1 : Math.floor(bytes / facts))
 
 interface Page {
   readonly facts: number
@@ -38,7 +38,9 @@ interface Page {
 
 /** The texts are what the journal wrote. */
 const parse = (texts: string): Array<LoggedFact> => {
-  const facts: Array<{ -readonly [Key in keyof LoggedFact]: LoggedFact[Key] } & { readonly event: { readonly type: string } }> = JSON.parse(`[${long(texts)}]`)
+  const facts: Array<
+    { -readonly [Key in keyof LoggedFact]: LoggedFact[Key] } & { readonly event: { readonly type: string } }
+  > = JSON.parse(`[${long(texts)}]`)
   // Facts of a turn stand together.
   let uuid: string | null = null
   let turn: string | null = null
@@ -54,11 +56,15 @@ const parse = (texts: string): Array<LoggedFact> => {
 }
 
 /**
- * The actor's facts of these types after a position, in order; none when there is no such actor in the workspace. Fails when
- * the database does not answer.
+ * The actor's facts of these types after a position, in order; none when there is no such actor in the workspace. Fails
+ * when the database does not answer.
  */
-export const wholeLog = Effect.fnUntraced(function*(
-  database: Pick<Database["Service"], "read">, { id, workspace }: ActorRef, afterPos: number, types: ReadonlyArray<string>, { bytes, facts: most } = largest
+export const wholeLog = Effect.fnUntraced(function* (
+  database: Pick<Database["Service"], "read">,
+  { id, workspace }: ActorRef,
+  afterPos: number,
+  types: ReadonlyArray<string>,
+  { bytes, facts: most } = largest
 ) {
   const beginnings = types.flatMap((type) => storedBeginnings(`{"type":"${type}"`))
   let size = most
@@ -85,7 +91,13 @@ export const wholeLog = Effect.fnUntraced(function*(
 
 /** The same of facts that are at hand. */
 export const logOf = (facts: ReadonlyArray<StoredFact>): Log => ({
-  facts: facts.map(({ detail, event, n, turn, type }) => ({ type, turn, n, event: { type, ...JSON.parse(event) }, ...(detail === null ? {} : { detail: JSON.parse(detail) }) })),
+  facts: facts.map(({ detail, event, n, turn, type }) => ({
+    type,
+    turn,
+    n,
+    event: { type, ...JSON.parse(event) },
+    ...(detail === null ? {} : { detail: JSON.parse(detail) })
+  })),
   pos: facts.at(-1)?.pos,
   characters: facts.reduce((sum, { detail, event }) => sum + event.length + (detail?.length ?? 0), 0)
 })

@@ -23,31 +23,38 @@ export interface ModelCall {
 /** One entry of the conversation, as the log tells it. `turnId` says which turn it belongs to. */
 export type PromptMessage =
   | {
-    readonly role: "user"
-    readonly turnId: string
-    /** Number of its event in the turn. */
-    readonly n?: number
-    readonly content: MessageContent
-  }
+      readonly role: "user"
+      readonly turnId: string
+      /** Number of its event in the turn. */
+      readonly n?: number
+      readonly content: MessageContent
+    }
   | {
-    readonly role: "assistant"
-    readonly turnId: string
-    readonly modelId: string
-    readonly text: string
-    readonly calls: ReadonlyArray<{ readonly toolCallId: string; readonly providerToolCallId: string; readonly name: string; readonly input: unknown }>
-    /** Parts that must go back verbatim to the same provider (reasoning signatures), as `ModelReply.parts` gave them. */
-    readonly parts?: unknown
-  }
+      readonly role: "assistant"
+      readonly turnId: string
+      readonly modelId: string
+      readonly text: string
+      readonly calls: ReadonlyArray<{
+        readonly toolCallId: string
+        readonly providerToolCallId: string
+        readonly name: string
+        readonly input: unknown
+      }>
+      /**
+       * Parts that must go back verbatim to the same provider (reasoning signatures), as `ModelReply.parts` gave them.
+       */
+      readonly parts?: unknown
+    }
   | {
-    readonly role: "tool"
-    readonly turnId: string
-    readonly toolCallId: string
-    readonly providerToolCallId: string
-    readonly name: string
-    /** As it is read (`tools/reading.ts`): a text, or JSON. */
-    readonly output: unknown
-    readonly failure?: { readonly code: string; readonly text: string }
-  }
+      readonly role: "tool"
+      readonly turnId: string
+      readonly toolCallId: string
+      readonly providerToolCallId: string
+      readonly name: string
+      /** As it is read (`tools/reading.ts`): a text, or JSON. */
+      readonly output: unknown
+      readonly failure?: { readonly code: string; readonly text: string }
+    }
 
 export interface ToolDefinition {
   readonly name: string
@@ -116,7 +123,12 @@ export interface ModelEntry {
   readonly maxOutputTokens?: number
   readonly inputFormats: ReadonlyArray<ImageFormat>
   readonly features: ReadonlyArray<"tools" | "images" | "reasoning" | "caching">
-  readonly pricing?: { readonly input?: number; readonly output?: number; readonly cacheRead?: number; readonly cacheWrite?: number }
+  readonly pricing?: {
+    readonly input?: number
+    readonly output?: number
+    readonly cacheRead?: number
+    readonly cacheWrite?: number
+  }
   readonly status: "available" | "deprecated" | "unavailable"
   readonly retiresAt?: string
   readonly targets: ReadonlyArray<ModelTarget>
@@ -124,11 +136,19 @@ export interface ModelEntry {
   readonly createdAt: string
 }
 
-export class Models extends Context.Service<Models, {
-  /** One response of one model. `modelId` is an exact id from `resolve`. Usage carries estimatedCost where the price is known. */
-  readonly sample: (request: SampleRequest) => Effect.Effect<ModelReply, ModelFailure>
-  /** The catalogue, fixed for the life of the process. */
-  readonly list: ReadonlyArray<ModelEntry>
-  /** Exact ids that a selector (exact id, `provider/*`, `@alias`) means now, best first; empty when none is available. */
-  readonly resolve: (selector: string) => ReadonlyArray<string>
-}>()("troupe/Models") {}
+export class Models extends Context.Service<
+  Models,
+  {
+    /**
+     * One response of one model. `modelId` is an exact id from `resolve`. Usage carries estimatedCost where the price
+     * is known.
+     */
+    readonly sample: (request: SampleRequest) => Effect.Effect<ModelReply, ModelFailure>
+    /** The catalogue, fixed for the life of the process. */
+    readonly list: ReadonlyArray<ModelEntry>
+    /**
+     * Exact ids that a selector (exact id, `provider/*`, `@alias`) means now, best first; empty when none is available.
+     */
+    readonly resolve: (selector: string) => ReadonlyArray<string>
+  }
+>()("troupe/Models") {}

@@ -1,10 +1,13 @@
-/** How far an answer came that broke off: whoever reads the failure wants to know whether there was one, and how much of it. */
+/**
+ * How far an answer came that broke off: whoever reads the failure wants to know whether there was one, and how much of
+ * it.
+ */
 export interface Partly {
   readonly text: string
   readonly calls: ReadonlyArray<unknown>
 }
 
-const some = (count: number, noun: string) => count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`]
+const some = (count: number, noun: string) => (count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`])
 
 /** `the answer broke off after 312 characters and 1 call: the connection was lost`. Characters are code points. */
 export const brokeOff = ({ calls, text }: Partly, why: string): string => {

@@ -13,9 +13,12 @@ import type { Remote } from "./remote.ts"
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-const filled = (text: string | undefined) => text === undefined || text.trim() === "" ? undefined : text.trim()
+const filled = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text.trim())
 
-const split = (id: string): [provider: string, name: string] => [id.slice(0, id.indexOf("/")), id.slice(id.indexOf("/") + 1)]
+const split = (id: string): [provider: string, name: string] => [
+  id.slice(0, id.indexOf("/")),
+  id.slice(id.indexOf("/") + 1)
+]
 
 const knownKind = (provider: string): KnownProvider | undefined => knownProviders.find(({ kind }) => kind === provider)
 
@@ -36,7 +39,7 @@ const toModel = ({ id, kind, known, inFile }: Source, env: Env, createdAt: strin
   const usual = knownKind(kind)
   const keyEnv = inFile?.apiKeyEnv ?? (inFile?.baseUrl === undefined ? usual?.apiKeyEnv : undefined)
   const apiKey = keyEnv === undefined ? undefined : filled(env[keyEnv])
-  const inputFormats = inFile?.inputFormats ?? (known === undefined ? [] : usual?.inputFormats ?? [])
+  const inputFormats = inFile?.inputFormats ?? (known === undefined ? [] : (usual?.inputFormats ?? []))
   const maxOutputTokens = inFile?.maxOutputTokens ?? known?.maxOutputTokens
   const entry: ModelEntry = {
     id,
@@ -46,7 +49,7 @@ const toModel = ({ id, kind, known, inFile }: Source, env: Env, createdAt: strin
     inputFormats,
     features: inFile?.features ?? featuresOf(known, inputFormats.length > 0),
     ...(inFile?.pricing === undefined ? {} : { pricing: inFile.pricing }),
-    status: keyEnv !== undefined && apiKey === undefined ? "unavailable" : inFile?.status ?? "available",
+    status: keyEnv !== undefined && apiKey === undefined ? "unavailable" : (inFile?.status ?? "available"),
     ...(inFile?.retiresAt === undefined ? {} : { retiresAt: toTimestamp(Date.parse(inFile.retiresAt)) }),
     targets: [{ id, provider, inputFormats }],
     createdAt
@@ -67,8 +70,10 @@ const problemOf = (file: ModelsFile, builtIn: ReadonlyArray<string>): string | u
   for (const [index, model] of (file.models ?? []).entries()) {
     const [provider] = split(model.id)
     const kind = model.provider ?? knownKind(provider)?.kind
-    if (kind === undefined) return `models[${index}].provider: ${provider} is not a provider with an address of its own; say which kind it is`
-    if (kind === "openai-compatible" && model.baseUrl === undefined) return `models[${index}].baseUrl: an openai-compatible model needs one`
+    if (kind === undefined)
+      return `models[${index}].provider: ${provider} is not a provider with an address of its own; say which kind it is`
+    if (kind === "openai-compatible" && model.baseUrl === undefined)
+      return `models[${index}].baseUrl: an openai-compatible model needs one`
   }
   const ids = new Set([
     ...builtIn,
@@ -84,7 +89,13 @@ const problemOf = (file: ModelsFile, builtIn: ReadonlyArray<string>): string | u
 }
 
 /** Real models in the catalogue's order: known ones as their provider ranks them, then the file's own. */
-export const realModels = (file: ModelsFile, source: string, builtIn: ReadonlyArray<string>, env: Env, createdAt: (index: number) => string): ReadonlyArray<Remote> | ModelsFileInvalid => {
+export const realModels = (
+  file: ModelsFile,
+  source: string,
+  builtIn: ReadonlyArray<string>,
+  env: Env,
+  createdAt: (index: number) => string
+): ReadonlyArray<Remote> | ModelsFileInvalid => {
   const reason = problemOf(file, builtIn)
   if (reason !== undefined) return new ModelsFileInvalid({ source, reason })
   const inFile = new Map((file.models ?? []).map((model) => [model.id, model]))

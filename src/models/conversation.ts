@@ -5,7 +5,13 @@
  * C2. Every call has a result (one that says so where none was recorded), and every result has a call.
  * C3. Ids of calls are unique in the conversation and made of characters that every provider takes.
  */
-import { isJSONObject, isJSONValue, type LanguageModelV4FunctionTool, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
+import {
+  isJSONObject,
+  isJSONValue,
+  type LanguageModelV4FunctionTool,
+  type LanguageModelV4Message,
+  type LanguageModelV4Prompt
+} from "@ai-sdk/provider"
 import type { Prompt, PromptMessage } from "./Model.ts"
 import { assistantContent } from "./replyParts.ts"
 import { toProviderName } from "./toolNames.ts"
@@ -16,18 +22,23 @@ type ToolMessage = PromptMessage & { readonly role: "tool" }
 type ToolContent = (LanguageModelV4Message & { role: "tool" })["content"]
 type ToolOutput = Extract<ToolContent[number], { type: "tool-result" }>["output"]
 
-const summaryRequest = "Summarize this conversation so that work can go on from the summary alone: "
-  + "goals, decisions, facts learned, results of tools that still matter, and what is left to do. Answer with the summary only."
+const summaryRequest =
+  "Summarize this conversation so that work can go on from the summary alone: " +
+  "goals, decisions, facts learned, results of tools that still matter, and what is left to do. Answer with the summary only."
 
 const userMessage = (message: UserMessage): LanguageModelV4Message => ({
   role: "user",
   // Images are refused at admission until they exist; their blocks would become file parts here.
-  content: message.content.map((block) => ({ type: "text", text: block.type === "text" ? block.text : `[image ${block.imageId}]` }))
+  content: message.content.map((block) => ({
+    type: "text",
+    text: block.type === "text" ? block.text : `[image ${block.imageId}]`
+  }))
 })
 
 const outputOf = (result: ToolMessage | undefined): ToolOutput => {
   if (result === undefined) return { type: "error-text", value: "no result: the call was given up" }
-  if (result.failure !== undefined) return { type: "error-text", value: `${result.failure.code}: ${result.failure.text}` }
+  if (result.failure !== undefined)
+    return { type: "error-text", value: `${result.failure.code}: ${result.failure.text}` }
   if (typeof result.output === "string") return { type: "text", value: result.output }
   return { type: "json", value: isJSONValue(result.output) ? result.output : null }
 }
@@ -50,7 +61,8 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
   for (const message of prompt.messages) if (message.role === "tool") results.set(message.toolCallId, message)
   const callIdOf = makeCallIds()
   const conversation: LanguageModelV4Prompt = []
-  if (prompt.system !== undefined && prompt.system.trim() !== "") conversation.push({ role: "system", content: prompt.system })
+  if (prompt.system !== undefined && prompt.system.trim() !== "")
+    conversation.push({ role: "system", content: prompt.system })
 
   for (const message of prompt.messages) {
     if (message.role === "user") conversation.push(userMessage(message))
@@ -71,7 +83,8 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
       }))
     })
   }
-  if (prompt.purpose === "summary") conversation.push({ role: "user", content: [{ type: "text", text: summaryRequest }] })
+  if (prompt.purpose === "summary")
+    conversation.push({ role: "user", content: [{ type: "text", text: summaryRequest }] })
   return conversation
 }
 
@@ -83,7 +96,7 @@ const anyInput: InputSchema = { type: "object", properties: {} }
 const choices = new Set(["allOf", "anyOf", "oneOf", "not", "enum"])
 
 const branchesOf = (schema: Readonly<Record<string, unknown>>) =>
-  ["allOf", "anyOf", "oneOf"].flatMap((word) => Array.isArray(schema[word]) ? schema[word].filter(isSchema) : [])
+  ["allOf", "anyOf", "oneOf"].flatMap((word) => (Array.isArray(schema[word]) ? schema[word].filter(isSchema) : []))
 
 /**
  * A tool's schema as every provider takes it: of an object, with its properties, without choices at the top. It may say
@@ -92,20 +105,33 @@ const branchesOf = (schema: Readonly<Record<string, unknown>>) =>
 const wireSchema = (schema: unknown): InputSchema => {
   if (!isSchema(schema)) return anyInput
   const plain = Object.fromEntries(Object.entries(schema).filter(([word]) => !choices.has(word)))
-  const properties = [...branchesOf(schema), schema].flatMap(({ properties }) => isJSONObject(properties) ? Object.entries(properties) : [])
+  const properties = [...branchesOf(schema), schema].flatMap(({ properties }) =>
+    isJSONObject(properties) ? Object.entries(properties) : []
+  )
   return { ...plain, type: "object", properties: Object.fromEntries(properties) }
 }
 
-/** The prompt's tools. Where it has none, those that the history still names: providers refuse a history with calls beside an empty list of tools. */
+/**
+ * The prompt's tools. Where it has none, those that the history still names: providers refuse a history with calls
+ * beside an empty list of tools.
+ */
 export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
-  const tools = prompt.tools.map(({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({
-    type: "function",
-    name: toProviderName(name),
-    ...(description === undefined ? {} : { description }),
-    inputSchema: wireSchema(inputSchema)
-  }))
+  const tools = prompt.tools.map(
+    ({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({
+      type: "function",
+      name: toProviderName(name),
+      ...(description === undefined ? {} : { description }),
+      inputSchema: wireSchema(inputSchema)
+    })
+  )
   if (tools.length > 0) return tools
   const gone = new Set<string>()
-  for (const message of prompt.messages) if (message.role === "assistant") for (const call of message.calls) gone.add(toProviderName(call.name))
-  return [...gone].map((name) => ({ type: "function", name, description: "Not available any more: do not call it.", inputSchema: anyInput }))
+  for (const message of prompt.messages)
+    if (message.role === "assistant") for (const call of message.calls) gone.add(toProviderName(call.name))
+  return [...gone].map((name) => ({
+    type: "function",
+    name,
+    description: "Not available any more: do not call it.",
+    inputSchema: anyInput
+  }))
 }

@@ -13,10 +13,11 @@ export const costOf = (usage: ModelUsage, pricing: Pricing | undefined): number 
   const read = usage.cacheReadTokens ?? 0
   const written = usage.cacheWriteTokens ?? 0
   const plain = Math.max(0, usage.inputTokens - read - written)
-  const millionths = plain * pricing.input
-    + read * (pricing.cacheRead ?? pricing.input)
-    + written * (pricing.cacheWrite ?? pricing.input)
-    + usage.outputTokens * pricing.output
+  const millionths =
+    plain * pricing.input +
+    read * (pricing.cacheRead ?? pricing.input) +
+    written * (pricing.cacheWrite ?? pricing.input) +
+    usage.outputTokens * pricing.output
   return Math.round(millionths * 1000) / 1e9
 }
 

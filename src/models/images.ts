@@ -22,7 +22,10 @@ export const formatsIn = (prompt: Prompt, formatOf: FormatOf): ReadonlyArray<Ima
   return [...found]
 }
 
-/** Specification: details name the exact target and 1 to 4 unique formats, sorted. A target's id of 512 characters keeps them below 4 KiB. */
+/**
+ * Specification: details name the exact target and 1 to 4 unique formats, sorted. A target's id of 512 characters keeps
+ * them below 4 KiB.
+ */
 export const imageFormatFailure = (targetId: string, formats: ReadonlyArray<ImageFormat>, text: string) =>
   new ModelFailure({
     code: "model_image_format_unsupported",

@@ -23,12 +23,23 @@ export interface KnownProvider {
   readonly models: ReadonlyArray<KnownModel>
 }
 
-const gpt = (version: string, reasoning = true): KnownModel => ({ name: `gpt-${version}`, displayName: `GPT-${version}`, reasoning })
+const gpt = (version: string, reasoning = true): KnownModel => ({
+  name: `gpt-${version}`,
+  displayName: `GPT-${version}`,
+  reasoning
+})
 const o = (version: string): KnownModel => ({ name: version, displayName: version, reasoning: true })
-const claude = (name: string, displayName: string, maxOutputTokens: number): KnownModel =>
-  ({ name: `claude-${name}`, displayName: `Claude ${displayName}`, maxOutputTokens, reasoning: true })
-const gemini = (name: string, displayName: string, reasoning = true): KnownModel =>
-  ({ name: `gemini-${name}`, displayName: `Gemini ${displayName}`, reasoning })
+const claude = (name: string, displayName: string, maxOutputTokens: number): KnownModel => ({
+  name: `claude-${name}`,
+  displayName: `Claude ${displayName}`,
+  maxOutputTokens,
+  reasoning: true
+})
+const gemini = (name: string, displayName: string, reasoning = true): KnownModel => ({
+  name: `gemini-${name}`,
+  displayName: `Gemini ${displayName}`,
+  reasoning
+})
 
 export const knownProviders: ReadonlyArray<KnownProvider> = [
   {
@@ -37,10 +48,34 @@ export const knownProviders: ReadonlyArray<KnownProvider> = [
     baseUrlEnv: "OPENAI_BASE_URL",
     inputFormats: ["png", "jpeg", "gif", "webp"],
     models: [
-      gpt("6.1-sol"), gpt("6.1-terra"), gpt("6-astra"), gpt("6-sol"), gpt("6-luna"), gpt("5.6"), gpt("5.6-sol"), gpt("5.6-terra"), gpt("5.6-luna"),
-      gpt("5.5"), gpt("5.4"), gpt("5.4-pro"), gpt("5.4-mini"), gpt("5.4-nano"), gpt("5.3-codex"), gpt("5.2"), gpt("5.2-pro"), gpt("5.1"),
-      gpt("5"), gpt("5-mini"), gpt("5-nano"), o("o3"), o("o4-mini"), gpt("4.1", false), gpt("4.1-mini", false), gpt("4.1-nano", false),
-      gpt("4o", false), gpt("4o-mini", false)
+      gpt("6.1-sol"),
+      gpt("6.1-terra"),
+      gpt("6-astra"),
+      gpt("6-sol"),
+      gpt("6-luna"),
+      gpt("5.6"),
+      gpt("5.6-sol"),
+      gpt("5.6-terra"),
+      gpt("5.6-luna"),
+      gpt("5.5"),
+      gpt("5.4"),
+      gpt("5.4-pro"),
+      gpt("5.4-mini"),
+      gpt("5.4-nano"),
+      gpt("5.3-codex"),
+      gpt("5.2"),
+      gpt("5.2-pro"),
+      gpt("5.1"),
+      gpt("5"),
+      gpt("5-mini"),
+      gpt("5-nano"),
+      o("o3"),
+      o("o4-mini"),
+      gpt("4.1", false),
+      gpt("4.1-mini", false),
+      gpt("4.1-nano", false),
+      gpt("4o", false),
+      gpt("4o-mini", false)
     ]
   },
   {
@@ -49,12 +84,24 @@ export const knownProviders: ReadonlyArray<KnownProvider> = [
     baseUrlEnv: "ANTHROPIC_BASE_URL",
     inputFormats: ["png", "jpeg", "gif", "webp"],
     models: [
-      claude("opus-5-5", "Opus 5.5", 128_000), claude("sonnet-5-5", "Sonnet 5.5", 128_000), claude("haiku-5-5", "Haiku 5.5", 128_000),
-      claude("fable-5-2", "Fable 5.2", 128_000), claude("fable-5-1", "Fable 5.1", 128_000), claude("opus-5", "Opus 5", 128_000),
-      claude("sonnet-5", "Sonnet 5", 128_000), claude("fable-5", "Fable 5", 128_000), claude("opus-4-8", "Opus 4.8", 128_000),
-      claude("opus-4-7", "Opus 4.7", 128_000), claude("opus-4-6", "Opus 4.6", 128_000), claude("sonnet-4-6", "Sonnet 4.6", 128_000),
-      claude("opus-4-5", "Opus 4.5", 64_000), claude("sonnet-4-5", "Sonnet 4.5", 64_000), claude("haiku-4-5", "Haiku 4.5", 64_000),
-      claude("opus-4-1", "Opus 4.1", 32_000), claude("sonnet-4-0", "Sonnet 4", 64_000), claude("opus-4-0", "Opus 4", 32_000)
+      claude("opus-5-5", "Opus 5.5", 128_000),
+      claude("sonnet-5-5", "Sonnet 5.5", 128_000),
+      claude("haiku-5-5", "Haiku 5.5", 128_000),
+      claude("fable-5-2", "Fable 5.2", 128_000),
+      claude("fable-5-1", "Fable 5.1", 128_000),
+      claude("opus-5", "Opus 5", 128_000),
+      claude("sonnet-5", "Sonnet 5", 128_000),
+      claude("fable-5", "Fable 5", 128_000),
+      claude("opus-4-8", "Opus 4.8", 128_000),
+      claude("opus-4-7", "Opus 4.7", 128_000),
+      claude("opus-4-6", "Opus 4.6", 128_000),
+      claude("sonnet-4-6", "Sonnet 4.6", 128_000),
+      claude("opus-4-5", "Opus 4.5", 64_000),
+      claude("sonnet-4-5", "Sonnet 4.5", 64_000),
+      claude("haiku-4-5", "Haiku 4.5", 64_000),
+      claude("opus-4-1", "Opus 4.1", 32_000),
+      claude("sonnet-4-0", "Sonnet 4", 64_000),
+      claude("opus-4-0", "Opus 4", 32_000)
     ]
   },
   {
@@ -63,10 +110,21 @@ export const knownProviders: ReadonlyArray<KnownProvider> = [
     baseUrlEnv: "GOOGLE_GENERATIVE_AI_BASE_URL",
     inputFormats: ["png", "jpeg", "webp"],
     models: [
-      gemini("4-argon", "4 Argon"), gemini("4-carbon", "4 Carbon"), gemini("4-hydrogen", "4 Hydrogen"), gemini("3.8-flash", "3.8 Flash"),
-      gemini("3.7-flash", "3.7 Flash"), gemini("3.6-flash", "3.6 Flash"), gemini("3.5-flash", "3.5 Flash"), gemini("3.5-flash-lite", "3.5 Flash-Lite"),
-      gemini("3.1-pro-preview", "3.1 Pro Preview"), gemini("3-pro-preview", "3 Pro Preview"), gemini("3-flash-preview", "3 Flash Preview"),
-      gemini("2.5-pro", "2.5 Pro"), gemini("2.5-flash", "2.5 Flash"), gemini("2.5-flash-lite", "2.5 Flash-Lite"), gemini("2.0-flash", "2.0 Flash", false)
+      gemini("4-argon", "4 Argon"),
+      gemini("4-carbon", "4 Carbon"),
+      gemini("4-hydrogen", "4 Hydrogen"),
+      gemini("3.8-flash", "3.8 Flash"),
+      gemini("3.7-flash", "3.7 Flash"),
+      gemini("3.6-flash", "3.6 Flash"),
+      gemini("3.5-flash", "3.5 Flash"),
+      gemini("3.5-flash-lite", "3.5 Flash-Lite"),
+      gemini("3.1-pro-preview", "3.1 Pro Preview"),
+      gemini("3-pro-preview", "3 Pro Preview"),
+      gemini("3-flash-preview", "3 Flash Preview"),
+      gemini("2.5-pro", "2.5 Pro"),
+      gemini("2.5-flash", "2.5 Flash"),
+      gemini("2.5-flash-lite", "2.5 Flash-Lite"),
+      gemini("2.0-flash", "2.0 Flash", false)
     ]
   }
 ]

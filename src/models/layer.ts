@@ -1,5 +1,6 @@
 /**
- * `Models` for a process: those of the providers that a key exists for, the operator's, and, where it has them, the scripted ones.
+ * `Models` for a process: those of the providers that a key exists for, the operator's, and, where it has them, the
+ * scripted ones.
  *
  * Samples are timed (`model_sample_duration`) and counted (`model_samples`), by provider and outcome.
  */
@@ -21,8 +22,8 @@ export interface ModelsSettings {
   /** The operator's file of models and prices (`TROUPE_MODELS`): its path, or the parsed JSON. */
   readonly modelsFile?: string | Readonly<Record<string, unknown>> | undefined
   /**
-   * Whether the scripted models are there; default true. Where strangers write, they are not: with one of them whoever sends
-   * a message writes the agent's tool calls, and no price holds them back.
+   * Whether the scripted models are there; default true. Where strangers write, they are not: with one of them whoever
+   * sends a message writes the agent's tool calls, and no price holds them back.
    */
   readonly scripted?: boolean | undefined
   /** A provider that sends no byte for this long has failed; default 120 s. */
@@ -35,7 +36,12 @@ export interface ModelsSettings {
 const createdAt = (index: number) => new Date(Date.UTC(2025, 0, 1) - index * 1000).toISOString()
 
 const unknownModel = (modelId: string) =>
-  new ModelFailure({ code: "model_unavailable", text: `no model ${modelId} is available here`, transient: false, unavailable: true })
+  new ModelFailure({
+    code: "model_unavailable",
+    text: `no model ${modelId} is available here`,
+    transient: false,
+    unavailable: true
+  })
 
 const outcomeOf = (exit: Exit.Exit<ModelReply, ModelFailure>): string => {
   if (Exit.isSuccess(exit)) return "answered"
@@ -48,26 +54,29 @@ const measured = ({ entry, sample }: Backend): Backend => {
   const duration = sampleDuration.with({ provider })
   return {
     entry,
-    sample: (request) => Effect.suspend(() => {
-      const started = performance.now()
-      const note = (exit: Exit.Exit<ModelReply, ModelFailure>) => {
-        record(samples.with({ provider, outcome: outcomeOf(exit) }))
-        record(duration, (performance.now() - started) / 1000)
-      }
-      const reply = sample(request)
-      // A model that answers at once is not waited for.
-      if (isDone(reply)) {
-        note(reply)
-        return reply
-      }
-      return Effect.onExit(reply, (exit) => Effect.sync(() => note(exit)))
-    })
+    sample: (request) =>
+      Effect.suspend(() => {
+        const started = performance.now()
+        const note = (exit: Exit.Exit<ModelReply, ModelFailure>) => {
+          record(samples.with({ provider, outcome: outcomeOf(exit) }))
+          record(duration, (performance.now() - started) / 1000)
+        }
+        const reply = sample(request)
+        // A model that answers at once is not waited for.
+        if (isDone(reply)) {
+          note(reply)
+          return reply
+        }
+        return Effect.onExit(reply, (exit) => Effect.sync(() => note(exit)))
+      })
   }
 }
 
 const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Aliases) => {
   const list = backends.map(({ entry }) => entry)
-  const usable = new Map(backends.filter(({ entry }) => entry.status !== "unavailable").map((backend) => [backend.entry.id, backend]))
+  const usable = new Map(
+    backends.filter(({ entry }) => entry.status !== "unavailable").map((backend) => [backend.entry.id, backend])
+  )
   return Models.of({
     list,
     resolve: makeResolve(list, aliases),
@@ -76,20 +85,41 @@ const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Aliases) => {
 }
 
 /** The scripted models alone: what tests and the bench stand on. */
-export const layerScripted = Layer.sync(Models, () => fromBackends(scriptedModels(createdAt, noImages).map(measured), {}))
+export const layerScripted = Layer.sync(Models, () =>
+  fromBackends(scriptedModels(createdAt, noImages).map(measured), {})
+)
 
 const noFile: ModelsFile = {}
 
-export const layer = ({ env, modelsFile, idleTimeoutMs = 120_000, formatOf = noImages, scripted: withScripted = true }: ModelsSettings): Layer.Layer<Models, ModelsFileInvalid> =>
-  Layer.effect(Models, Effect.gen(function*() {
-    const source = typeof modelsFile === "string" ? modelsFile : "(given)"
-    const file = modelsFile === undefined
-      ? noFile
-      : typeof modelsFile === "string"
-      ? yield* readModelsFile(modelsFile)
-      : yield* decodeModelsFile(modelsFile, source)
-    const scripted = withScripted ? scriptedModels(createdAt, formatOf) : []
-    const real = realModels(file, source, scripted.map(({ entry }) => entry.id), env, createdAt)
-    if (real instanceof ModelsFileInvalid) return yield* real
-    return fromBackends([...scripted, ...real.map((remote) => remoteBackend(remote, formatOf, idleTimeoutMs))].map(measured), file.aliases ?? {})
-  }))
+export const layer = ({
+  env,
+  modelsFile,
+  idleTimeoutMs = 120_000,
+  formatOf = noImages,
+  scripted: withScripted = true
+}: ModelsSettings): Layer.Layer<Models, ModelsFileInvalid> =>
+  Layer.effect(
+    Models,
+    Effect.gen(function* () {
+      const source = typeof modelsFile === "string" ? modelsFile : "(given)"
+      const file =
+        modelsFile === undefined
+          ? noFile
+          : typeof modelsFile === "string"
+            ? yield* readModelsFile(modelsFile)
+            : yield* decodeModelsFile(modelsFile, source)
+      const scripted = withScripted ? scriptedModels(createdAt, formatOf) : []
+      const real = realModels(
+        file,
+        source,
+        scripted.map(({ entry }) => entry.id),
+        env,
+        createdAt
+      )
+      if (real instanceof ModelsFileInvalid) return yield* real
+      return fromBackends(
+        [...scripted, ...real.map((remote) => remoteBackend(remote, formatOf, idleTimeoutMs))].map(measured),
+        file.aliases ?? {}
+      )
+    })
+  )

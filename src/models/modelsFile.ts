@@ -26,12 +26,19 @@ const Selector = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9_.-]*\/(\*|[^\s@*]+)$/i, { expected: "provider/name or provider/*" }),
   Schema.isMaxLength(512)
 )
-const Alias = Schema.String.check(Schema.isPattern(/^@[^\s/*]+$/, { expected: "an alias of the form @name" }), Schema.isMaxLength(512))
+const Alias = Schema.String.check(
+  Schema.isPattern(/^@[^\s/*]+$/, { expected: "an alias of the form @name" }),
+  Schema.isMaxLength(512)
+)
 const HttpUrl = Schema.String.check(
-  Schema.makeFilter((text) => (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) || "an http or https URL")
+  Schema.makeFilter(
+    (text) => (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) || "an http or https URL"
+  )
 )
 const Moment = Schema.String.check(
-  Schema.makeFilter((text) => (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) || "a date such as 2026-12-31")
+  Schema.makeFilter(
+    (text) => (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) || "a date such as 2026-12-31"
+  )
 )
 
 export const ModelInFile = Schema.Struct({
@@ -44,33 +51,47 @@ export const ModelInFile = Schema.Struct({
   /** Name at the provider; by default the id without its provider. */
   name: Schema.optionalKey(Schema.NonEmptyString),
   baseUrl: Schema.optionalKey(HttpUrl),
-  /** Environment variable that holds the key; by default the provider's usual one, but none for openai-compatible and where there is a `baseUrl`. */
+  /**
+   * Environment variable that holds the key; by default the provider's usual one, but none for openai-compatible and
+   * where there is a `baseUrl`.
+   */
   apiKeyEnv: Schema.optionalKey(Schema.NonEmptyString),
   contextWindow: Schema.optionalKey(Tokens),
   maxOutputTokens: Schema.optionalKey(Tokens),
   inputFormats: Schema.optionalKey(Schema.Array(ImageFormat).check(Schema.isUnique())),
-  features: Schema.optionalKey(Schema.Array(Schema.Literals(["tools", "images", "reasoning", "caching"])).check(Schema.isUnique())),
-  pricing: Schema.optionalKey(Schema.Struct({
-    input: Schema.optionalKey(Price),
-    output: Schema.optionalKey(Price),
-    cacheRead: Schema.optionalKey(Price),
-    cacheWrite: Schema.optionalKey(Price)
-  })),
+  features: Schema.optionalKey(
+    Schema.Array(Schema.Literals(["tools", "images", "reasoning", "caching"])).check(Schema.isUnique())
+  ),
+  pricing: Schema.optionalKey(
+    Schema.Struct({
+      input: Schema.optionalKey(Price),
+      output: Schema.optionalKey(Price),
+      cacheRead: Schema.optionalKey(Price),
+      cacheWrite: Schema.optionalKey(Price)
+    })
+  ),
   status: Schema.optionalKey(Schema.Literals(["available", "deprecated", "unavailable"])),
   retiresAt: Schema.optionalKey(Moment)
 })
 export type ModelInFile = typeof ModelInFile.Type
 
 export const ModelsFile = Schema.Struct({
-  models: Schema.optionalKey(Schema.Array(ModelInFile).check(
-    Schema.makeFilter((models) => new Set(models.map(({ id }) => id)).size === models.length || "ids that are unique in the file")
-  )),
+  models: Schema.optionalKey(
+    Schema.Array(ModelInFile).check(
+      Schema.makeFilter(
+        (models) => new Set(models.map(({ id }) => id)).size === models.length || "ids that are unique in the file"
+      )
+    )
+  ),
   aliases: Schema.optionalKey(Schema.Record(Alias, Schema.Array(Selector).check(Schema.isMinLength(1))))
 })
 export type ModelsFile = typeof ModelsFile.Type
 
 /** The file cannot be used; the server does not start with half a catalogue. `reason` names the place in it. */
-export class ModelsFileInvalid extends Data.TaggedError("ModelsFileInvalid")<{ readonly source: string; readonly reason: string }> {
+export class ModelsFileInvalid extends Data.TaggedError("ModelsFileInvalid")<{
+  readonly source: string
+  readonly reason: string
+}> {
   override get message() {
     return `the models file ${this.source} cannot be used: ${this.reason}`
   }
@@ -84,14 +105,19 @@ export const decodeModelsFile = (json: unknown, source: string): Effect.Effect<M
     Effect.mapError((error) => new ModelsFileInvalid({ source, reason: wordsOf(error.issue, "the file") }))
   )
 
-export const readModelsFile = Effect.fn("readModelsFile")(function*(path: string) {
+export const readModelsFile = Effect.fn("readModelsFile")(function* (path: string) {
   const text = yield* Effect.tryPromise({
     try: () => readFile(path, "utf8"),
-    catch: (cause) => new ModelsFileInvalid({ source: path, reason: cause instanceof Error ? cause.message : "it cannot be read" })
+    catch: (cause) =>
+      new ModelsFileInvalid({ source: path, reason: cause instanceof Error ? cause.message : "it cannot be read" })
   })
   const json = yield* Effect.try({
     try: (): unknown => JSON.parse(text),
-    catch: (cause) => new ModelsFileInvalid({ source: path, reason: `not JSON: ${cause instanceof Error ? cause.message : "it cannot be parsed"}` })
+    catch: (cause) =>
+      new ModelsFileInvalid({
+        source: path,
+        reason: `not JSON: ${cause instanceof Error ? cause.message : "it cannot be parsed"}`
+      })
   })
   return yield* decodeModelsFile(json, path)
 })

@@ -17,15 +17,25 @@ const jsonBytes = (value: unknown) => {
 const messageBytes = (message: PromptMessage): number => {
   switch (message.role) {
     case "user":
-      return message.content.reduce((sum, block) => sum + utf8Bytes(block.type === "text" ? block.text : block.imageId), 0)
+      return message.content.reduce(
+        (sum, block) => sum + utf8Bytes(block.type === "text" ? block.text : block.imageId),
+        0
+      )
     case "assistant":
-      return message.calls.reduce((sum, call) => sum + utf8Bytes(call.name) + jsonBytes(call.input), utf8Bytes(message.text))
+      return message.calls.reduce(
+        (sum, call) => sum + utf8Bytes(call.name) + jsonBytes(call.input),
+        utf8Bytes(message.text)
+      )
     case "tool":
-      return jsonBytes(message.output) + (message.failure === undefined ? 0 : utf8Bytes(message.failure.code) + utf8Bytes(message.failure.text))
+      return (
+        jsonBytes(message.output) +
+        (message.failure === undefined ? 0 : utf8Bytes(message.failure.code) + utf8Bytes(message.failure.text))
+      )
   }
 }
 
-const toolBytes = (tool: ToolDefinition) => utf8Bytes(tool.name) + utf8Bytes(tool.description ?? "") + jsonBytes(tool.inputSchema)
+const toolBytes = (tool: ToolDefinition) =>
+  utf8Bytes(tool.name) + utf8Bytes(tool.description ?? "") + jsonBytes(tool.inputSchema)
 
 const once = <A extends object>(value: A, count: (value: A) => number): number => {
   const known = counted.get(value)

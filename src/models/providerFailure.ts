@@ -1,5 +1,12 @@
 /** What went wrong at a provider, as one of the contract's failure codes (M3): from status, error code and message. */
-import { APICallError, InvalidResponseDataError, isJSONObject, JSONParseError, LoadAPIKeyError, NoSuchModelError } from "@ai-sdk/provider"
+import {
+  APICallError,
+  InvalidResponseDataError,
+  isJSONObject,
+  JSONParseError,
+  LoadAPIKeyError,
+  NoSuchModelError
+} from "@ai-sdk/provider"
 import type { ImageFormat } from "../domain/content.ts"
 import type { FailureCode } from "../domain/failure.ts"
 import type { ModelUsage } from "../domain/usage.ts"
@@ -15,13 +22,20 @@ interface Trouble {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const wordOf = (value: unknown): Array<string> => typeof value === "string" || typeof value === "number" ? [String(value)] : []
+const wordOf = (value: unknown): Array<string> =>
+  typeof value === "string" || typeof value === "number" ? [String(value)] : []
 
 /** `code`, `type`, `status` and `message` of an error body, one level of `error` down as well. */
 const wordsOf = (value: unknown): Array<string> => {
   if (typeof value === "string") return [value]
   if (!isJSONObject(value)) return []
-  return [...wordOf(value["code"]), ...wordOf(value["type"]), ...wordOf(value["status"]), ...wordOf(value["message"]), ...wordsOf(value["error"])]
+  return [
+    ...wordOf(value["code"]),
+    ...wordOf(value["type"]),
+    ...wordOf(value["status"]),
+    ...wordOf(value["message"]),
+    ...wordsOf(value["error"])
+  ]
 }
 
 const causesOf = (error: unknown): Array<string> => {
@@ -33,7 +47,7 @@ const causesOf = (error: unknown): Array<string> => {
   return words
 }
 
-const numberIn = (value: unknown): number | undefined => typeof value === "number" ? value : undefined
+const numberIn = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
 const troubleOf = (error: unknown): Trouble => {
   if (APICallError.isInstance(error)) {
@@ -44,26 +58,38 @@ const troubleOf = (error: unknown): Trouble => {
       headers: error.responseHeaders ?? {}
     }
   }
-  if (error instanceof Error) return { status: undefined, text: error.message, words: causesOf(error).join("\n").toLowerCase(), headers: {} }
+  if (error instanceof Error)
+    return { status: undefined, text: error.message, words: causesOf(error).join("\n").toLowerCase(), headers: {} }
   if (typeof error === "object" && error !== null) {
     const message = "message" in error ? wordOf(error.message)[0] : undefined
-    const status = "statusCode" in error ? numberIn(error.statusCode) : "code" in error ? numberIn(error.code) : undefined
+    const status =
+      "statusCode" in error ? numberIn(error.statusCode) : "code" in error ? numberIn(error.code) : undefined
     const type = "type" in error ? wordOf(error.type) : []
     const code = "code" in error ? wordOf(error.code) : []
     const text = message ?? type[0] ?? "the provider reported an error"
     return { status, text, words: [text, ...type, ...code].join("\n").toLowerCase(), headers: {} }
   }
-  return { status: undefined, text: typeof error === "string" ? error : "the provider failed", words: String(error).toLowerCase(), headers: {} }
+  return {
+    status: undefined,
+    text: typeof error === "string" ? error : "the provider failed",
+    words: String(error).toLowerCase(),
+    headers: {}
+  }
 }
 
-const overflow = /context_length_exceeded|exceed_context_size|context[_ ]window|context length|context size|prompt is too long|input is too long|too many (input )?tokens|input token count|maximum number of tokens|reduce the length|request_too_large/
-const refusedContent = /content_filter|content_policy|content policy|content management policy|safety_violation|prohibited_content|blocklist|responsible_ai|policy violation|invalid_prompt/
+const overflow =
+  /context_length_exceeded|exceed_context_size|context[_ ]window|context length|context size|prompt is too long|input is too long|too many (input )?tokens|input token count|maximum number of tokens|reduce the length|request_too_large/
+const refusedContent =
+  /content_filter|content_policy|content policy|content management policy|safety_violation|prohibited_content|blocklist|responsible_ai|policy violation|invalid_prompt/
 const outOfQuota = /insufficient_quota|billing|credit balance|exceeded your current quota/
 const overloaded = /overload|unavailable|capacity|try again later|slow_down/
-const noModel = /model_not_found|model .*(not found|does not exist|not exist)|unknown model|no such model|invalid_api_key|api key not valid|api_key_invalid/
-const aboutImages = /unsupported image|unsupported mime|(image|media|mime)[ _](format|type)s?[^\n]*(unsupported|not supported|should be|must be|not allowed)|(unsupported|not supported|does not support|invalid)[^\n]*((image|media|mime)[ _](format|type)|image\/)/
+const noModel =
+  /model_not_found|model .*(not found|does not exist|not exist)|unknown model|no such model|invalid_api_key|api key not valid|api_key_invalid/
+const aboutImages =
+  /unsupported image|unsupported mime|(image|media|mime)[ _](format|type)s?[^\n]*(unsupported|not supported|should be|must be|not allowed)|(unsupported|not supported|does not support|invalid)[^\n]*((image|media|mime)[ _](format|type)|image\/)/
 const allowsOnly = /should be|must be|following|supported (image )?(format|type)s|only/
-const network = /econnrefused|econnreset|enotfound|eai_again|etimedout|epipe|ehostunreach|enetunreach|und_err|cannot connect|fetch failed|socket|connection ?(closed|refused)/
+const network =
+  /econnrefused|econnreset|enotfound|eai_again|etimedout|epipe|ehostunreach|enetunreach|und_err|cannot connect|fetch failed|socket|connection ?(closed|refused)/
 
 const seconds = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
@@ -78,9 +104,11 @@ const retryAfterOf = (trouble: Trouble, now: number): number | undefined => {
   const delay = seconds(header)
   const date = header === undefined || delay !== undefined ? Number.NaN : Date.parse(header)
   const google = /"retrydelay":\s*"(\d+(?:\.\d+)?)s"/.exec(trouble.words)?.[1]
-  const after = ms ?? (delay !== undefined ? delay * 1000 : undefined)
-    ?? (Number.isNaN(date) ? undefined : Math.max(0, date - now))
-    ?? (google === undefined ? undefined : Number(google) * 1000)
+  const after =
+    ms ??
+    (delay !== undefined ? delay * 1000 : undefined) ??
+    (Number.isNaN(date) ? undefined : Math.max(0, date - now)) ??
+    (google === undefined ? undefined : Number(google) * 1000)
   return after === undefined ? undefined : Math.min(Math.round(after), 3_600_000)
 }
 
@@ -91,34 +119,45 @@ interface Verdict {
 }
 
 /** A stream that broke off reaches us as one that cannot be read. */
-export const isUnreadable = (error: unknown): error is Error => InvalidResponseDataError.isInstance(error) || JSONParseError.isInstance(error)
+export const isUnreadable = (error: unknown): error is Error =>
+  InvalidResponseDataError.isInstance(error) || JSONParseError.isInstance(error)
 
 /** It could be read, and was not complete. */
-export const endedEarly = (error: Error) => InvalidResponseDataError.isInstance(error) && /without a finish reason/i.test(error.message)
+export const endedEarly = (error: Error) =>
+  InvalidResponseDataError.isInstance(error) && /without a finish reason/i.test(error.message)
 
 const isRedirect = (status: number | undefined) => status !== undefined && status >= 300 && status < 400
 
 const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
-  if (LoadAPIKeyError.isInstance(error) || NoSuchModelError.isInstance(error)) return { code: "model_unavailable", unavailable: true }
+  if (LoadAPIKeyError.isInstance(error) || NoSuchModelError.isInstance(error))
+    return { code: "model_unavailable", unavailable: true }
   if (isUnreadable(error)) return { code: "model_error", transient: true }
   if (status === undefined) {
     if (overflow.test(words)) return { code: "context_overflow" }
     if (/overloaded|server_is_overloaded/.test(words)) return { code: "model_overloaded", transient: true }
     if (/rate_?limit/.test(words)) return { code: "model_rate_limited", transient: true }
     if (APICallError.isInstance(error) && error.isRetryable) return { code: "model_unavailable", transient: true }
-    return { code: "model_error", transient: network.test(words) || /terminated|aborted|api_error|server_error|internal/.test(words) }
+    return {
+      code: "model_error",
+      transient: network.test(words) || /terminated|aborted|api_error|server_error|internal/.test(words)
+    }
   }
   if (isRedirect(status)) return { code: "model_unavailable", unavailable: true }
   // A success whose body then broke.
   if (status < 400) return { code: "model_error", transient: true }
-  if (status === 429) return outOfQuota.test(words) ? { code: "model_rate_limited", unavailable: true } : { code: "model_rate_limited", transient: true }
+  if (status === 429)
+    return outOfQuota.test(words)
+      ? { code: "model_rate_limited", unavailable: true }
+      : { code: "model_rate_limited", transient: true }
   if (status === 413 || (status < 500 && overflow.test(words))) return { code: "context_overflow" }
-  if (status === 401 || status === 402 || status === 403 || status === 404) return { code: "model_unavailable", unavailable: true }
+  if (status === 401 || status === 402 || status === 403 || status === 404)
+    return { code: "model_unavailable", unavailable: true }
   if (status === 400 || status === 422) {
     if (refusedContent.test(words)) return { code: "content_refused" }
     if (noModel.test(words) || outOfQuota.test(words)) return { code: "model_unavailable", unavailable: true }
   }
-  if (status === 503 || status === 529 || (status >= 500 && overloaded.test(words))) return { code: "model_overloaded", transient: true }
+  if (status === 503 || status === 529 || (status >= 500 && overloaded.test(words)))
+    return { code: "model_overloaded", transient: true }
   return { code: "model_error", transient: status >= 500 || status === 408 || status === 409 }
 }
 
@@ -152,7 +191,11 @@ export const providerFailure = (error: unknown, { modelId, formats, now }: Asked
   const trouble = troubleOf(error)
   const text = publicText(trouble)
   const message = trouble.text.toLowerCase()
-  if ((trouble.status === 400 || trouble.status === 415 || trouble.status === 422) && formats.length > 0 && aboutImages.test(message)) {
+  if (
+    (trouble.status === 400 || trouble.status === 415 || trouble.status === 422) &&
+    formats.length > 0 &&
+    aboutImages.test(message)
+  ) {
     return imageFormatFailure(modelId, refusedFormats(formats, message), text)
   }
   const verdict = verdictOf(error, trouble)
@@ -168,13 +211,17 @@ export const providerFailure = (error: unknown, { modelId, formats, now }: Asked
 
 /** Its fields: the failure itself is an Error, whose own ones do not spread. */
 const fieldsOf = ({ code, details, retryAfterMs, text, transient, unavailable, usage }: ModelFailure) => ({
-  code, text, transient, unavailable,
+  code,
+  text,
+  transient,
+  unavailable,
   ...(details === undefined ? {} : { details }),
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   ...(usage === undefined ? {} : { usage })
 })
 
-export const withText = (failure: ModelFailure, text: string) => new ModelFailure({ ...fieldsOf(failure), text: text.slice(0, maxText) })
+export const withText = (failure: ModelFailure, text: string) =>
+  new ModelFailure({ ...fieldsOf(failure), text: text.slice(0, maxText) })
 
 export const withUsage = (failure: ModelFailure, usage: ModelUsage | undefined) =>
   usage === undefined ? failure : new ModelFailure({ ...fieldsOf(failure), usage })

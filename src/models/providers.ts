@@ -8,7 +8,7 @@ import type { ModelEntry } from "./Model.ts"
 import type { Remote } from "./remote.ts"
 
 export const providerKinds = ["openai", "anthropic", "google", "openai-compatible"] as const
-export type ProviderKind = typeof providerKinds[number]
+export type ProviderKind = (typeof providerKinds)[number]
 
 /** OpenAI's two endpoints. `responses` unless the catalogue says otherwise. */
 export type OpenAIApi = "responses" | "chat"
@@ -61,14 +61,15 @@ export const toRemote = (entry: ModelEntry, { kind, api, provider, name, apiKey 
         entry,
         partsOwner: `openai-compatible:${provider}`,
         providerOptions: {},
-        connect: (fetch) => createOpenAICompatible({
-          // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.
-          name: "compatible",
-          baseURL: baseUrl ?? "",
-          includeUsage: true,
-          fetch,
-          ...(apiKey === "" ? {} : { apiKey })
-        }).chatModel(name)
+        connect: (fetch) =>
+          createOpenAICompatible({
+            // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.
+            name: "compatible",
+            baseURL: baseUrl ?? "",
+            includeUsage: true,
+            fetch,
+            ...(apiKey === "" ? {} : { apiKey })
+          }).chatModel(name)
       }
   }
 }

@@ -3,12 +3,17 @@
  *
  * R1. One request per sample: the packages' `doStream` does not retry, and neither does this (M1).
  * R2. Interruption aborts the request and closes its socket; no text is reported after that (M2).
- * R3. A stream that ends without the provider's sign of completion is a failure, however much text it brought. The failure
- *     says how much that was, and what was used for it as far as the provider has told.
- * R4. An answer that the model or its provider has cut is an answer all the same, and says so; a filter that leaves no text,
- *     or that stopped the model among calls, has refused.
+ * R3. A stream that ends without the provider's sign of completion is a failure, however much text it brought. The
+ *     failure says how much that was, and what was used for it as far as the provider has told.
+ * R4. An answer that the model or its provider has cut is an answer all the same, and says so; a filter that leaves no
+ *     text, or that stopped the model among calls, has refused.
  */
-import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderOptions
+} from "@ai-sdk/provider"
 import { Clock, Effect } from "effect"
 import type { ImageFormat } from "../domain/content.ts"
 import type { ModelUsage } from "../domain/usage.ts"
@@ -33,8 +38,11 @@ export interface Remote {
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV4
 }
 
-const failing = (code: "model_error" | "model_overloaded" | "content_refused" | "context_overflow", text: string, transient: boolean) =>
-  new ModelFailure({ code, text, transient, unavailable: false })
+const failing = (
+  code: "model_error" | "model_overloaded" | "content_refused" | "context_overflow",
+  text: string,
+  transient: boolean
+) => new ModelFailure({ code, text, transient, unavailable: false })
 
 const streamEnded = "the stream ended without completion"
 
@@ -51,7 +59,10 @@ const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsag
   }
 }
 
-const callOf = (part: LanguageModelV4StreamPart & { type: "tool-call" }, exactName: (name: string) => string): ModelCall => {
+const callOf = (
+  part: LanguageModelV4StreamPart & { type: "tool-call" },
+  exactName: (name: string) => string
+): ModelCall => {
   const call = { providerToolCallId: part.toolCallId, name: exactName(part.toolName) }
   if (part.input.trim() === "") return { ...call, input: {} }
   try {
@@ -78,8 +89,12 @@ const hasBegun = ({ calls, text }: Heard) => text !== "" || calls.length > 0
 
 const isBlank = (text: string) => !/\S/u.test(text)
 
-/** The provider has stopped the answer. A model that declines in words of its own has ended well, and its words are a refusal. */
-const isFiltered = ({ raw, unified }: Finish["finishReason"]) => unified === "content-filter" && raw !== undefined && raw !== "stop"
+/**
+ * The provider has stopped the answer. A model that declines in words of its own has ended well, and its words are a
+ * refusal.
+ */
+const isFiltered = ({ raw, unified }: Finish["finishReason"]) =>
+  unified === "content-filter" && raw !== undefined && raw !== "stop"
 
 /** R4. */
 const cutIn = ({ finishReason }: Finish, { calls, text }: Heard): Pick<ModelReply, "finishReason"> => {
@@ -98,12 +113,19 @@ const badEnd = (finish: Finish, heard: Heard): ModelFailure | undefined => {
     const why = `the provider stopped with an error${raw === undefined ? "" : ` (${raw})`}`
     return failing("model_error", hasBegun(heard) ? brokeOff(heard, why) : why, false)
   }
-  if (!hasBegun(heard) && raw === "model_context_window_exceeded") return failing("context_overflow", "the context window is exceeded", false)
+  if (!hasBegun(heard) && raw === "model_context_window_exceeded")
+    return failing("context_overflow", "the context window is exceeded", false)
   return undefined
 }
 
 /** Reads one response to its end, into `heard`. Rejects with whatever went wrong. */
-const hear = async (remote: Remote, { prompt }: SampleRequest, { fetch, signal }: Watchdog, heard: Heard, onText: (text: string) => void) => {
+const hear = async (
+  remote: Remote,
+  { prompt }: SampleRequest,
+  { fetch, signal }: Watchdog,
+  heard: Heard,
+  onText: (text: string) => void
+) => {
   const tools = toTools(prompt)
   const { stream } = await remote.connect(fetch).doStream({
     prompt: toConversation(prompt, remote.partsOwner),
@@ -133,17 +155,26 @@ const hear = async (remote: Remote, { prompt }: SampleRequest, { fetch, signal }
   if (finish === undefined) throw failing("model_error", brokeOff(heard, streamEnded), true)
   const told = usageOf(finish.usage)
   // Where the end says nothing of it, what was told on the way stands.
-  const usage = told.totalTokens === 0 ? heard.usage ?? told : told
+  const usage = told.totalTokens === 0 ? (heard.usage ?? told) : told
   if (usage.totalTokens > 0) heard.usage = usage
   const bad = badEnd(finish, heard)
   if (bad !== undefined) throw bad
-  return { usage: withCost(usage, remote.entry.pricing), parts: collector.parts(remote.partsOwner), ...cutIn(finish, heard) }
+  return {
+    usage: withCost(usage, remote.entry.pricing),
+    parts: collector.parts(remote.partsOwner),
+    ...cutIn(finish, heard)
+  }
 }
 
 /** What went wrong in an answer that had begun: it broke off, unless the provider refused before its first word. */
 const brokenBy = (error: unknown, heard: Heard, asked: Asked): ModelFailure => {
   if (error instanceof ModelFailure) return error
-  if (isUnreadable(error)) return failing("model_error", brokeOff(heard, endedEarly(error) ? streamEnded : "what the provider sent cannot be read"), true)
+  if (isUnreadable(error))
+    return failing(
+      "model_error",
+      brokeOff(heard, endedEarly(error) ? streamEnded : "what the provider sent cannot be read"),
+      true
+    )
   const failure = providerFailure(error, asked)
   if (heard.reported !== undefined) {
     return hasBegun(heard) ? withText(failure, brokeOff(heard, failure.text)) : failure
@@ -152,7 +183,7 @@ const brokenBy = (error: unknown, heard: Heard, asked: Asked): ModelFailure => {
 }
 
 export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs: number): Backend => {
-  const sample = Effect.fn("Models.sample")(function*(request: SampleRequest) {
+  const sample = Effect.fn("Models.sample")(function* (request: SampleRequest) {
     yield* Effect.annotateCurrentSpan({ "gen_ai.request.model": request.modelId })
     const clock = yield* Clock.Clock
     const start = clock.currentTimeMillisUnsafe()
@@ -181,10 +212,14 @@ export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs:
           watchdog.end()
         }
       },
-      catch: (error) => withUsage(providerFailure(error, asked()), heard.usage && withCost(heard.usage, remote.entry.pricing))
+      catch: (error) =>
+        withUsage(providerFailure(error, asked()), heard.usage && withCost(heard.usage, remote.entry.pricing))
     })
     const { calls, text } = heard
-    yield* Effect.annotateCurrentSpan({ "gen_ai.usage.input_tokens": usage.inputTokens, "gen_ai.usage.output_tokens": usage.outputTokens })
+    yield* Effect.annotateCurrentSpan({
+      "gen_ai.usage.input_tokens": usage.inputTokens,
+      "gen_ai.usage.output_tokens": usage.outputTokens
+    })
     const reply: ModelReply = {
       text,
       calls,

@@ -36,7 +36,10 @@ const partsFor = (message: AssistantMessage, provider: string) => {
   return kept?.provider === provider ? kept.content : noParts
 }
 
-/** One piece of a response as it streamed in. Metadata that comes later replaces what came before, as the packages mean it. */
+/**
+ * One piece of a response as it streamed in. Metadata that comes later replaces what came before, as the packages mean
+ * it.
+ */
 interface Piece {
   readonly type: "reasoning" | "text" | "call"
   readonly id: string
@@ -107,7 +110,7 @@ export interface Wire {
   readonly callId: (call: Call) => string
 }
 
-const options = (meta: SharedV4ProviderMetadata | undefined) => meta === undefined ? {} : { providerOptions: meta }
+const options = (meta: SharedV4ProviderMetadata | undefined) => (meta === undefined ? {} : { providerOptions: meta })
 
 const callPart = (call: Call, wire: Wire, meta?: SharedV4ProviderMetadata): AssistantContent[number] => ({
   type: "tool-call",
@@ -120,7 +123,7 @@ const callPart = (call: Call, wire: Wire, meta?: SharedV4ProviderMetadata): Assi
 /** An assistant's message as its provider wants it back (P1, P2). */
 export const assistantContent = (message: AssistantMessage, provider: string, wire: Wire): AssistantContent => {
   const parts = partsFor(message, provider)
-  const lengths = parts.reduce((sum, part) => part.type === "text" ? sum + part.length : sum, 0)
+  const lengths = parts.reduce((sum, part) => (part.type === "text" ? sum + part.length : sum), 0)
   const content: AssistantContent = []
   const placed = new Set<Call>()
   const sameText = lengths === message.text.length
@@ -135,7 +138,8 @@ export const assistantContent = (message: AssistantMessage, provider: string, wi
       textAt += part.length
       textPlaced = true
       // An empty text may still carry a signature (Google).
-      if (text !== "" || part.meta !== undefined && sameText) content.push({ type: "text", text, ...options(part.meta) })
+      if (text !== "" || (part.meta !== undefined && sameText))
+        content.push({ type: "text", text, ...options(part.meta) })
     } else {
       const call = message.calls.find((candidate) => candidate.providerToolCallId === part.id && !placed.has(candidate))
       if (call === undefined) continue

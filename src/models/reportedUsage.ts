@@ -1,6 +1,6 @@
 /**
- * What a provider says of usage while it still answers. The packages of the AI SDK tell it with the end of a response; of one
- * that breaks off there is none, though it is paid for as far as it came.
+ * What a provider says of usage while it still answers. The packages of the AI SDK tell it with the end of a response;
+ * of one that breaks off there is none, though it is paid for as far as it came.
  */
 import { isJSONObject } from "@ai-sdk/provider"
 import type { ModelUsage } from "../domain/usage.ts"
@@ -60,16 +60,26 @@ const namedPromptTokenCount = (usage: Fields): Counts => {
 const countsIn = (chunk: Fields): Counts | undefined => {
   const google = objectAt(chunk, "usageMetadata")
   if (google !== undefined) return namedPromptTokenCount(google)
-  const usage = objectAt(chunk, "usage") ?? objectAt(objectAt(chunk, "message") ?? {}, "usage") ?? objectAt(objectAt(chunk, "response") ?? {}, "usage")
+  const usage =
+    objectAt(chunk, "usage") ??
+    objectAt(objectAt(chunk, "message") ?? {}, "usage") ??
+    objectAt(objectAt(chunk, "response") ?? {}, "usage")
   if (usage === undefined) return undefined
   return "prompt_tokens" in usage ? namedPromptTokens(usage) : namedInputTokens(usage)
 }
 
-/** What has been used as it was told before, and by one more chunk of the stream. What a later one does not repeat stays. */
+/**
+ * What has been used as it was told before, and by one more chunk of the stream. What a later one does not repeat
+ * stays.
+ */
 export const reportedUsage = (before: ModelUsage | undefined, chunk: unknown): ModelUsage | undefined => {
   const counts = isJSONObject(chunk) ? countsIn(chunk) : undefined
   if (counts === undefined) return before
-  const { cacheRead = before?.cacheReadTokens, cacheWrite = before?.cacheWriteTokens, reasoning = before?.reasoningTokens } = counts
+  const {
+    cacheRead = before?.cacheReadTokens,
+    cacheWrite = before?.cacheWriteTokens,
+    reasoning = before?.reasoningTokens
+  } = counts
   const inputTokens = counts.input ?? before?.inputTokens ?? 0
   const outputTokens = counts.output ?? before?.outputTokens ?? 0
   return {

@@ -45,7 +45,10 @@ export interface Script {
 
 export const emptyRound: Round = { calls: [], waitMs: 0, failures: [] }
 
-type OpenRound = { -readonly [K in keyof Round]: Round[K] } & { calls: Array<ScriptCall>; failures: Array<ScriptFailure> }
+type OpenRound = { -readonly [K in keyof Round]: Round[K] } & {
+  calls: Array<ScriptCall>
+  failures: Array<ScriptFailure>
+}
 
 const openRound = (): OpenRound => ({ calls: [], waitMs: 0, failures: [] })
 
@@ -69,7 +72,7 @@ const cut = (text: string): [word: string, rest: string] => {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1).trim()]
 }
 
-const words = (text: string) => text === "" ? [] : text.split(/\s+/)
+const words = (text: string) => (text === "" ? [] : text.split(/\s+/))
 
 const readCall = (rest: string): ScriptCall | string => {
   const [name, json] = cut(rest)
@@ -138,7 +141,8 @@ const take = (round: OpenRound, step: string, rest: string): string | undefined 
     const [inputText, outputText, ...more] = words(rest)
     const inputTokens = whole(inputText)
     const outputTokens = whole(outputText)
-    if (inputTokens === undefined || outputTokens === undefined || more.length > 0) return "/usage needs two numbers of tokens"
+    if (inputTokens === undefined || outputTokens === undefined || more.length > 0)
+      return "/usage needs two numbers of tokens"
     round.usage = { inputTokens, outputTokens }
     return undefined
   }

@@ -15,7 +15,15 @@ import type { Backend } from "./Backend.ts"
 import { brokeOff } from "./brokenAnswer.ts"
 import { type Pricing, withCost } from "./cost.ts"
 import { type FormatOf, formatsIn, imageFormatFailure } from "./images.ts"
-import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type Prompt, type PromptMessage, type SampleRequest } from "./Model.ts"
+import {
+  type ModelCall,
+  type ModelEntry,
+  ModelFailure,
+  type ModelReply,
+  type Prompt,
+  type PromptMessage,
+  type SampleRequest
+} from "./Model.ts"
 import { withUsage } from "./providerFailure.ts"
 import { promptTokens, tokensOf } from "./promptTokens.ts"
 import { emptyRound, parseScript, type Round, type ScriptFailure } from "./script.ts"
@@ -32,8 +40,18 @@ interface Scripted {
 
 const models: ReadonlyArray<Scripted> = [
   { id: "troupe/scripted", displayName: "Scripted", contextWindow: 1_000_000, pricing: { input: 0, output: 0 } },
-  { id: "troupe/scripted-paid", displayName: "Scripted, with a price", contextWindow: 1_000_000, pricing: { input: 1, output: 2 } },
-  { id: "troupe/scripted-small", displayName: "Scripted, with a small window", contextWindow: 2_000, pricing: { input: 0, output: 0 } }
+  {
+    id: "troupe/scripted-paid",
+    displayName: "Scripted, with a price",
+    contextWindow: 1_000_000,
+    pricing: { input: 1, output: 2 }
+  },
+  {
+    id: "troupe/scripted-small",
+    displayName: "Scripted, with a small window",
+    contextWindow: 2_000,
+    pricing: { input: 0, output: 0 }
+  }
 ]
 
 const entryOf = ({ id, displayName, contextWindow, pricing }: Scripted, createdAt: string): ModelEntry => ({
@@ -57,7 +75,9 @@ const failureOf = (modelId: string, { code, text }: ScriptFailure): ModelFailure
     : new ModelFailure({ code, text, transient: transientCodes.has(code), unavailable: code === "model_unavailable" })
 
 const textOf = (message: PromptMessage): string =>
-  message.role !== "user" ? "" : message.content.flatMap((block) => block.type === "text" ? [block.text] : []).join("\n")
+  message.role !== "user"
+    ? ""
+    : message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
 /** Where the script stands. A prompt without a message of the turn is answered from its newest one of any turn. */
 const scriptIndex = ({ messages, turnId }: Prompt): number => {
@@ -69,7 +89,9 @@ const scriptIndex = ({ messages, turnId }: Prompt): number => {
 const outcomeOf = (results: ReadonlyMap<string, PromptMessage & { role: "tool" }>, toolCallId: string): unknown => {
   const result = results.get(toolCallId)
   if (result === undefined) return null
-  return result.output === undefined || (result.output === null && result.failure !== undefined) ? result.failure ?? null : result.output
+  return result.output === undefined || (result.output === null && result.failure !== undefined)
+    ? (result.failure ?? null)
+    : result.output
 }
 
 interface Response {
@@ -95,14 +117,17 @@ const respond = (prompt: Prompt): Response => {
   }
   const round = script.rounds[responses] ?? emptyRound
   if (round.calls.length > 0) {
-    const calls = round.calls.map((call, index): ModelCall => ({ providerToolCallId: `call_${prompt.messages.length}_${index + 1}`, ...call }))
+    const calls = round.calls.map(
+      (call, index): ModelCall => ({ providerToolCallId: `call_${prompt.messages.length}_${index + 1}`, ...call })
+    )
     return { text: "", calls, round }
   }
-  const text = script.say !== undefined
-    ? script.say
-    : callIds.length > 0
-    ? `Done: ${JSON.stringify(callIds.map((id) => outcomeOf(results, id)))}`
-    : `You said: ${script.plain}`
+  const text =
+    script.say !== undefined
+      ? script.say
+      : callIds.length > 0
+        ? `Done: ${JSON.stringify(callIds.map((id) => outcomeOf(results, id)))}`
+        : `You said: ${script.plain}`
   return { text, calls: [], round }
 }
 
@@ -120,26 +145,44 @@ const pieces = (text: string, count: number): ReadonlyArray<string> => {
   const points = [...text]
   const total = Math.min(count, points.length)
   return Array.from({ length: total }, (_, index) =>
-    points.slice(Math.floor(index * points.length / total), Math.floor((index + 1) * points.length / total)).join(""))
+    points
+      .slice(Math.floor((index * points.length) / total), Math.floor(((index + 1) * points.length) / total))
+      .join("")
+  )
 }
 
 const usageOf = (inputTokens: number, { text, calls, round }: Response, pricing: Pricing): ModelUsage => {
-  const bytes = calls.reduce((sum, call) => sum + utf8Bytes(call.name) + utf8Bytes(call.invalidInput ?? JSON.stringify(call.input)), utf8Bytes(text))
+  const bytes = calls.reduce(
+    (sum, call) => sum + utf8Bytes(call.name) + utf8Bytes(call.invalidInput ?? JSON.stringify(call.input)),
+    utf8Bytes(text)
+  )
   const tokens = round.usage ?? { inputTokens, outputTokens: tokensOf(bytes) }
   return withCost({ ...tokens, totalTokens: tokens.inputTokens + tokens.outputTokens }, pricing)
 }
 
-const cut = ({ finishReason }: Round) => finishReason === undefined ? {} : { finishReason }
+const cut = ({ finishReason }: Round) => (finishReason === undefined ? {} : { finishReason })
 
 /** The answer breaks off: what came before is streamed, and paid for. */
 const breaking = (response: Response, after: number, usage: ModelUsage): readonly [Response, ModelFailure] => {
   const text = [...response.text].slice(0, after).join("")
   const why = brokeOff({ text, calls: [] }, "the script says so")
-  return [{ ...response, text, calls: [] }, new ModelFailure({ code: "model_error", text: why, transient: true, unavailable: false, usage })]
+  return [
+    { ...response, text, calls: [] },
+    new ModelFailure({ code: "model_error", text: why, transient: true, unavailable: false, usage })
+  ]
 }
 
-/** The slow path: waits, then fails at once, or streams and then answers or breaks off. Interrupting it ends it at once (M2). */
-const perform = Effect.fnUntraced(function*(response: Response, failure: ModelFailure | undefined, broken: ModelFailure | undefined, usage: ModelUsage, onText: (text: string) => void) {
+/**
+ * The slow path: waits, then fails at once, or streams and then answers or breaks off. Interrupting it ends it at once
+ * (M2).
+ */
+const perform = Effect.fnUntraced(function* (
+  response: Response,
+  failure: ModelFailure | undefined,
+  broken: ModelFailure | undefined,
+  usage: ModelUsage,
+  onText: (text: string) => void
+) {
   const { text, calls, round } = response
   const { waitMs, chunks } = round
   const start = yield* Clock.currentTimeMillis
@@ -154,36 +197,59 @@ const perform = Effect.fnUntraced(function*(response: Response, failure: ModelFa
   }
   if (broken !== undefined) return yield* broken
   const durationMs = (yield* Clock.currentTimeMillis) - start
-  const reply: ModelReply = { text, calls, usage, ...cut(round), durationMs, ...(firstTextMs === undefined ? {} : { firstTextMs }) }
+  const reply: ModelReply = {
+    text,
+    calls,
+    usage,
+    ...cut(round),
+    durationMs,
+    ...(firstTextMs === undefined ? {} : { firstTextMs })
+  }
   return reply
 })
 
-const sample = (model: Scripted, formatOf: FormatOf, { prompt, onText }: SampleRequest): Effect.Effect<ModelReply, ModelFailure> => {
+const sample = (
+  model: Scripted,
+  formatOf: FormatOf,
+  { prompt, onText }: SampleRequest
+): Effect.Effect<ModelReply, ModelFailure> => {
   const inputTokens = promptTokens(prompt)
   if (inputTokens > model.contextWindow) {
-    return Effect.fail(failureOf(model.id, {
-      code: "context_overflow",
-      text: `the prompt has ${inputTokens} tokens, the context window of ${model.id} is ${model.contextWindow}`
-    }))
+    return Effect.fail(
+      failureOf(model.id, {
+        code: "context_overflow",
+        text: `the prompt has ${inputTokens} tokens, the context window of ${model.id} is ${model.contextWindow}`
+      })
+    )
   }
   const formats = formatsIn(prompt, formatOf).filter((format) => !accepted.includes(format))
-  if (formats.length > 0) return Effect.fail(imageFormatFailure(model.id, formats, `${model.id} accepts png and jpeg images only`))
+  if (formats.length > 0)
+    return Effect.fail(imageFormatFailure(model.id, formats, `${model.id} accepts png and jpeg images only`))
 
-  const whole: Response = prompt.purpose === "summary"
-    ? { text: `Summary of ${eventsIn(prompt.messages)} events.`, calls: [], round: emptyRound }
-    : respond(prompt)
+  const whole: Response =
+    prompt.purpose === "summary"
+      ? { text: `Summary of ${eventsIn(prompt.messages)} events.`, calls: [], round: emptyRound }
+      : respond(prompt)
   const { round } = whole
   const failing = round.failures.find((failure) => failure.model === undefined || failure.model === model.id)
   const usage = usageOf(inputTokens, whole, model.pricing)
   // A failure has used what the script says, and nothing where it does not.
   const failure = failing && withUsage(failureOf(model.id, failing), round.usage && usage)
-  const [response, broken] = round.breakAfter === undefined ? [whole, undefined] : breaking(whole, round.breakAfter, usage)
+  const [response, broken] =
+    round.breakAfter === undefined ? [whole, undefined] : breaking(whole, round.breakAfter, usage)
   if (round.waitMs > 0 || round.chunks !== undefined) return perform(response, failure, broken, usage, onText)
   if (failure !== undefined) return Effect.fail(failure)
   const { calls, text } = response
   if (text !== "") onText(text)
   if (broken !== undefined) return Effect.fail(broken)
-  return Effect.succeed({ text, calls, usage, ...cut(round), durationMs: 0, ...(text === "" ? {} : { firstTextMs: 0 }) })
+  return Effect.succeed({
+    text,
+    calls,
+    usage,
+    ...cut(round),
+    durationMs: 0,
+    ...(text === "" ? {} : { firstTextMs: 0 })
+  })
 }
 
 export const scriptedModels = (createdAt: (index: number) => string, formatOf: FormatOf): ReadonlyArray<Backend> =>

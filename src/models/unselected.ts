@@ -1,6 +1,6 @@
 /**
- * What selectors of a profile do not select today. They are no mistake for that: a key may come tomorrow, an alias with the
- * next start. Whoever writes them hears of it then, rather than from the first message that is refused.
+ * What selectors of a profile do not select today. They are no mistake for that: a key may come tomorrow, an alias with
+ * the next start. Whoever writes them hears of it then, rather than from the first message that is refused.
  */
 import type { Warning } from "../domain/warning.ts"
 import type { Models } from "./Model.ts"
@@ -13,9 +13,17 @@ const why = ({ list }: Known, selector: string) =>
     : `${selector} selects no model of this server today. GET /v1/models lists those that there are.`
 
 export const unselected = (models: Known, selectors: ReadonlyArray<string>): ReadonlyArray<Warning> => {
-  const idle = selectors.flatMap((selector, index) => models.resolve(selector).length > 0 ? [] : [{ path: `models[${index}]`, message: why(models, selector) }])
-  return idle.length < selectors.length ? idle : [
-    ...idle,
-    { path: "models", message: "Until one of its selectors selects a model, messages to agents of this profile are refused with 422 model_unavailable." }
-  ]
+  const idle = selectors.flatMap((selector, index) =>
+    models.resolve(selector).length > 0 ? [] : [{ path: `models[${index}]`, message: why(models, selector) }]
+  )
+  return idle.length < selectors.length
+    ? idle
+    : [
+        ...idle,
+        {
+          path: "models",
+          message:
+            "Until one of its selectors selects a model, messages to agents of this profile are refused with 422 model_unavailable."
+        }
+      ]
 }

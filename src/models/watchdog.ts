@@ -1,7 +1,8 @@
 /**
  * Ends a request whose provider says nothing for too long, or wants it sent elsewhere.
  *
- * W1. Every byte counts, also pings and comments that carry no content: the watch is on the connection, not on the words.
+ * W1. Every byte counts, also pings and comments that carry no content: the watch is on the connection, not on the
+ *     words.
  * W2. It begins with the request, so silence before the first byte counts as well.
  * W3. No redirect is followed: keys in headers of their own (`x-api-key`, `x-goog-api-key`) would go along to whatever
  *     host it names. The 3xx is the answer.
@@ -43,12 +44,14 @@ export const makeWatchdog = (given: AbortSignal, idleTimeoutMs: number): Watchdo
     alive()
     answered = response.ok
     if (response.body === null) return response
-    const body = response.body.pipeThrough(new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(chunk, out) {
-        alive()
-        out.enqueue(chunk)
-      }
-    }))
+    const body = response.body.pipeThrough(
+      new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+        transform(chunk, out) {
+          alive()
+          out.enqueue(chunk)
+        }
+      })
+    )
     return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
   }
 

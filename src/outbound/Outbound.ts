@@ -48,18 +48,23 @@ export interface FetchLimits {
   readonly reach?: Reach | undefined
 }
 
-export class Outbound extends Context.Service<Outbound, {
-  /** One exchange, its body read whole. Interruption closes its connection. */
-  readonly request: (options: OutboundRequest) => Effect.Effect<OutboundAnswer, OutboundFailure>
-  /**
-   * A WHATWG fetch behind the same guard, for libraries that take one. Bodies stream. It rejects, and bodies fail,
-   * with OutboundFailure, or with the caller's own reason where the caller aborts. `redirect`, `credentials` and the
-   * like are not looked at: there are neither redirects nor cookies.
-   */
-  readonly fetch: (workspace: string, limits?: FetchLimits) => typeof globalThis.fetch
-  /** Why a URL would be refused before its host is looked up; undefined where it may be asked. For URLs to be stored. */
-  readonly refuses: (url: string) => UrlProblem | undefined
-}>()("troupe/outbound/Outbound") {
+export class Outbound extends Context.Service<
+  Outbound,
+  {
+    /** One exchange, its body read whole. Interruption closes its connection. */
+    readonly request: (options: OutboundRequest) => Effect.Effect<OutboundAnswer, OutboundFailure>
+    /**
+     * A WHATWG fetch behind the same guard, for libraries that take one. Bodies stream. It rejects, and bodies fail,
+     * with OutboundFailure, or with the caller's own reason where the caller aborts. `redirect`, `credentials` and the
+     * like are not looked at: there are neither redirects nor cookies.
+     */
+    readonly fetch: (workspace: string, limits?: FetchLimits) => typeof globalThis.fetch
+    /**
+     * Why a URL would be refused before its host is looked up; undefined where it may be asked. For URLs to be stored.
+     */
+    readonly refuses: (url: string) => UrlProblem | undefined
+  }
+>()("troupe/outbound/Outbound") {
   static readonly layer = (options: OutboundOptions) => Layer.effect(Outbound, make(options))
 }
 
@@ -74,9 +79,16 @@ export interface OutboundOptions {
 
 const usual: Caps = { headerTimeoutMs: 30_000, bodyTimeoutMs: 600_000, maxBytes: 8 * 1024 * 1024 }
 
-const make = Effect.fnUntraced(function*({ allowPrivateNetwork, connectMs = 5_000, pools: limits, resolve = systemResolve }: OutboundOptions) {
+const make = Effect.fnUntraced(function* ({
+  allowPrivateNetwork,
+  connectMs = 5_000,
+  pools: limits,
+  resolve = systemResolve
+}: OutboundOptions) {
   const pools = yield* Effect.acquireRelease(
-    Effect.sync(() => makePools(guardedConnector({ allowPrivateNetwork, connectMs, resolve }), { ...usualPools, ...limits })),
+    Effect.sync(() =>
+      makePools(guardedConnector({ allowPrivateNetwork, connectMs, resolve }), { ...usualPools, ...limits })
+    ),
     (pools) => Effect.promise(() => pools.destroy())
   )
 
@@ -94,13 +106,22 @@ const make = Effect.fnUntraced(function*({ allowPrivateNetwork, connectMs = 5_00
     }
   }
 
-  const whole = async ({ body, headers = {}, maxBytes, method, reach, timeoutMs, url, workspace }: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
+  const whole = async (
+    { body, headers = {}, maxBytes, method, reach, timeoutMs, url, workspace }: OutboundRequest,
+    signal: AbortSignal
+  ): Promise<OutboundAnswer> => {
     if (!URL.canParse(url)) throw failed("forbidden_url", "not a URL")
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(failed("timeout", `no whole answer within ${timeoutMs} ms`)), timeoutMs)
     try {
       const caps = { headerTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs, maxBytes }
-      const answer = await send(workspace, { method, url: new URL(url), headers, body }, caps, reach, AbortSignal.any([signal, late.signal]))
+      const answer = await send(
+        workspace,
+        { method, url: new URL(url), headers, body },
+        caps,
+        reach,
+        AbortSignal.any([signal, late.signal])
+      )
       const chunks: Array<Uint8Array> = []
       for await (const chunk of answer.body) chunks.push(chunk)
       return { status: answer.status, headers: answer.headers, body: Buffer.concat(chunks).toString("utf8") }
@@ -127,13 +148,17 @@ const make = Effect.fnUntraced(function*({ allowPrivateNetwork, connectMs = 5_00
       const caps = { ...usual, ...limits }
       return async (input, init) => {
         const sent = new Request(input, init)
-        // Bodies that go out are small and known: read whole, they have a length and can be of any kind that fetch takes.
+        // Bodies that go out are small and known: read whole, they have a length and can be of any kind that fetch
+        // takes.
         const body = sent.body === null ? undefined : new Uint8Array(await sent.arrayBuffer())
         const asked = { method: sent.method, url: new URL(sent.url), headers: Object.fromEntries(sent.headers), body }
         const answer = await send(workspace, asked, caps, reach, sent.signal)
         const bodiless = answer.status === 204 || answer.status === 205
         if (bodiless) answer.body.resume()
-        return new Response(bodiless ? null : Readable.toWeb(answer.body), { status: answer.status, headers: answer.headers })
+        return new Response(bodiless ? null : Readable.toWeb(answer.body), {
+          status: answer.status,
+          headers: answer.headers
+        })
       }
     },
 

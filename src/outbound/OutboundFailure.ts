@@ -40,8 +40,11 @@ export class OutboundFailure extends Error {
 }
 
 /** Only time, connections and broken answers may be better the next time. */
-export const failed = (reason: OutboundReason, message: string, retryable = reason === "timeout" || reason === "connect") =>
-  new OutboundFailure({ reason, message, retryable })
+export const failed = (
+  reason: OutboundReason,
+  message: string,
+  retryable = reason === "timeout" || reason === "connect"
+) => new OutboundFailure({ reason, message, retryable })
 
 /** The failure itself, or the one that a library has wrapped as a cause. */
 export const asOutboundFailure = (error: unknown): OutboundFailure | undefined => {

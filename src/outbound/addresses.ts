@@ -27,7 +27,8 @@ const plain = (address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 =>
 }
 
 /** In hex, as URLs have it: the library takes `::1.2.3.4` for `::ffff:1.2.3.4`. Undefined with a zone: link-local. */
-const inHex = (address: string) => URL.canParse(`http://[${address}]`) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : undefined
+const inHex = (address: string) =>
+  URL.canParse(`http://[${address}]`) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : undefined
 
 /** `address` as a resolver or a socket gives it; what is no address is not allowed. */
 export const isAllowed = (address: string, allowPrivateNetwork: boolean): boolean => {
@@ -39,5 +40,5 @@ export const isAllowed = (address: string, allowPrivateNetwork: boolean): boolea
   const range: string = found.range()
   if (privateRanges.has(range)) return allowPrivateNetwork
   if (range !== "unicast") return false
-  return found instanceof ipaddr.IPv4 || found.match(globalUnicast) && !found.match(documentation)
+  return found instanceof ipaddr.IPv4 || (found.match(globalUnicast) && !found.match(documentation))
 }

@@ -12,10 +12,14 @@ import { isAllowed } from "./addresses.ts"
 import { failed, OutboundFailure } from "./OutboundFailure.ts"
 
 /** All addresses of a name, or an error. */
-export type Resolve = (hostname: string, done: (error: Error | null, addresses: ReadonlyArray<LookupAddress>) => void) => void
+export type Resolve = (
+  hostname: string,
+  done: (error: Error | null, addresses: ReadonlyArray<LookupAddress>) => void
+) => void
 
 /** The system's resolver: /etc/hosts and search domains count, as for every other program. */
-export const systemResolve: Resolve = (hostname, done) => systemLookup(hostname, { all: true }, (error, found) => done(error, error ? [] : found))
+export const systemResolve: Resolve = (hostname, done) =>
+  systemLookup(hostname, { all: true }, (error, found) => done(error, error ? [] : found))
 
 export interface ConnectorOptions {
   readonly allowPrivateNetwork: boolean
@@ -26,14 +30,19 @@ export interface ConnectorOptions {
 const forbidden = () => failed("forbidden_address", "the host leads to an address that is not a public one")
 
 /** System and TLS codes only: messages of errors name addresses. */
-const codeOf = (error: Error) => "code" in error && typeof error.code === "string" && /^[A-Z_0-9]{3,48}$/.test(error.code) ? error.code : undefined
+const codeOf = (error: Error) =>
+  "code" in error && typeof error.code === "string" && /^[A-Z_0-9]{3,48}$/.test(error.code) ? error.code : undefined
 
 const noConnection = (error: Error) => {
   const code = codeOf(error)
   return failed("connect", code === undefined ? "no connection to the server" : `no connection to the server (${code})`)
 }
 
-export const guardedConnector = ({ allowPrivateNetwork, connectMs, resolve }: ConnectorOptions): buildConnector.connector => {
+export const guardedConnector = ({
+  allowPrivateNetwork,
+  connectMs,
+  resolve
+}: ConnectorOptions): buildConnector.connector => {
   const allowed = (address: string) => isAllowed(address, allowPrivateNetwork)
 
   const lookup: LookupFunction = (hostname, { all, family }, done) =>

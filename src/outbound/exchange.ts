@@ -36,7 +36,7 @@ export interface Answered {
 }
 
 const accepted = "gzip, br, deflate"
-const decoders = { "gzip": createGunzip, "x-gzip": createGunzip, "br": createBrotliDecompress, "deflate": createInflate }
+const decoders = { gzip: createGunzip, "x-gzip": createGunzip, br: createBrotliDecompress, deflate: createInflate }
 type Coding = keyof typeof decoders
 const isCoding = (text: string): text is Coding => Object.hasOwn(decoders, text)
 
@@ -54,7 +54,8 @@ const counted = (most: number) => {
   })
 }
 
-const codeOf = (error: unknown) => error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
+const codeOf = (error: unknown) =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
 
 /** What a library's or the system's error means to callers. */
 const failureOf = (error: unknown): OutboundFailure => {
@@ -63,37 +64,53 @@ const failureOf = (error: unknown): OutboundFailure => {
   const code = codeOf(error)
   if (error instanceof errors.HeadersOverflowError) return failed("too_large", "the headers are too large")
   if (error instanceof errors.InvalidArgumentError) return failed("protocol", "the request is not valid HTTP")
-  if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError) return failed("protocol", "the answer is not valid HTTP")
+  if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
+    return failed("protocol", "the answer is not valid HTTP")
   if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) return failed("protocol", "the body cannot be decoded")
   // Else the connection broke, before the headers or within the body.
   return failed("protocol", "the connection was lost", true)
 }
 
 /** One value a name, as `Headers` joins them. */
-const plainHeaders = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>, decoded: boolean) => {
+const plainHeaders = (
+  headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,
+  decoded: boolean
+) => {
   const plain: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || name === "set-cookie" || decoded && (name === "content-encoding" || name === "content-length")) continue
+    if (
+      value === undefined ||
+      name === "set-cookie" ||
+      (decoded && (name === "content-encoding" || name === "content-length"))
+    )
+      continue
     plain[name] = typeof value === "string" ? value : value.join(", ")
   }
   return plain
 }
 
 /** Resolves once the headers are there; rejects with OutboundFailure, or with the reason of the caller's abort. */
-export const exchange = async (dispatcher: Dispatcher, asked: Asked, caps: Caps, signal?: AbortSignal): Promise<Answered> => {
+export const exchange = async (
+  dispatcher: Dispatcher,
+  asked: Asked,
+  caps: Caps,
+  signal?: AbortSignal
+): Promise<Answered> => {
   const { bodyTimeoutMs, headerTimeoutMs, maxBytes } = caps
   signal?.throwIfAborted()
   const ended = new AbortController()
   const onAbort = () => ended.abort(signal?.reason)
   signal?.addEventListener("abort", onAbort, { once: true })
-  const expires = (what: string, ms: number) => setTimeout(() => ended.abort(failed("timeout", `${what} within ${ms} ms`)), ms)
+  const expires = (what: string, ms: number) =>
+    setTimeout(() => ended.abort(failed("timeout", `${what} within ${ms} ms`)), ms)
   let timer = expires("no answer", headerTimeoutMs)
   const over = () => {
     clearTimeout(timer)
     signal?.removeEventListener("abort", onAbort)
   }
   /** The caller's own reason is the caller's; everything else is ours. */
-  const told = (error: unknown) => signal?.aborted === true ? signal.reason : failureOf(ended.signal.aborted ? ended.signal.reason : error)
+  const told = (error: unknown) =>
+    signal?.aborted === true ? signal.reason : failureOf(ended.signal.aborted ? ended.signal.reason : error)
 
   try {
     const answer = await dispatcher.request({
@@ -109,13 +126,18 @@ export const exchange = async (dispatcher: Dispatcher, asked: Asked, caps: Caps,
       return failure
     }
     const { headers, statusCode: status } = answer
-    if (status >= 300 && status < 400) throw refuse(failed("redirect", `the server answered with a redirect (${status})`))
-    if (status < 200 || status > 599) throw refuse(failed("protocol", `the server answered with a status that is none (${status})`))
-    const coding = String(headers["content-encoding"] ?? "identity").trim().toLowerCase()
+    if (status >= 300 && status < 400)
+      throw refuse(failed("redirect", `the server answered with a redirect (${status})`))
+    if (status < 200 || status > 599)
+      throw refuse(failed("protocol", `the server answered with a status that is none (${status})`))
+    const coding = String(headers["content-encoding"] ?? "identity")
+      .trim()
+      .toLowerCase()
     const bodiless = status === 204 || status === 205 || asked.method === "HEAD" || headers["content-length"] === "0"
     const decoding = !bodiless && coding !== "identity" && coding !== ""
     // One coding, and one that was asked for: a stack of them is nobody's need.
-    if (decoding && !isCoding(coding)) throw refuse(failed("protocol", "the body has a content coding that was not asked for"))
+    if (decoding && !isCoding(coding))
+      throw refuse(failed("protocol", "the body has a content coding that was not asked for"))
     if (!bodiless && Number(headers["content-length"] ?? 0) > maxBytes) throw refuse(tooLarge(maxBytes))
 
     clearTimeout(timer)

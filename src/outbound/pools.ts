@@ -25,7 +25,13 @@ export interface PoolLimits {
 }
 
 /** A tool server holds one connection for as long as it is listened to, so a workspace may need many. */
-export const usualPools: PoolLimits = { origins: 512, connections: 1_024, connectionsPerOrigin: 512, workspaces: 256, keepAliveMs: 10_000 }
+export const usualPools: PoolLimits = {
+  origins: 512,
+  connections: 1_024,
+  connectionsPerOrigin: 512,
+  workspaces: 256,
+  keepAliveMs: 10_000
+}
 
 /** A way to an origin, until `done` is called. */
 export interface Loan {

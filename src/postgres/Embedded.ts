@@ -23,7 +23,10 @@ import { ensureDataFolder } from "./dataFolder.ts"
 import { type Leash, makeLeash } from "./leash.ts"
 import { holder, lock } from "./lock.ts"
 
-export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{ readonly reason: string; readonly cause?: unknown }> {
+export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{
+  readonly reason: string
+  readonly cause?: unknown
+}> {
   override get message() {
     return `The embedded PostgreSQL did not start: ${this.reason}`
   }
@@ -54,17 +57,20 @@ const ask = async (kept: typeof Kept.Type) => {
   }
 }
 
-/** Where the data lies: in the data folder, unless PostgreSQL's account cannot go there, or could not when it was made. */
+/**
+ * Where the data lies: in the data folder, unless PostgreSQL's account cannot go there, or could not when it was made.
+ */
 const place = async (dataFolder: string, owner: Cluster["account"]) => {
   const own = join(dataFolder, "postgres")
   const elsewhere = join(sharedHome, createHash("sha256").update(own).digest("hex").slice(0, 16), "postgres")
   if (!(await reachable(dataFolder, owner))) return elsewhere
-  return !(await isInitialised(own)) && await isInitialised(elsewhere) ? elsewhere : own
+  return !(await isInitialised(own)) && (await isInitialised(elsewhere)) ? elsewhere : own
 }
 
 /**
- * A postmaster.pid whose number is another process's by now, or a zombie's, would make postgres refuse to start. PostgreSQL
- * passes over the number of its own parent, and then looks for processes of that life by the shared memory that the file names.
+ * A postmaster.pid whose number is another process's by now, or a zombie's, would make postgres refuse to start.
+ * PostgreSQL passes over the number of its own parent, and then looks for processes of that life by the shared memory
+ * that the file names.
  */
 const disownPidFile = async (folder: string) => {
   const path = join(folder, "postmaster.pid")
@@ -80,28 +86,40 @@ interface Running {
   readonly remarks: ReadonlyArray<string>
 }
 
-const bringUp = async (dataFolder: string, settings: Readonly<Record<string, string>>, { hold }: Leash): Promise<Running> => {
+const bringUp = async (
+  dataFolder: string,
+  settings: Readonly<Record<string, string>>,
+  { hold }: Leash
+): Promise<Running> => {
   const remarks: Array<string> = []
   const owner = await account()
   const binaries = await locate(owner)
   const folder = await place(dataFolder, owner)
   if (binaries.copied || !folder.startsWith(dataFolder)) {
-    remarks.push(`The user postgres cannot enter this folder; PostgreSQL runs from ${binaries.folder} with its data in ${folder}`)
+    remarks.push(
+      `The user postgres cannot enter this folder; PostgreSQL runs from ${binaries.folder} with its data in ${folder}`
+    )
   }
   const cluster: Cluster = { binaries, account: owner, folder }
   const keptPath = join(dataFolder, "embedded.json")
   let kept = Option.getOrUndefined(decodeKept(await readFile(keptPath, "utf8").catch(() => "")))
   const initialised = await isInitialised(folder)
   if (initialised && kept === undefined) {
-    throw new Error(`${folder} is a database, but its password (${keptPath}) is gone. Bring that file back, or remove the folder to start anew.`)
+    throw new Error(
+      `${folder} is a database, but its password (${keptPath}) is gone. Bring that file back, or remove the folder to start anew.`
+    )
   }
   const major = initialised ? (await readFile(join(folder, "PG_VERSION"), "utf8")).trim() : undefined
   if (major !== undefined && !binaries.version.startsWith(`${major}.`)) {
-    throw new Error(`${folder} was made by PostgreSQL ${major}, this is ${binaries.version}. Dump and restore it, or remove the folder to start anew.`)
+    throw new Error(
+      `${folder} was made by PostgreSQL ${major}, this is ${binaries.version}. Dump and restore it, or remove the folder to start anew.`
+    )
   }
   const old = await postmaster(folder)
   if (old !== undefined && kept !== undefined) {
-    hold(() => { process.kill(old.pid, "SIGINT") })
+    hold(() => {
+      process.kill(old.pid, "SIGINT")
+    })
     const reachableAt = { ...kept, port: old.port }
     const version = await ask(reachableAt)
     if (version !== undefined && binaries.version.startsWith(`${version}.`)) {
@@ -129,22 +147,33 @@ const bringUp = async (dataFolder: string, settings: Readonly<Record<string, str
   }
 }
 
-export class Embedded extends Context.Service<Embedded, {
-  /** Superuser's URL of the database `postgres`, loopback. */
-  readonly url: Redacted.Redacted<string>
-  readonly pid: number
-  /** PostgreSQL's own folder. */
-  readonly folder: string
-}>()("troupe/Embedded") {
+export class Embedded extends Context.Service<
+  Embedded,
+  {
+    /** Superuser's URL of the database `postgres`, loopback. */
+    readonly url: Redacted.Redacted<string>
+    readonly pid: number
+    /** PostgreSQL's own folder. */
+    readonly folder: string
+  }
+>()("troupe/Embedded") {
   /** Up as long as the scope is open. `settings` are PostgreSQL's, for benchmarks and tests. */
-  static readonly make = Effect.fn("Embedded.make")(function*(dataFolder: string, settings: Readonly<Record<string, string>> = {}) {
-    const fail = (cause: unknown) => new EmbeddedFailed({ reason: cause instanceof Error ? cause.message : String(cause), cause })
+  static readonly make = Effect.fn("Embedded.make")(function* (
+    dataFolder: string,
+    settings: Readonly<Record<string, string>> = {}
+  ) {
+    const fail = (cause: unknown) =>
+      new EmbeddedFailed({ reason: cause instanceof Error ? cause.message : String(cause), cause })
     const folder = yield* Effect.tryPromise({
       try: async () => {
         await ensureDataFolder(dataFolder, await account())
         return realpath(dataFolder)
       },
-      catch: (cause) => new EmbeddedFailed({ reason: `the data folder ${dataFolder} cannot be made: give another in TROUPE_DATA`, cause })
+      catch: (cause) =>
+        new EmbeddedFailed({
+          reason: `the data folder ${dataFolder} cannot be made: give another in TROUPE_DATA`,
+          cause
+        })
     })
     yield* Effect.acquireRelease(
       Effect.tryPromise({ try: () => lock(join(folder, "server.pid")), catch: fail }),
@@ -168,6 +197,6 @@ export const runningUrl = (dataFolder: string): Effect.Effect<Option.Option<Reda
   Effect.promise(async () => {
     const folder = await realpath(dataFolder).catch(() => dataFolder)
     const kept = decodeKept(await readFile(join(folder, "embedded.json"), "utf8").catch(() => ""))
-    if (Option.isNone(kept) || await holder(join(folder, "server.pid")) === undefined) return Option.none()
+    if (Option.isNone(kept) || (await holder(join(folder, "server.pid"))) === undefined) return Option.none()
     return (await ask(kept.value)) === undefined ? Option.none() : Option.some(Redacted.make(urlOf(kept.value)))
   })

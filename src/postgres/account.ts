@@ -22,13 +22,25 @@ export const account = async (): Promise<Account | undefined> => {
   const known = await find()
   if (known !== undefined) return known
   try {
-    await run("useradd", ["--system", "--user-group", "--no-create-home", "--home-dir", "/var/lib/postgresql", "--shell", "/usr/sbin/nologin", "postgres"])
+    await run("useradd", [
+      "--system",
+      "--user-group",
+      "--no-create-home",
+      "--home-dir",
+      "/var/lib/postgresql",
+      "--shell",
+      "/usr/sbin/nologin",
+      "postgres"
+    ])
   } catch (cause) {
     // Another process may have been quicker.
     const made = await find()
     if (made !== undefined) return made
-    throw new Error("PostgreSQL does not run as root, and the user postgres could not be created. " +
-      "Create it (useradd --system postgres), run as another user, or set TROUPE_DATABASE_URL.", { cause })
+    throw new Error(
+      "PostgreSQL does not run as root, and the user postgres could not be created. " +
+        "Create it (useradd --system postgres), run as another user, or set TROUPE_DATABASE_URL.",
+      { cause }
+    )
   }
   const made = await find()
   if (made === undefined) throw new Error("useradd succeeded, but /etc/passwd has no user postgres")

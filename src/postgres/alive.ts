@@ -6,7 +6,10 @@ import { readFile } from "node:fs/promises"
 
 const ended = new Set(["Z", "X"])
 
-/** Fields of /proc/<pid>/stat after the program's name: first the state. Empty where /proc is missing, or there is no such process. */
+/**
+ * Fields of /proc/<pid>/stat after the program's name: first the state. Empty where /proc is missing, or there is no
+ * such process.
+ */
 export const statOf = async (pid: number): Promise<ReadonlyArray<string>> => {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
   return text === "" ? [] : text.slice(text.lastIndexOf(")") + 2).split(" ")

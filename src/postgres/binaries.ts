@@ -27,8 +27,10 @@ const packaged = async () => {
   try {
     entry = createRequire(outer).resolve(name)
   } catch {
-    throw new Error(`There is no embedded PostgreSQL for ${process.platform} ${process.arch} (package ${name}). ` +
-      `Set TROUPE_DATABASE_URL to a PostgreSQL of your own.`)
+    throw new Error(
+      `There is no embedded PostgreSQL for ${process.platform} ${process.arch} (package ${name}). ` +
+        `Set TROUPE_DATABASE_URL to a PostgreSQL of your own.`
+    )
   }
   const root = dirname(dirname(entry))
   const { version }: { version: string } = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -49,14 +51,20 @@ export const reachable = async (path: string, account: Account | undefined) => {
   }
 }
 
-const exists = (path: string) => stat(path).then(() => true, () => false)
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false
+  )
 
 /** The programs, at a place where `account` can run them. */
 export const locate = async (account: Account | undefined): Promise<Binaries> => {
   const { folder, version } = await packaged()
   // One file of each kind is proof enough: npm unpacks a package with one umask.
   const samples = ["bin/postgres", "lib/libpq.so.5", "share/postgresql/postgres.bki"]
-  const present = (await Promise.all(samples.map((s) => exists(join(folder, s))))).map((ok, i) => ok ? samples[i]! : "bin/postgres")
+  const present = (await Promise.all(samples.map((s) => exists(join(folder, s))))).map((ok, i) =>
+    ok ? samples[i]! : "bin/postgres"
+  )
   if ((await Promise.all(present.map((s) => reachable(join(folder, s), account)))).every(Boolean)) {
     return { folder, version, copied: false }
   }

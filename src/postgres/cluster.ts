@@ -23,7 +23,11 @@ export const spawnOptions = (account: Account | undefined) => ({ cwd: "/", env: 
 
 const program = (cluster: Cluster, name: string) => join(cluster.binaries.folder, "bin", name)
 
-export const isInitialised = (folder: string) => stat(join(folder, "PG_VERSION")).then(() => true, () => false)
+export const isInitialised = (folder: string) =>
+  stat(join(folder, "PG_VERSION")).then(
+    () => true,
+    () => false
+  )
 
 /**
  * Creates the data folder: UTF8, locale C, a password for the user postgres. It is made aside and
@@ -42,14 +46,26 @@ export const initialise = async (cluster: Cluster, password: string, sync: boole
       await chown(draft, cluster.account.uid, cluster.account.gid)
       await chown(secret, cluster.account.uid, cluster.account.gid)
     }
-    const child = spawn(program(cluster, "initdb"), [
-      `--pgdata=${draft}`, "--username=postgres", "--auth=scram-sha-256", `--pwfile=${secret}`,
-      "--encoding=UTF8", "--no-locale", "--no-instructions", ...(sync ? [] : ["--no-sync"])
-    ], { ...spawnOptions(cluster.account), stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(
+      program(cluster, "initdb"),
+      [
+        `--pgdata=${draft}`,
+        "--username=postgres",
+        "--auth=scram-sha-256",
+        `--pwfile=${secret}`,
+        "--encoding=UTF8",
+        "--no-locale",
+        "--no-instructions",
+        ...(sync ? [] : ["--no-sync"])
+      ],
+      { ...spawnOptions(cluster.account), stdio: ["ignore", "pipe", "pipe"] }
+    )
     let said = ""
-    child.stdout.on("data", (b: Buffer) => said += b.toString())
-    child.stderr.on("data", (b: Buffer) => said += b.toString())
-    const code = await new Promise<number | null>((resolve, reject) => child.once("error", reject).once("close", resolve))
+    child.stdout.on("data", (b: Buffer) => (said += b.toString()))
+    child.stderr.on("data", (b: Buffer) => (said += b.toString()))
+    const code = await new Promise<number | null>((resolve, reject) =>
+      child.once("error", reject).once("close", resolve)
+    )
     if (code !== 0) throw new Error(`initdb failed (${code}):\n${said.trim()}`)
     await rename(draft, cluster.folder)
   } finally {
@@ -61,10 +77,12 @@ export const initialise = async (cluster: Cluster, password: string, sync: boole
 export const freePort = (wanted = 0) =>
   new Promise<number>((resolve, reject) => {
     const server = createServer()
-    server.once("error", (error) => wanted === 0 ? reject(error) : freePort().then(resolve, reject))
+    server.once("error", (error) => (wanted === 0 ? reject(error) : freePort().then(resolve, reject)))
     server.listen(wanted, "127.0.0.1", () => {
       const address = server.address()
-      server.close(() => typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")))
+      server.close(() =>
+        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port"))
+      )
     })
   })
 
@@ -87,13 +105,17 @@ export const postmaster = async (folder: string): Promise<Postmaster | undefined
 
 /** Fast shutdown (SIGINT), immediate (SIGQUIT) after 5 s. Resolves when the process is gone. */
 export const halt = async (pid: number) => {
-  for (const [signal, patience] of [["SIGINT", 5_000], ["SIGQUIT", 5_000], ["SIGKILL", 2_000]] as const) {
+  for (const [signal, patience] of [
+    ["SIGINT", 5_000],
+    ["SIGQUIT", 5_000],
+    ["SIGKILL", 2_000]
+  ] as const) {
     try {
       process.kill(pid, signal)
     } catch {
       return
     }
-    for (const until = performance.now() + patience; performance.now() < until;) {
+    for (const until = performance.now() + patience; performance.now() < until; ) {
       if (!(await isAlive(pid))) return
       await sleep(5)
     }
@@ -103,9 +125,16 @@ export const halt = async (pid: number) => {
 
 /** Loopback TCP only, and nothing that depends on the machine's own settings. */
 export const serverFlags = (cluster: Cluster, port: number, settings: Readonly<Record<string, string>>) => [
-  "-D", cluster.folder, "-p", String(port),
+  "-D",
+  cluster.folder,
+  "-p",
+  String(port),
   ...Object.entries({
-    listen_addresses: "127.0.0.1", unix_socket_directories: "", timezone: "UTC", log_timezone: "UTC", ...settings
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    ...settings
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 ]
 
@@ -115,19 +144,33 @@ export const serverFlags = (cluster: Cluster, port: number, settings: Readonly<R
  * what asks it to end as soon as there is something to ask.
  */
 export const start = async (
-  cluster: Cluster, port: number, settings: Readonly<Record<string, string>>, log: string, started: (end: () => void) => void = () => {}
+  cluster: Cluster,
+  port: number,
+  settings: Readonly<Record<string, string>>,
+  log: string,
+  started: (end: () => void) => void = () => {}
 ) => {
   const file = await open(log, "w", 0o600)
   try {
     const child = spawn(program(cluster, "postgres"), serverFlags(cluster, port, settings), {
-      ...spawnOptions(cluster.account), detached: true, stdio: ["ignore", file.fd, file.fd]
+      ...spawnOptions(cluster.account),
+      detached: true,
+      stdio: ["ignore", file.fd, file.fd]
     })
     // Fast shutdown.
-    started(() => { child.kill("SIGINT") })
+    started(() => {
+      child.kill("SIGINT")
+    })
     let ended: string | undefined
-    child.once("error", (error) => ended = error.message).once("exit", (code, signal) => ended = `${code ?? signal}`)
+    child
+      .once("error", (error) => (ended = error.message))
+      .once("exit", (code, signal) => (ended = `${code ?? signal}`))
     child.unref()
-    await ready(cluster.folder, () => ended, () => readFile(log, "utf8"))
+    await ready(
+      cluster.folder,
+      () => ended,
+      () => readFile(log, "utf8")
+    )
     return child.pid!
   } finally {
     await file.close()
@@ -136,10 +179,11 @@ export const start = async (
 
 /** Waits until postmaster.pid says ready (recovery of a large WAL may take a while): at most 60 s. */
 export const ready = async (folder: string, ended: () => string | undefined, log: () => Promise<string>) => {
-  for (const until = performance.now() + 60_000; performance.now() < until;) {
+  for (const until = performance.now() + 60_000; performance.now() < until; ) {
     if ((await postmaster(folder))?.ready) return
     const reason = ended()
-    if (reason !== undefined) throw new Error(`PostgreSQL ended at once (${reason}):\n${(await log()).trim().slice(-2_000)}`)
+    if (reason !== undefined)
+      throw new Error(`PostgreSQL ended at once (${reason}):\n${(await log()).trim().slice(-2_000)}`)
     await sleep(5)
   }
   throw new Error(`PostgreSQL is not ready after 60 s:\n${(await log()).trim().slice(-2_000)}`)

@@ -1,4 +1,6 @@
-/** The data folder of a development server: whoever owns it can enter it, and nobody else but PostgreSQL's own account. */
+/**
+ * The data folder of a development server: whoever owns it can enter it, and nobody else but PostgreSQL's own account.
+ */
 import { chmod, chown, mkdir, stat } from "node:fs/promises"
 import type { Account } from "./account.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Has another process end with this one however this one ends, a kill -9 apart: `process.exit` and an uncaught exception
- * run no finalizer, but they do say "exit".
+ * Has another process end with this one however this one ends, a kill -9 apart: `process.exit` and an uncaught
+ * exception run no finalizer, but they do say "exit".
  */
 export interface Leash {
   /** `end` asks the other process to end. It is called in the last moment, and may not wait for anything. */
@@ -20,7 +20,11 @@ export const makeLeash = (): Leash => {
   }
   process.once("exit", onExit)
   return {
-    hold: (end) => { held = end },
-    release: () => { process.off("exit", onExit) }
+    hold: (end) => {
+      held = end
+    },
+    release: () => {
+      process.off("exit", onExit)
+    }
   }
 }

@@ -2,13 +2,18 @@
 import { readFile, rm, writeFile } from "node:fs/promises"
 import { isAlive, statOf } from "./alive.ts"
 
-/** When a process was started, in the kernel's ticks: tells a pid from one that was given again. Empty where /proc is missing. */
+/**
+ * When a process was started, in the kernel's ticks: tells a pid from one that was given again. Empty where /proc is
+ * missing.
+ */
 const born = async (pid: number) => (await statOf(pid))[19] ?? ""
 
 /** The live process that the file names. */
 export const holder = async (path: string): Promise<number | undefined> => {
   const [pid, birth] = (await readFile(path, "utf8").catch(() => "")).trim().split(" ")
-  return Number(pid) > 0 && (await isAlive(Number(pid))) && (await born(Number(pid))) === (birth ?? "") ? Number(pid) : undefined
+  return Number(pid) > 0 && (await isAlive(Number(pid))) && (await born(Number(pid))) === (birth ?? "")
+    ? Number(pid)
+    : undefined
 }
 
 /** Resolves to what gives the lock back. Fails while another process holds it. */
@@ -18,7 +23,7 @@ export const lock = async (path: string): Promise<() => Promise<void>> => {
     try {
       await writeFile(path, mine, { flag: "wx", mode: 0o600 })
       return async () => {
-        if (await readFile(path, "utf8").catch(() => "") === mine) await rm(path, { force: true })
+        if ((await readFile(path, "utf8").catch(() => "")) === mine) await rm(path, { force: true })
       }
     } catch (cause) {
       if (attempt === 3) throw cause

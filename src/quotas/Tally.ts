@@ -2,8 +2,8 @@
  * What one node knows of the sums of each workspace: what the database has told, and what it has counted itself since.
  * Plain arithmetic in memory; `Quotas.ts` carries amounts to the database and back.
  *
- * A1. Each amount is in exactly one of four places: unwritten, written but not read back, in a minute that was read as open,
- *     in the sums of minutes that are over. Their sum is what is used.
+ * A1. Each amount is in exactly one of four places: unwritten, written but not read back, in a minute that was read as
+ *     open, in the sums of minutes that are over. Their sum is what is used.
  */
 import type { Gathered } from "../domain/quota.ts"
 import type { Amount, Closed } from "../store/tallies.ts"
@@ -30,7 +30,10 @@ interface Entry {
   idle: number
 }
 
-/** Rounds of a second: minutes that are over are summed again after so many, a workspace at rest is looked at and then held for so many. */
+/**
+ * Rounds of a second: minutes that are over are summed again after so many, a workspace at rest is looked at and then
+ * held for so many.
+ */
 const closedRounds = 60
 const watchedRounds = 10
 const heldRounds = 600
@@ -43,7 +46,16 @@ export class Tally {
   #entry(workspace: string): Entry {
     let entry = this.#entries.get(workspace)
     if (entry === undefined) {
-      entry = { closed: none(), byHour: [], since: undefined, age: 0, open: none(), unread: none(), unwritten: none(), idle: 0 }
+      entry = {
+        closed: none(),
+        byHour: [],
+        since: undefined,
+        age: 0,
+        open: none(),
+        unread: none(),
+        unwritten: none(),
+        idle: 0
+      }
       this.#entries.set(workspace, entry)
     }
     entry.idle = 0
@@ -74,7 +86,8 @@ export class Tally {
     for (const [workspace, entry] of this.#entries) {
       entry.age++
       entry.idle++
-      if (entry.idle > heldRounds && names.every((name) => entry.unwritten[name] === 0 && entry.unread[name] === 0)) this.#entries.delete(workspace)
+      if (entry.idle > heldRounds && names.every((name) => entry.unwritten[name] === 0 && entry.unread[name] === 0))
+        this.#entries.delete(workspace)
     }
   }
 
@@ -82,7 +95,8 @@ export class Tally {
   unwritten(): ReadonlyArray<Amount> {
     const amounts: Array<Amount> = []
     for (const [workspace, { unwritten }] of this.#entries) {
-      for (const resource of names) if (unwritten[resource] !== 0) amounts.push({ workspace, resource, amount: unwritten[resource] })
+      for (const resource of names)
+        if (unwritten[resource] !== 0) amounts.push({ workspace, resource, amount: unwritten[resource] })
     }
     return amounts
   }
@@ -98,13 +112,18 @@ export class Tally {
 
   /** Workspaces that somebody asks about, and whose closed sums are old. */
   stale(): ReadonlyArray<string> {
-    return [...this.#entries].flatMap(([workspace, { age, idle, since }]) => idle <= watchedRounds && (since === undefined || age >= closedRounds) ? [workspace] : [])
+    return [...this.#entries].flatMap(([workspace, { age, idle, since }]) =>
+      idle <= watchedRounds && (since === undefined || age >= closedRounds) ? [workspace] : []
+    )
   }
 
   /** Workspaces that somebody asks about, or that owe a reading back, and from which minute on they want to be read. */
   watched(): ReadonlyArray<{ readonly workspace: string; readonly since: number }> {
     return [...this.#entries].flatMap(([workspace, { idle, since, unread }]) =>
-      since !== undefined && (idle <= watchedRounds || names.some((name) => unread[name] !== 0)) ? [{ workspace, since }] : [])
+      since !== undefined && (idle <= watchedRounds || names.some((name) => unread[name] !== 0))
+        ? [{ workspace, since }]
+        : []
+    )
   }
 
   closed(sums: ReadonlyArray<Closed>) {

@@ -17,10 +17,17 @@ const Limit = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const settableNames: ReadonlySet<string> = new Set(settable)
 
-const Limits = Schema.Record(Schema.String, Limit).check(Schema.makeFilter((limits) => {
-  const unknown = Object.keys(limits).find((name) => !settableNames.has(name))
-  return unknown === undefined || { path: [unknown], issue: `there is no such quota: the quotas are ${settable.join(", ")}` }
-}))
+const Limits = Schema.Record(Schema.String, Limit).check(
+  Schema.makeFilter((limits) => {
+    const unknown = Object.keys(limits).find((name) => !settableNames.has(name))
+    return (
+      unknown === undefined || {
+        path: [unknown],
+        issue: `there is no such quota: the quotas are ${settable.join(", ")}`
+      }
+    )
+  })
+)
 
 export const QuotasFile = Schema.Struct({
   defaults: Schema.optionalKey(Limits),
@@ -29,7 +36,10 @@ export const QuotasFile = Schema.Struct({
 export type QuotasFile = typeof QuotasFile.Type
 
 /** The file cannot be used; the server does not start with half of the quotas. `reason` names the place in it. */
-export class QuotasFileInvalid extends Data.TaggedError("QuotasFileInvalid")<{ readonly source: string; readonly reason: string }> {
+export class QuotasFileInvalid extends Data.TaggedError("QuotasFileInvalid")<{
+  readonly source: string
+  readonly reason: string
+}> {
   override get message() {
     return `the quotas file ${this.source} cannot be used: ${this.reason}`
   }
@@ -43,18 +53,25 @@ export const decodeQuotasFile = (json: unknown, source: string): Effect.Effect<Q
     Effect.mapError((error) => new QuotasFileInvalid({ source, reason: wordsOf(error.issue, "the file") }))
   )
 
-export const readQuotasFile = Effect.fn("readQuotasFile")(function*(path: string) {
+export const readQuotasFile = Effect.fn("readQuotasFile")(function* (path: string) {
   const text = yield* Effect.tryPromise({
     try: () => readFile(path, "utf8"),
-    catch: (cause) => new QuotasFileInvalid({ source: path, reason: cause instanceof Error ? cause.message : "it cannot be read" })
+    catch: (cause) =>
+      new QuotasFileInvalid({ source: path, reason: cause instanceof Error ? cause.message : "it cannot be read" })
   })
   const json = yield* Effect.try({
     try: (): unknown => JSON.parse(text),
-    catch: (cause) => new QuotasFileInvalid({ source: path, reason: `not JSON: ${cause instanceof Error ? cause.message : "it cannot be parsed"}` })
+    catch: (cause) =>
+      new QuotasFileInvalid({
+        source: path,
+        reason: `not JSON: ${cause instanceof Error ? cause.message : "it cannot be parsed"}`
+      })
   })
   return yield* decodeQuotasFile(json, path)
 })
 
 /** A workspace's limit of a resource: its own, else the file's default, else the table's. */
-export const limitsOf = ({ defaults = {}, workspaces = {} }: QuotasFile) => (workspace: string, resource: Resource): number =>
-  workspaces[workspace]?.[resource] ?? defaults[resource] ?? usualLimits[resource]
+export const limitsOf =
+  ({ defaults = {}, workspaces = {} }: QuotasFile) =>
+  (workspace: string, resource: Resource): number =>
+    workspaces[workspace]?.[resource] ?? defaults[resource] ?? usualLimits[resource]

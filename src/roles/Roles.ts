@@ -16,13 +16,22 @@ import { Database, type DatabaseUnavailable } from "../store/Database.ts"
 import { readRoleBody } from "../store/roles.ts"
 import { type CompiledRole, compileRole, deniesAll } from "./evaluate.ts"
 
-export class Roles extends Context.Service<Roles, {
-  /** The roles of a profile, in its order. None allow nothing. */
-  readonly of: (workspace: string, roleIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CompiledRole>, DatabaseUnavailable>
-  /** A role was changed or deleted by this node. */
-  readonly forget: () => void
-}>()("troupe/roles/Roles") {
-  static readonly layer = Layer.effect(Roles, Effect.suspend(() => make))
+export class Roles extends Context.Service<
+  Roles,
+  {
+    /** The roles of a profile, in its order. None allow nothing. */
+    readonly of: (
+      workspace: string,
+      roleIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<CompiledRole>, DatabaseUnavailable>
+    /** A role was changed or deleted by this node. */
+    readonly forget: () => void
+  }
+>()("troupe/roles/Roles") {
+  static readonly layer = Layer.effect(
+    Roles,
+    Effect.suspend(() => make)
+  )
 }
 
 const held = 2_000
@@ -31,13 +40,15 @@ const builtIns = new Map(builtInRoles.map((role) => [role.id, compileRole(role)]
 
 const text = `select id, body from roles where workspace = $1 and id = any($2::uuid[])`
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
   let cache = new Map<string, CompiledRole>()
   let revision = lease.authRevision()
 
-  const forget = () => { cache = new Map() }
+  const forget = () => {
+    cache = new Map()
+  }
 
   const current = () => {
     const now = lease.authRevision()
@@ -50,10 +61,12 @@ const make = Effect.gen(function*() {
 
   const find = (workspace: string, id: string) => builtIns.get(id) ?? current().get(workspace + id)
 
-  const read = Effect.fnUntraced(function*(workspace: string, ids: ReadonlyArray<string>) {
+  const read = Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
     const into = current()
     const rows = yield* database.read<{ readonly id: string; readonly body: unknown }>({
-      name: "roles_of", text, values: [toUuid(workspace), ids.map(toUuid)]
+      name: "roles_of",
+      text,
+      values: [toUuid(workspace), ids.map(toUuid)]
     })
     const found = new Map(ids.map((id) => [id, deniesAll(id)]))
     for (const row of rows) {
@@ -63,14 +76,18 @@ const make = Effect.gen(function*() {
     // After a `forget` this is a Map that nobody looks into any more (Z3).
     for (const [id, role] of found) {
       into.set(workspace + id, role)
-      if (into.size > held) for (const oldest of into.keys()) { into.delete(oldest); break }
+      if (into.size > held)
+        for (const oldest of into.keys()) {
+          into.delete(oldest)
+          break
+        }
     }
     return found
   })
 
-  const of = Effect.fnUntraced(function*(workspace: string, roleIds: ReadonlyArray<string>) {
+  const of = Effect.fnUntraced(function* (workspace: string, roleIds: ReadonlyArray<string>) {
     const known = new Map(roleIds.map((id) => [id, find(workspace, id)]))
-    const missing = [...known].flatMap(([id, role]) => role === undefined ? [id] : [])
+    const missing = [...known].flatMap(([id, role]) => (role === undefined ? [id] : []))
     const asked = missing.length === 0 ? undefined : yield* read(workspace, missing)
     return roleIds.map((id) => known.get(id) ?? asked?.get(id) ?? deniesAll(id))
   })

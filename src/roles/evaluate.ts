@@ -57,7 +57,11 @@ export type RoleVerdict =
 const keyOf = (role: string, { conditions = [], tools }: Grant) =>
   `${role}/${hash("sha256", JSON.stringify([tools, ...conditions.map(({ op, path, value }) => [path, op, value])]), "base64url").slice(0, 22)}`
 
-export const compileRole = ({ allow, deny, id }: {
+export const compileRole = ({
+  allow,
+  deny,
+  id
+}: {
   readonly id: string
   readonly allow: ReadonlyArray<Grant>
   readonly deny: ReadonlyArray<Denial>
@@ -68,10 +72,17 @@ export const compileRole = ({ allow, deny, id }: {
     places.set(said.path, path)
     return { path, holds: compileCondition(said) }
   }
-  const entry = ({ conditions = [], tools }: Denial): CompiledEntry => ({ selects: compileSelector(tools), conditions: conditions.map(condition) })
+  const entry = ({ conditions = [], tools }: Denial): CompiledEntry => ({
+    selects: compileSelector(tools),
+    conditions: conditions.map(condition)
+  })
   return {
     id,
-    allow: allow.map((grant) => ({ ...entry(grant), ...grant.approval === "required" && { approval: keyOf(id, grant) }, readOnly: grant.readOnly === true })),
+    allow: allow.map((grant) => ({
+      ...entry(grant),
+      ...(grant.approval === "required" && { approval: keyOf(id, grant) }),
+      readOnly: grant.readOnly === true
+    })),
     deny: deny.map(entry),
     // Last: by now every path has its place.
     paths: Array.from(places.keys(), compilePath)
@@ -105,7 +116,9 @@ const hold = ({ asked, found, role }: Considered, conditions: ReadonlyArray<Comp
 
 /** Whether the grant is about the call. */
 export const allows = (considered: Considered, grant: CompiledGrant) =>
-  (considered.asked.readOnly || !grant.readOnly) && grant.selects(considered.asked.name) && hold(considered, grant.conditions, false)
+  (considered.asked.readOnly || !grant.readOnly) &&
+  grant.selects(considered.asked.name) &&
+  hold(considered, grant.conditions, false)
 
 /** Whether the denial is about the call. */
 export const denies = (considered: Considered, denial: CompiledEntry) =>
@@ -136,6 +149,9 @@ export const evaluateRoles = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsk
 }
 
 /** Whether any input could be allowed. What never is need not be shown to the model. */
-export const mayEver = (roles: ReadonlyArray<CompiledRole>, { name, readOnly }: Pick<ToolAsked, "name" | "readOnly">): boolean =>
+export const mayEver = (
+  roles: ReadonlyArray<CompiledRole>,
+  { name, readOnly }: Pick<ToolAsked, "name" | "readOnly">
+): boolean =>
   roles.some((role) => role.allow.some((grant) => (readOnly || !grant.readOnly) && grant.selects(name))) &&
   !roles.some((role) => role.deny.some((denial) => denial.conditions.length === 0 && denial.selects(name)))

@@ -23,10 +23,27 @@ const place = ({ index, list, roleId }: RoleMatch) => `the role ${roleId}, ${lis
 
 export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): Explanation => {
   const all = consider(roles, asked)
-  const denying = all.flatMap((considered) => considered.role.deny.flatMap((denial, index): ReadonlyArray<RoleMatch> =>
-    denies(considered, denial) ? [{ roleId: considered.role.id, list: "deny", index }] : []))
-  const allowing = all.flatMap((considered) => considered.role.allow.flatMap((grant, index): ReadonlyArray<RoleMatch> =>
-    allows(considered, grant) ? [{ roleId: considered.role.id, list: "allow", index, ...grant.approval !== undefined && { approval: "required" } }] : []))
+  const denying = all.flatMap((considered) =>
+    considered.role.deny.flatMap(
+      (denial, index): ReadonlyArray<RoleMatch> =>
+        denies(considered, denial) ? [{ roleId: considered.role.id, list: "deny", index }] : []
+    )
+  )
+  const allowing = all.flatMap((considered) =>
+    considered.role.allow.flatMap(
+      (grant, index): ReadonlyArray<RoleMatch> =>
+        allows(considered, grant)
+          ? [
+              {
+                roleId: considered.role.id,
+                list: "allow",
+                index,
+                ...(grant.approval !== undefined && { approval: "required" })
+              }
+            ]
+          : []
+    )
+  )
   const matched = [...denying, ...allowing]
   const verdict = evaluateRoles(roles, asked)
   if (verdict.decision === "deny") return { ...verdict, matched }
@@ -34,9 +51,10 @@ export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): E
   const deciding = approving ?? allowing[0]
   return {
     decision: "allow",
-    ...approving && { approval: "required" },
-    ...deciding && { by: deciding.roleId },
+    ...(approving && { approval: "required" }),
+    ...(deciding && { by: deciding.roleId }),
     matched,
-    reason: deciding === undefined ? "allowed" : `allowed by ${place(deciding)}${approving ? ", once it is approved" : ""}`
+    reason:
+      deciding === undefined ? "allowed" : `allowed by ${place(deciding)}${approving ? ", once it is approved" : ""}`
   }
 }

@@ -19,7 +19,10 @@ import type { Tables } from "./tables.ts"
 import { Turns } from "./tenants.ts"
 
 /** PostgreSQL cannot be reached, has no connection free, or did not answer in time. Worth a retry later. */
-export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly operation: string; readonly cause: unknown }> {}
+export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{
+  readonly operation: string
+  readonly cause: unknown
+}> {}
 
 /** A prepared statement: the name stands for the text, for ever. */
 export interface Statement {
@@ -38,7 +41,9 @@ export interface DatabaseOptions {
   readonly logs?: number
 }
 
-type Read = <Row extends pg.QueryResultRow>(statement: Statement) => Effect.Effect<ReadonlyArray<Row>, DatabaseUnavailable>
+type Read = <Row extends pg.QueryResultRow>(
+  statement: Statement
+) => Effect.Effect<ReadonlyArray<Row>, DatabaseUnavailable>
 
 /** Statements sent since the start, by connection. */
 export interface StatementCounts {
@@ -47,35 +52,53 @@ export interface StatementCounts {
   api: number
 }
 
-export class Database extends Context.Service<Database, {
-  /** One piece of work on a connection; what is not unavailability is a defect. */
-  readonly run: <A>(operation: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, DatabaseUnavailable>
-  /** A transaction of plain promises, begun again when PostgreSQL asks for it: it must be repeatable. */
-  readonly atomically: <A>(operation: string, query: (tx: Transaction<Tables>) => Promise<A>) => Effect.Effect<A, DatabaseUnavailable>
-  /** A prepared statement's rows: for hot reads. */
-  readonly read: Read
-  /** What reads much, page by page: waits for its turn on the connections for whole logs (C2), and has it until it ends. */
-  readonly longRead: <A, E>(operation: string, use: (read: Read) => Effect.Effect<A, E>) => Effect.Effect<A, E | DatabaseUnavailable>
-  /** The same as a promise that rejects with pg's own error: for those who batch. */
-  readonly query: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
-  /** On the journal's writer. */
-  readonly write: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
-  /** On the lease's own connection. */
-  readonly beat: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
-  readonly counts: Readonly<StatementCounts>
-  /** Connections for reads, whole logs and the rest: open, idle, and callers that wait. */
-  readonly pool: () => { readonly open: number; readonly idle: number; readonly waiting: number }
-}>()("troupe/Database") {
+export class Database extends Context.Service<
+  Database,
+  {
+    /** One piece of work on a connection; what is not unavailability is a defect. */
+    readonly run: <A>(
+      operation: string,
+      query: (db: Kysely<Tables>) => Promise<A>
+    ) => Effect.Effect<A, DatabaseUnavailable>
+    /** A transaction of plain promises, begun again when PostgreSQL asks for it: it must be repeatable. */
+    readonly atomically: <A>(
+      operation: string,
+      query: (tx: Transaction<Tables>) => Promise<A>
+    ) => Effect.Effect<A, DatabaseUnavailable>
+    /** A prepared statement's rows: for hot reads. */
+    readonly read: Read
+    /**
+     * What reads much, page by page: waits for its turn on the connections for whole logs (C2), and has it until it
+     * ends.
+     */
+    readonly longRead: <A, E>(
+      operation: string,
+      use: (read: Read) => Effect.Effect<A, E>
+    ) => Effect.Effect<A, E | DatabaseUnavailable>
+    /** The same as a promise that rejects with pg's own error: for those who batch. */
+    readonly query: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
+    /** On the journal's writer. */
+    readonly write: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
+    /** On the lease's own connection. */
+    readonly beat: <Row extends pg.QueryResultRow>(statement: Statement) => Promise<ReadonlyArray<Row>>
+    readonly counts: Readonly<StatementCounts>
+    /** Connections for reads, whole logs and the rest: open, idle, and callers that wait. */
+    readonly pool: () => { readonly open: number; readonly idle: number; readonly waiting: number }
+  }
+>()("troupe/Database") {
   static readonly layer = (options: DatabaseOptions) => Layer.effect(Database, make(options))
 }
 
 // 25006: it is read-only, as a standby is until it takes over.
 const gone = /^(57P0|08|53|58)|^(57014|55P03|25P03|25006|40001|40P01)$/
-const goneMessage = /^(Connection terminated|timeout exceeded when trying|Client has encountered|Client was closed|Query read timeout|Cannot use a pool|The server does not support|Connection ended)/
+const goneMessage =
+  /^(Connection terminated|timeout exceeded when trying|Client has encountered|Client was closed|Query read timeout|Cannot use a pool|The server does not support|Connection ended)/
 
 /** SQLSTATE of an error, or the system's code such as ECONNRESET. */
 export const codeOf = (cause: unknown) =>
-  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : undefined
 
 /** Whether the database, not the statement, is to blame. */
 export const isUnavailable = (cause: unknown): boolean => {
@@ -87,18 +110,24 @@ export const isUnavailable = (cause: unknown): boolean => {
 
 /** The statement took too long, or waited too long for a lock: a smaller one may do. */
 export const isTimeout = (cause: unknown) =>
-  cause instanceof pg.DatabaseError ? cause.code === "57014" || cause.code === "55P03" : cause instanceof Error && cause.message.startsWith("Query read timeout")
+  cause instanceof pg.DatabaseError
+    ? cause.code === "57014" || cause.code === "55P03"
+    : cause instanceof Error && cause.message.startsWith("Query read timeout")
 
 const unconnected = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)/
 
-/** Nothing is committed: PostgreSQL itself has refused the statement, or it found no connection. After all else that is not known. */
+/**
+ * Nothing is committed: PostgreSQL itself has refused the statement, or it found no connection. After all else that is
+ * not known.
+ */
 export const isUndone = (cause: unknown) =>
   cause instanceof pg.DatabaseError
     ? cause.severity === "ERROR" && !/^(08|57P)/.test(cause.code ?? "")
     : codeOf(cause) === "ECONNREFUSED" || (cause instanceof Error && unconnected.test(cause.message))
 
 /** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
-export const isRepeatable = (cause: unknown) => cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
+export const isRepeatable = (cause: unknown) =>
+  cause instanceof pg.DatabaseError && (cause.code === "40001" || cause.code === "40P01")
 
 /** How long anybody waits for a connection. */
 const patienceMs = 2_000
@@ -112,26 +141,28 @@ const common = "-c jit=off"
 // reads a log through a bitmap, to sort it afterwards.
 const prepared = `${common} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off`
 
-const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
+const make = Effect.fnUntraced(function* (options: DatabaseOptions) {
   const counts: StatementCounts = { writer: 0, beat: 0, api: 0 }
 
   const open = (name: string, max: number, settings: string) =>
     Effect.acquireRelease(
-      Effect.sync(() => makePool({
-        connectionString: Redacted.value(options.url),
-        application_name: `troupe ${name}`,
-        max,
-        options: settings,
-        connectionTimeoutMillis: patienceMs,
-        idleTimeoutMillis: 0,
-        keepAlive: true,
-        keepAliveInitialDelayMillis: 5_000,
-        statement_timeout: 5_000,
-        lock_timeout: 2_000,
-        idle_in_transaction_session_timeout: 3_000,
-        // The server's own limit does not help when the server is cut off.
-        query_timeout: 6_000
-      })),
+      Effect.sync(() =>
+        makePool({
+          connectionString: Redacted.value(options.url),
+          application_name: `troupe ${name}`,
+          max,
+          options: settings,
+          connectionTimeoutMillis: patienceMs,
+          idleTimeoutMillis: 0,
+          keepAlive: true,
+          keepAliveInitialDelayMillis: 5_000,
+          statement_timeout: 5_000,
+          lock_timeout: 2_000,
+          idle_in_transaction_session_timeout: 3_000,
+          // The server's own limit does not help when the server is cut off.
+          query_timeout: 6_000
+        })
+      ),
       (pool) => Effect.promise(() => pool.end())
     )
 
@@ -143,10 +174,13 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   const logs = yield* open("logs", options.logs ?? 2, prepared)
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: api }),
-    log: () => { counts.api++ }
+    log: () => {
+      counts.api++
+    }
   })
 
-  const on = (pool: pg.Pool, kind: keyof StatementCounts) =>
+  const on =
+    (pool: pg.Pool, kind: keyof StatementCounts) =>
     async <Row extends pg.QueryResultRow>({ name, text, values }: Statement): Promise<ReadonlyArray<Row>> => {
       counts[kind]++
       return (await pool.query<Row>({ name, text, values: [...values] })).rows
@@ -160,7 +194,15 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
     Effect.tryPromise({ try: work, catch: (cause) => cause }).pipe(Effect.catch(failing(operation)))
 
   const turnsAt = (pool: pg.Pool) =>
-    new Turns(pool.options.max, turnPatienceMs, () => new DatabaseUnavailable({ operation: "turn", cause: new Error("its workspace has asked for more at once than it may") }))
+    new Turns(
+      pool.options.max,
+      turnPatienceMs,
+      () =>
+        new DatabaseUnavailable({
+          operation: "turn",
+          cause: new Error("its workspace has asked for more at once than it may")
+        })
+    )
   const [turnsToRead, turnsToAsk] = [turnsAt(reads), turnsAt(api)]
 
   const reading = (pool: pg.Pool): Read => {
@@ -173,7 +215,10 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
   const turns = yield* Semaphore.make(options.logs ?? 2)
   /** Readers that have not had their turn. */
   let queued = 0
-  const longRead = <A, E>(operation: string, use: (read: Read) => Effect.Effect<A, E>): Effect.Effect<A, E | DatabaseUnavailable> =>
+  const longRead = <A, E>(
+    operation: string,
+    use: (read: Read) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E | DatabaseUnavailable> =>
     Effect.suspend(() => {
       let isWaiting = true
       queued++
@@ -181,16 +226,33 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
         if (isWaiting) queued--
         isWaiting = false
       })
-      const impatient = Effect.andThen(Effect.sleep(longPatienceMs), Effect.suspend(() =>
-        isWaiting ? Effect.fail(new DatabaseUnavailable({ operation, cause: new Error("no turn to read a log") })) : Effect.never))
-      return Effect.ensuring(Effect.raceFirst(turns.withPermit(Effect.andThen(leave, Effect.suspend(() => use(readLog)))), impatient), leave)
+      const impatient = Effect.andThen(
+        Effect.sleep(longPatienceMs),
+        Effect.suspend(() =>
+          isWaiting
+            ? Effect.fail(new DatabaseUnavailable({ operation, cause: new Error("no turn to read a log") }))
+            : Effect.never
+        )
+      )
+      return Effect.ensuring(
+        Effect.raceFirst(
+          turns.withPermit(
+            Effect.andThen(
+              leave,
+              Effect.suspend(() => use(readLog))
+            )
+          ),
+          impatient
+        ),
+        leave
+      )
     })
 
   const run = <A>(operation: string, work: (db: Kysely<Tables>) => Promise<A>) =>
     turnsToAsk.within(attempt(operation, () => work(db))).pipe(Effect.withSpan(`Database.${operation}`))
 
   const repeating = async <A>(work: (tx: Transaction<Tables>) => Promise<A>) => {
-    for (let times = 1;; times++) {
+    for (let times = 1; ; times++) {
       try {
         return await db.transaction().execute(work)
       } catch (cause) {
@@ -213,7 +275,11 @@ const make = Effect.fnUntraced(function*(options: DatabaseOptions) {
     pool: () => {
       const pools = [api, reads, logs]
       const sum = (of: (pool: pg.Pool) => number) => pools.reduce((count, pool) => count + of(pool), 0)
-      return { open: sum((pool) => pool.totalCount), idle: sum((pool) => pool.idleCount), waiting: sum((pool) => pool.waitingCount) + queued }
+      return {
+        open: sum((pool) => pool.totalCount),
+        idle: sum((pool) => pool.idleCount),
+        waiting: sum((pool) => pool.waitingCount) + queued
+      }
     }
   })
 })

@@ -46,23 +46,33 @@ export interface AgentView {
   readonly window: BudgetWindow
 }
 
-export class Directory extends Context.Service<Directory, {
-  /** The agent, or undefined when the workspace has none with that id. Archived ones are found. */
-  readonly agent: (workspace: string, agentId: string) => Effect.Effect<AgentView | undefined, DatabaseUnavailable>
-  /** The same from memory alone: undefined is a miss, not an answer. */
-  readonly peek: (workspace: string, agentId: string) => AgentView | undefined
-  /** One version of a profile, for a thread that is pinned to it. Versions never change: cached for good. */
-  readonly profile: (workspace: string, profileId: string, version: number) => Effect.Effect<ResolvedProfile | undefined, DatabaseUnavailable>
-  /** Whether new work in this name is refused. Asked for whoever works: being asked for counts as being seen. */
-  readonly identityDisabled: (workspace: string, identity: string) => boolean
-  /** The agent was written. */
-  readonly forget: (workspace: string, agentId: string) => void
-  /** A profile was written: whoever follows its latest version asks again. */
-  readonly forgetProfile: (workspace: string, profileId: string) => void
-  /** The identity was disabled or enabled by this node. */
-  readonly mark: (workspace: string, identity: string, disabled: boolean) => void
-}>()("troupe/store/Directory") {
-  static readonly layer = Layer.effect(Directory, Effect.suspend(() => make))
+export class Directory extends Context.Service<
+  Directory,
+  {
+    /** The agent, or undefined when the workspace has none with that id. Archived ones are found. */
+    readonly agent: (workspace: string, agentId: string) => Effect.Effect<AgentView | undefined, DatabaseUnavailable>
+    /** The same from memory alone: undefined is a miss, not an answer. */
+    readonly peek: (workspace: string, agentId: string) => AgentView | undefined
+    /** One version of a profile, for a thread that is pinned to it. Versions never change: cached for good. */
+    readonly profile: (
+      workspace: string,
+      profileId: string,
+      version: number
+    ) => Effect.Effect<ResolvedProfile | undefined, DatabaseUnavailable>
+    /** Whether new work in this name is refused. Asked for whoever works: being asked for counts as being seen. */
+    readonly identityDisabled: (workspace: string, identity: string) => boolean
+    /** The agent was written. */
+    readonly forget: (workspace: string, agentId: string) => void
+    /** A profile was written: whoever follows its latest version asks again. */
+    readonly forgetProfile: (workspace: string, profileId: string) => void
+    /** The identity was disabled or enabled by this node. */
+    readonly mark: (workspace: string, identity: string, disabled: boolean) => void
+  }
+>()("troupe/store/Directory") {
+  static readonly layer = Layer.effect(
+    Directory,
+    Effect.suspend(() => make)
+  )
 }
 
 const freshMs = 1000
@@ -90,8 +100,15 @@ const oneVersion = `select body as content from profile_versions where workspace
 const resolved = (profileId: string, version: number, content: unknown): ResolvedProfile => {
   const { families, hooks, limits, models, roleIds, systemPrompt, toolsetIds } = readContent(content)
   return {
-    profileId, version, models, limits, ...(systemPrompt !== undefined && { systemPrompt }),
-    roleIds: roleIds.length === 0 ? [noTools.id] : roleIds, toolsetIds, ...(families !== undefined && { families }), hooks
+    profileId,
+    version,
+    models,
+    limits,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    roleIds: roleIds.length === 0 ? [noTools.id] : roleIds,
+    toolsetIds,
+    ...(families !== undefined && { families }),
+    hooks
   }
 }
 
@@ -108,10 +125,14 @@ const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView 
 const put = <A>(map: Map<string, A>, key: string, value: A, most: number) => {
   map.delete(key)
   map.set(key, value)
-  if (map.size > most) for (const oldest of map.keys()) { map.delete(oldest); break }
+  if (map.size > most)
+    for (const oldest of map.keys()) {
+      map.delete(oldest)
+      break
+    }
 }
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
   const agents = new Map<string, { readonly view: AgentView; readonly until: number }>()
@@ -132,7 +153,7 @@ const make = Effect.gen(function*() {
     return held !== undefined && held.until > performance.now() ? held.view : undefined
   }
 
-  const ask = Effect.fnUntraced(function*(workspace: string, agentId: string) {
+  const ask = Effect.fnUntraced(function* (workspace: string, agentId: string) {
     const key = keyOf(workspace, agentId)
     const others = asking.get(key)
     if (others) return yield* Deferred.await(others)
@@ -140,17 +161,26 @@ const make = Effect.gen(function*() {
     asking.set(key, answer)
     const began = performance.now()
     // Of nobody who asks: whoever is first may leave, and the others wait for the same answer.
-    yield* database.read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] }).pipe(
-      Effect.map(([row]) => row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))),
-      Effect.onExit((exit) => Effect.sync(() => {
-        if (asking.get(key) === answer) { // else forgotten meanwhile (Y3)
-          asking.delete(key)
-          if (Exit.isSuccess(exit) && exit.value) put(agents, key, { view: exit.value, until: began + freshMs }, heldAgents)
-        }
-        Deferred.doneUnsafe(answer, exit)
-      })),
-      Effect.forkDetach
-    )
+    yield* database
+      .read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] })
+      .pipe(
+        Effect.map(
+          ([row]) =>
+            row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))
+        ),
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (asking.get(key) === answer) {
+              // else forgotten meanwhile (Y3)
+              asking.delete(key)
+              if (Exit.isSuccess(exit) && exit.value)
+                put(agents, key, { view: exit.value, until: began + freshMs }, heldAgents)
+            }
+            Deferred.doneUnsafe(answer, exit)
+          })
+        ),
+        Effect.forkDetach
+      )
     return yield* Deferred.await(answer)
   })
 
@@ -161,16 +191,19 @@ const make = Effect.gen(function*() {
 
   // Rare enough to look at all: a profile is written by a person.
   const forgetProfile = (workspace: string, profileId: string) => {
-    for (const [key, { view }] of agents) if (view.profileId === profileId && key.startsWith(workspace)) agents.delete(key)
+    for (const [key, { view }] of agents)
+      if (view.profileId === profileId && key.startsWith(workspace)) agents.delete(key)
     asking.clear()
   }
 
-  const profile = Effect.fnUntraced(function*(workspace: string, profileId: string, version: number) {
+  const profile = Effect.fnUntraced(function* (workspace: string, profileId: string, version: number) {
     const key = `${workspace}${profileId}${version}`
     const held = versions.get(key)
     if (held) return held
     const rows = yield* database.read<{ readonly content: unknown }>({
-      name: "directory_version", text: oneVersion, values: [toUuid(workspace), toUuid(profileId), version]
+      name: "directory_version",
+      text: oneVersion,
+      values: [toUuid(workspace), toUuid(profileId), version]
     })
     if (rows[0] === undefined) return undefined
     return hold(workspace, profileId, version, rows[0].content)
@@ -178,32 +211,38 @@ const make = Effect.gen(function*() {
 
   let disabled = new Set<string>()
   let marks = 0
-  const refresh = Effect.gen(function*() {
+  const refresh = Effect.gen(function* () {
     const before = marks
     const all = yield* database.run("Directory.refresh", disabledIdentities)
     // A mark made while the answer was on its way may not be in it: ask again.
     if (marks !== before) return yield* Effect.fail("again" as const)
     disabled = new Set(all.map((one) => fromUuid("workspace", one.workspace) + one.identity))
   }).pipe(
-    Effect.tapError((cause) => cause === "again" ? Effect.void : Effect.logWarning("disabled identities could not be read", cause)),
+    Effect.tapError((cause) =>
+      cause === "again" ? Effect.void : Effect.logWarning("disabled identities could not be read", cause)
+    ),
     Effect.retry(Schedule.spaced("200 millis")),
     Effect.orDie
   )
 
   yield* refresh
   yield* lease.authChanges.pipe(
-    Stream.runForEach(() => Effect.suspend(() => {
-      agents.clear()
-      asking.clear()
-      return refresh
-    })),
+    Stream.runForEach(() =>
+      Effect.suspend(() => {
+        agents.clear()
+        asking.clear()
+        return refresh
+      })
+    ),
     Effect.forkScoped
   )
 
   const sightings = makeSightings(lease.now)
   const writeSightings = Effect.suspend(() => {
     const seen = sightings.take()
-    return seen.length === 0 ? Effect.void : Effect.ignore(database.run("Directory.sightings", (db) => seeIdentities(db, seen)))
+    return seen.length === 0
+      ? Effect.void
+      : Effect.ignore(database.run("Directory.sightings", (db) => seeIdentities(db, seen)))
   })
   yield* Effect.addFinalizer(() => writeSightings)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(writeSightings, "1 second")))

@@ -28,9 +28,14 @@ export interface StoredKey {
   readonly revoked: boolean
 }
 
-export class Keys extends Context.Service<Keys, {
-  /** The key whose public part this is, in whatever workspace. One indexed read. */
-  readonly findByPublic: (publicPart: string) => Effect.Effect<StoredKey | undefined, DatabaseUnavailable>
-  /** Notes when keys were last used (milliseconds). Called off the request path, at most once a minute and key. */
-  readonly touch: (uses: ReadonlyArray<{ readonly workspace: string; readonly id: string; readonly at: number }>) => Effect.Effect<void, DatabaseUnavailable>
-}>()("troupe/store/Keys") {}
+export class Keys extends Context.Service<
+  Keys,
+  {
+    /** The key whose public part this is, in whatever workspace. One indexed read. */
+    readonly findByPublic: (publicPart: string) => Effect.Effect<StoredKey | undefined, DatabaseUnavailable>
+    /** Notes when keys were last used (milliseconds). Called off the request path, at most once a minute and key. */
+    readonly touch: (
+      uses: ReadonlyArray<{ readonly workspace: string; readonly id: string; readonly at: number }>
+    ) => Effect.Effect<void, DatabaseUnavailable>
+  }
+>()("troupe/store/Keys") {}

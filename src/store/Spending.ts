@@ -16,37 +16,49 @@ const minutes: Record<BudgetWindow, number | null> = { "24h": 24 * 60, "7d": 7 *
 
 const sum = `select coalesce(sum(amount), 0)::float8 as spent from spent where workspace = $1 and subject = $2 and minute > $3`
 
-export class Spending extends Context.Service<Spending, {
-  /** At most five seconds old. */
-  readonly of: (workspace: string, agentId: string, window: BudgetWindow) => Effect.Effect<Spend, DatabaseUnavailable>
-}>()("troupe/store/Spending") {
-  static readonly layer = Layer.effect(Spending, Effect.gen(function*() {
-    const database = yield* Database
-    const lease = yield* Lease
-    const held = new Map<string, Spend>()
+export class Spending extends Context.Service<
+  Spending,
+  {
+    /** At most five seconds old. */
+    readonly of: (workspace: string, agentId: string, window: BudgetWindow) => Effect.Effect<Spend, DatabaseUnavailable>
+  }
+>()("troupe/store/Spending") {
+  static readonly layer = Layer.effect(
+    Spending,
+    Effect.gen(function* () {
+      const database = yield* Database
+      const lease = yield* Lease
+      const held = new Map<string, Spend>()
 
-    const read = Effect.fnUntraced(function*(workspace: string, agentId: string, window: BudgetWindow) {
-      const at = Math.floor(lease.now())
-      const length = minutes[window]
-      const since = length === null ? 0 : Math.floor(at / 60_000) - length
-      const rows = yield* database.read<{ readonly spent: number }>({
-        name: "spending", text: sum, values: [toUuid(workspace), toUuid(agentId), since]
+      const read = Effect.fnUntraced(function* (workspace: string, agentId: string, window: BudgetWindow) {
+        const at = Math.floor(lease.now())
+        const length = minutes[window]
+        const since = length === null ? 0 : Math.floor(at / 60_000) - length
+        const rows = yield* database.read<{ readonly spent: number }>({
+          name: "spending",
+          text: sum,
+          values: [toUuid(workspace), toUuid(agentId), since]
+        })
+        const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
+        const key = workspace + agentId
+        held.delete(key)
+        held.set(key, spend)
+        if (held.size > heldAgents)
+          for (const oldest of held.keys()) {
+            held.delete(oldest)
+            break
+          }
+        return spend
       })
-      const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
-      const key = workspace + agentId
-      held.delete(key)
-      held.set(key, spend)
-      if (held.size > heldAgents) for (const oldest of held.keys()) { held.delete(oldest); break }
-      return spend
-    })
 
-    return Spending.of({
-      of: (workspace, agentId, window) => {
-        const known = held.get(workspace + agentId)
-        return known !== undefined && known.window === window && lease.now() - known.at < freshMs
-          ? Effect.succeed(known)
-          : read(workspace, agentId, window)
-      }
+      return Spending.of({
+        of: (workspace, agentId, window) => {
+          const known = held.get(workspace + agentId)
+          return known !== undefined && known.window === window && lease.now() - known.at < freshMs
+            ? Effect.succeed(known)
+            : read(workspace, agentId, window)
+        }
+      })
     })
-  }))
+  )
 }

@@ -36,24 +36,43 @@ export interface Attributes {
   readonly version: number
 }
 
-export class ThreadReads extends Context.Service<ThreadReads, {
-  /** A page of the log; concurrent calls share statements. */
-  readonly events: (query: EventQuery) => Effect.Effect<EventTexts | undefined, DatabaseUnavailable>
-  readonly head: (workspace: string, threadId: string) => Effect.Effect<ThreadHead | undefined, DatabaseUnavailable>
-  /** Everything that Thread detail is made of, in one statement. */
-  readonly detail: (workspace: string, threadId: string) => Effect.Effect<ThreadDetailRows | undefined, DatabaseUnavailable>
-  /** Pending inputs by ord. */
-  readonly queue: (workspace: string, threadId: string) => Effect.Effect<ReadonlyArray<InputRow> | undefined, DatabaseUnavailable>
-  /** By updatedAt, newest first. */
-  readonly list: (query: ThreadQuery) => Effect.Effect<ThreadRows, DatabaseUnavailable>
-  /** An input that waits, was cancelled or was admitted. */
-  readonly input: (workspace: string, threadId: string, inputId: string) => Effect.Effect<StoredInput | undefined, DatabaseUnavailable>
-  /** Replaces the attributes by what the pure function makes of them; with `ifMatch` only at that version. */
-  readonly updateAttributes: (
-    workspace: string, threadId: string, change: (attributes: string) => string, ifMatch?: number
-  ) => Effect.Effect<Attributes | undefined, DatabaseUnavailable | VersionConflict>
-}>()("troupe/ThreadReads") {
-  static readonly layer = Layer.effect(ThreadReads, Database.use((database) => Effect.succeed(make(database))))
+export class ThreadReads extends Context.Service<
+  ThreadReads,
+  {
+    /** A page of the log; concurrent calls share statements. */
+    readonly events: (query: EventQuery) => Effect.Effect<EventTexts | undefined, DatabaseUnavailable>
+    readonly head: (workspace: string, threadId: string) => Effect.Effect<ThreadHead | undefined, DatabaseUnavailable>
+    /** Everything that Thread detail is made of, in one statement. */
+    readonly detail: (
+      workspace: string,
+      threadId: string
+    ) => Effect.Effect<ThreadDetailRows | undefined, DatabaseUnavailable>
+    /** Pending inputs by ord. */
+    readonly queue: (
+      workspace: string,
+      threadId: string
+    ) => Effect.Effect<ReadonlyArray<InputRow> | undefined, DatabaseUnavailable>
+    /** By updatedAt, newest first. */
+    readonly list: (query: ThreadQuery) => Effect.Effect<ThreadRows, DatabaseUnavailable>
+    /** An input that waits, was cancelled or was admitted. */
+    readonly input: (
+      workspace: string,
+      threadId: string,
+      inputId: string
+    ) => Effect.Effect<StoredInput | undefined, DatabaseUnavailable>
+    /** Replaces the attributes by what the pure function makes of them; with `ifMatch` only at that version. */
+    readonly updateAttributes: (
+      workspace: string,
+      threadId: string,
+      change: (attributes: string) => string,
+      ifMatch?: number
+    ) => Effect.Effect<Attributes | undefined, DatabaseUnavailable | VersionConflict>
+  }
+>()("troupe/ThreadReads") {
+  static readonly layer = Layer.effect(
+    ThreadReads,
+    Database.use((database) => Effect.succeed(make(database)))
+  )
 }
 
 const pending = `(select json_agg(json_build_object('id', i.id, 'ord', i.ord, 'state', i.state, 'body', i.body) order by i.ord)
@@ -82,12 +101,23 @@ const windows: Record<string, BudgetWindow> = { "24h": "24h", "7d": "7d", total:
 /** One that arrives at this moment may be in both. */
 const toInputs = ({ inputs, posted }: Waiting): ReadonlyArray<InputRow> => {
   const arrived = inputs?.map((row) => ({ ...row, id: fromUuid("input", row.id) })) ?? []
-  return posted === null ? arrived : [...arrived, ...postedInputs(posted).filter(({ id }) => !arrived.some((row) => row.id === id))]
+  return posted === null
+    ? arrived
+    : [...arrived, ...postedInputs(posted).filter(({ id }) => !arrived.some((row) => row.id === id))]
 }
 
 function make(database: Database["Service"]) {
-  const one = <Row extends object>(name: string, text: string, workspace: string, threadId: string, ...rest: ReadonlyArray<unknown>) =>
-    Effect.map(database.read<Row>({ name: `thread ${name}`, text, values: [toUuid(workspace), toUuid(threadId), ...rest] }), (rows) => rows[0])
+  const one = <Row extends object>(
+    name: string,
+    text: string,
+    workspace: string,
+    threadId: string,
+    ...rest: ReadonlyArray<unknown>
+  ) =>
+    Effect.map(
+      database.read<Row>({ name: `thread ${name}`, text, values: [toUuid(workspace), toUuid(threadId), ...rest] }),
+      (rows) => rows[0]
+    )
 
   const queue = (workspace: string, threadId: string) =>
     Effect.map(one<Waiting>("queue", queueText, workspace, threadId), (row) => row && toInputs(row))
@@ -96,16 +126,24 @@ function make(database: Database["Service"]) {
     events: threadEvents(database),
     head: (workspace, threadId) => one<ThreadHead>("head", headText, workspace, threadId),
     detail: (workspace, threadId) =>
-      one<ThreadColumns & Waiting & { window: string | null; spent: number }>("detail", detailText, workspace, threadId).pipe(
-        Effect.map((row) => row && {
-          ...toStoredThread(row),
-          inputs: toInputs(row),
-          spend: { window: windows[row.window ?? "24h"] ?? "24h", spent: dollars(row.spent) }
-        })
+      one<ThreadColumns & Waiting & { window: string | null; spent: number }>(
+        "detail",
+        detailText,
+        workspace,
+        threadId
+      ).pipe(
+        Effect.map(
+          (row) =>
+            row && {
+              ...toStoredThread(row),
+              inputs: toInputs(row),
+              spend: { window: windows[row.window ?? "24h"] ?? "24h", spent: dollars(row.spent) }
+            }
+        )
       ),
     queue,
     list: (query) => listThreads(database, query),
-    input: Effect.fnUntraced(function*(workspace, threadId, inputId) {
+    input: Effect.fnUntraced(function* (workspace, threadId, inputId) {
       const find = storedInput(database, { workspace, kind: "thread", id: threadId }, inputId)
       const stored = yield* find
       if (stored !== undefined) return stored
@@ -114,20 +152,33 @@ function make(database: Database["Service"]) {
       return row === undefined ? yield* find : { state: "pending", row }
     }),
     updateAttributes: (workspace, threadId, change, ifMatch) =>
-      database.run("update attributes", async (db): Promise<Attributes | VersionConflict | undefined> => {
-        // Compared and set, not locked: an append of the same row must not wait for a round trip.
-        for (;;) {
-          const found = await db.selectFrom("heads").select(["attributes", "version"])
-            .where("id", "=", toUuid(threadId)).where("workspace", "=", toUuid(workspace)).where("kind", "=", "thread")
-            .executeTakeFirst()
-          if (found === undefined) return undefined
-          if (ifMatch !== undefined && ifMatch !== found.version) return new VersionConflict({ version: found.version })
-          const attributes = change(long(found.attributes))
-          const version = found.version + 1
-          const { numUpdatedRows } = await db.updateTable("heads").set({ attributes: short(attributes), version })
-            .where("id", "=", toUuid(threadId)).where("version", "=", found.version).executeTakeFirst()
-          if (numUpdatedRows > 0n) return { attributes, version }
-        }
-      }).pipe(Effect.flatMap((result) => result instanceof VersionConflict ? Effect.fail(result) : Effect.succeed(result)))
+      database
+        .run("update attributes", async (db): Promise<Attributes | VersionConflict | undefined> => {
+          // Compared and set, not locked: an append of the same row must not wait for a round trip.
+          for (;;) {
+            const found = await db
+              .selectFrom("heads")
+              .select(["attributes", "version"])
+              .where("id", "=", toUuid(threadId))
+              .where("workspace", "=", toUuid(workspace))
+              .where("kind", "=", "thread")
+              .executeTakeFirst()
+            if (found === undefined) return undefined
+            if (ifMatch !== undefined && ifMatch !== found.version)
+              return new VersionConflict({ version: found.version })
+            const attributes = change(long(found.attributes))
+            const version = found.version + 1
+            const { numUpdatedRows } = await db
+              .updateTable("heads")
+              .set({ attributes: short(attributes), version })
+              .where("id", "=", toUuid(threadId))
+              .where("version", "=", found.version)
+              .executeTakeFirst()
+            if (numUpdatedRows > 0n) return { attributes, version }
+          }
+        })
+        .pipe(
+          Effect.flatMap((result) => (result instanceof VersionConflict ? Effect.fail(result) : Effect.succeed(result)))
+        )
   })
 }

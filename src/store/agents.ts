@@ -34,7 +34,12 @@ export interface ArchivedProfile {
 export interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
-export type PatchRefusal = NoProfile | ArchivedProfile | NotThere | { readonly refused: "archived" } | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type PatchRefusal =
+  | NoProfile
+  | ArchivedProfile
+  | NotThere
+  | { readonly refused: "archived" }
+  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
 const AgentBody = Schema.Struct({
   name: Schema.String,
@@ -47,7 +52,16 @@ export const readAgentBody = Schema.decodeUnknownSync(AgentBody)
 const decodeInput = strictly(AgentInput)
 
 const columns = [
-  "workspace", "id", "profile", "profile_version", "identity", "body", "rev", "created_at", "updated_at", "archived_at"
+  "workspace",
+  "id",
+  "profile",
+  "profile_version",
+  "identity",
+  "body",
+  "rev",
+  "created_at",
+  "updated_at",
+  "archived_at"
 ] as const
 
 interface AgentRow {
@@ -95,42 +109,86 @@ const columnsOf = ({ profileId, profileVersion, identity, ...body }: AgentInput)
 })
 
 /** A2: why it cannot be followed; undefined where it can. `followed` is the profile of the agent as it is. */
-const unfit = async (tx: Connection, workspace: string, { profileId, profileVersion }: AgentInput, followed?: string): Promise<NoProfile | ArchivedProfile | undefined> => {
+const unfit = async (
+  tx: Connection,
+  workspace: string,
+  { profileId, profileVersion }: AgentInput,
+  followed?: string
+): Promise<NoProfile | ArchivedProfile | undefined> => {
   if (profileId !== followed) {
-    const profile = await tx.selectFrom("profiles").select("archived_at").where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(profileId))
-      .forKeyShare().executeTakeFirst()
+    const profile = await tx
+      .selectFrom("profiles")
+      .select("archived_at")
+      .where("workspace", "=", toUuid(workspace))
+      .where("id", "=", toUuid(profileId))
+      .forKeyShare()
+      .executeTakeFirst()
     if (profile === undefined) return { refused: "no_profile" }
     if (profile.archived_at !== null) return { refused: "profile_archived" }
   }
   if (profileVersion === undefined) return undefined
-  const version = await tx.selectFrom("profile_versions").select("version").where("workspace", "=", toUuid(workspace))
-    .where("profile", "=", toUuid(profileId)).where("version", "=", profileVersion).executeTakeFirst()
+  const version = await tx
+    .selectFrom("profile_versions")
+    .select("version")
+    .where("workspace", "=", toUuid(workspace))
+    .where("profile", "=", toUuid(profileId))
+    .where("version", "=", profileVersion)
+    .executeTakeFirst()
   return version === undefined ? { refused: "no_profile", version: profileVersion } : undefined
 }
 
-export const createAgent = async (tx: Connection, workspace: string, input: AgentInput, at: number): Promise<StoredAgent | NoProfile | ArchivedProfile> => {
+export const createAgent = async (
+  tx: Connection,
+  workspace: string,
+  input: AgentInput,
+  at: number
+): Promise<StoredAgent | NoProfile | ArchivedProfile> => {
   const refused = await unfit(tx, workspace, input)
   if (refused) return refused
   if (input.identity !== undefined) await seeIdentity(tx, workspace, input.identity, at)
   const when = new Date(at)
   const row = {
-    workspace: toUuid(workspace), id: toUuid(freshId("agent")), ...columnsOf(input), rev: 1, created_at: when, updated_at: when, archived_at: null
+    workspace: toUuid(workspace),
+    id: toUuid(freshId("agent")),
+    ...columnsOf(input),
+    rev: 1,
+    created_at: when,
+    updated_at: when,
+    archived_at: null
   }
   await tx.insertInto("agents").values(row).execute()
   return stored({ ...row, body: JSON.parse(row.body) })
 }
 
 export const readAgent = async (db: Connection, workspace: string, id: string): Promise<StoredAgent | undefined> => {
-  const row = await db.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).executeTakeFirst()
+  const row = await db
+    .selectFrom("agents")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .executeTakeFirst()
   return row && stored(row)
 }
 
-/** `fits` says whether the agent's revision meets the request's If-Match (A1). A patch that changes nothing leaves `rev` as it is. */
+/**
+ * `fits` says whether the agent's revision meets the request's If-Match (A1). A patch that changes nothing leaves `rev`
+ * as it is.
+ */
 export const patchAgent = async (
-  tx: Connection, workspace: string, id: string, patch: AgentPatch, fits: (rev: number) => boolean, at: number
+  tx: Connection,
+  workspace: string,
+  id: string,
+  patch: AgentPatch,
+  fits: (rev: number) => boolean,
+  at: number
 ): Promise<StoredAgent | PatchRefusal> => {
-  const row = await tx.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id))
-    .forUpdate().executeTakeFirst()
+  const row = await tx
+    .selectFrom("agents")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .forUpdate()
+    .executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
   if (row.archived_at !== null) return { refused: "archived" }
@@ -141,7 +199,8 @@ export const patchAgent = async (
   if (isDeepStrictEqual(input, before)) return stored(row)
   const refused = await unfit(tx, workspace, input, before.profileId)
   if (refused) return refused
-  if (input.identity !== undefined && input.identity !== row.identity) await seeIdentity(tx, workspace, input.identity, at)
+  if (input.identity !== undefined && input.identity !== row.identity)
+    await seeIdentity(tx, workspace, input.identity, at)
   const next = { ...columnsOf(input), rev: row.rev + 1, updated_at: new Date(Math.max(at, row.updated_at.getTime())) }
   await tx.updateTable("agents").set(next).where("workspace", "=", row.workspace).where("id", "=", row.id).execute()
   return stored({ ...row, ...next, body: JSON.parse(next.body) })
@@ -149,26 +208,47 @@ export const patchAgent = async (
 
 /** Archiving again changes nothing. */
 export const archiveAgent = async (
-  tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean, at: number
+  tx: Connection,
+  workspace: string,
+  id: string,
+  fits: (rev: number) => boolean,
+  at: number
 ): Promise<NotThere | undefined> => {
-  const row = await tx.selectFrom("agents").select(["workspace", "id", "rev", "updated_at", "archived_at"])
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+  const row = await tx
+    .selectFrom("agents")
+    .select(["workspace", "id", "rev", "updated_at", "archived_at"])
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .forUpdate()
+    .executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
   if (row.archived_at !== null) return undefined
   const when = new Date(Math.max(at, row.updated_at.getTime()))
-  await tx.updateTable("agents").set({ rev: row.rev + 1, updated_at: when, archived_at: when })
-    .where("workspace", "=", row.workspace).where("id", "=", row.id).execute()
+  await tx
+    .updateTable("agents")
+    .set({ rev: row.rev + 1, updated_at: when, archived_at: when })
+    .where("workspace", "=", row.workspace)
+    .where("id", "=", row.id)
+    .execute()
   return undefined
 }
 
 /** `limit` rows after a position, newest first. */
 export const listAgents = async (
-  db: Connection, workspace: string, options: { readonly includeArchived: boolean; readonly after: Position | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  options: { readonly includeArchived: boolean; readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<Agent>> => {
-  const rows = await db.selectFrom("agents").select(columns).where("workspace", "=", toUuid(workspace))
+  const rows = await db
+    .selectFrom("agents")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
     .$if(!options.includeArchived, (q) => q.where("archived_at", "is", null))
     .where(behind("created_at", "id", options.after))
-    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map((row) => stored(row).agent)
 }

@@ -3,8 +3,8 @@
  *
  * Whoever revokes raises the auth revision in the same transaction (Keys.ts, K2).
  *
- * L1. A key that was revoked makes no other: whoever issues one holds the row of the key that makes it, so that a revoke of
- *     a whole lineage waits for what is being made, and finds it.
+ * L1. A key that was revoked makes no other: whoever issues one holds the row of the key that makes it, so that a
+ *     revoke of a whole lineage waits for what is being made, and finds it.
  */
 import { Schema } from "effect"
 import { sql } from "kysely"
@@ -36,7 +36,17 @@ export const readScopes = Schema.decodeUnknownSync(Schema.Array(Scope))
 export const readKind = Schema.decodeUnknownSync(KeyKind)
 const isPrincipal = Schema.is(Principal)
 
-const columns = ["id", "name", "kind", "scopes", "identity", "created_at", "created_by", "expires_at", "last_used_at"] as const
+const columns = [
+  "id",
+  "name",
+  "kind",
+  "scopes",
+  "identity",
+  "created_at",
+  "created_by",
+  "expires_at",
+  "last_used_at"
+] as const
 
 interface Row {
   readonly id: string
@@ -65,10 +75,19 @@ const keyOf = (row: Row): ApiKey => ({
 export const createKey = async (tx: Connection, workspace: string, key: NewKey, at: number): Promise<ApiKey> => {
   if (key.identity !== undefined) await seeIdentity(tx, workspace, key.identity, at)
   const row = {
-    workspace: toUuid(workspace), id: toUuid(freshId("key")), public: key.public, hash: key.hash, name: key.name, kind: key.kind ?? "api_key",
-    scopes: [...key.scopes], identity: key.identity ?? null, created_at: new Date(at),
+    workspace: toUuid(workspace),
+    id: toUuid(freshId("key")),
+    public: key.public,
+    hash: key.hash,
+    name: key.name,
+    kind: key.kind ?? "api_key",
+    scopes: [...key.scopes],
+    identity: key.identity ?? null,
+    created_at: new Date(at),
     created_by: key.by === undefined ? null : JSON.stringify(key.by),
-    expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt), last_used_at: null, revoked_at: null
+    expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt),
+    last_used_at: null,
+    revoked_at: null
   }
   await tx.insertInto("api_keys").values(row).execute()
   return keyOf({ ...row, created_by: key.by })
@@ -81,12 +100,19 @@ export const raiseAuthRevision = async (tx: Connection): Promise<void> => {
 
 /** Holds the row of a key until the transaction ends (L1); false where it was revoked. */
 export const holdKey = async (tx: Connection, workspace: string, id: string): Promise<boolean> => {
-  const row = await tx.selectFrom("api_keys").select("revoked_at")
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forShare().executeTakeFirst()
+  const row = await tx
+    .selectFrom("api_keys")
+    .select("revoked_at")
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .forShare()
+    .executeTakeFirst()
   return row !== undefined && row.revoked_at === null
 }
 
-/** The keys that this one has made, and those that they have made, and so on: also past keys that were revoked before. */
+/**
+ * The keys that this one has made, and those that they have made, and so on: also past keys that were revoked before.
+ */
 const lineageOf = (workspace: string, id: string) => sql<{ id: string }>`with recursive lineage as (
     select ${toUuid(id)}::uuid as id
     union
@@ -94,12 +120,23 @@ const lineageOf = (workspace: string, id: string) => sql<{ id: string }>`with re
   select id from lineage`
 
 /** False when there was nothing to revoke: no such key, or it was revoked before; with `descendants`, they too. */
-export const revokeKey = async (tx: Connection, workspace: string, id: string, at: number, descendants = false): Promise<boolean> => {
+export const revokeKey = async (
+  tx: Connection,
+  workspace: string,
+  id: string,
+  at: number,
+  descendants = false
+): Promise<boolean> => {
   let any = false
   for (;;) {
     const ids = descendants ? (await lineageOf(workspace, id).execute(tx)).rows.map((row) => row.id) : [toUuid(id)]
-    const revoked = await tx.updateTable("api_keys").set({ revoked_at: new Date(at) })
-      .where("workspace", "=", toUuid(workspace)).where("id", "in", ids).where("revoked_at", "is", null).executeTakeFirst()
+    const revoked = await tx
+      .updateTable("api_keys")
+      .set({ revoked_at: new Date(at) })
+      .where("workspace", "=", toUuid(workspace))
+      .where("id", "in", ids)
+      .where("revoked_at", "is", null)
+      .executeTakeFirst()
     if (revoked.numUpdatedRows === 0n) break
     any = true
     // One of them may have been making another, which the update has waited for (L1): it is found by the next look.
@@ -111,17 +148,31 @@ export const revokeKey = async (tx: Connection, workspace: string, id: string, a
 
 /** A key that is not revoked. */
 export const readKey = async (db: Connection, workspace: string, id: string): Promise<ApiKey | undefined> => {
-  const row = await db.selectFrom("api_keys").select(columns)
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).where("revoked_at", "is", null).executeTakeFirst()
+  const row = await db
+    .selectFrom("api_keys")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .where("revoked_at", "is", null)
+    .executeTakeFirst()
   return row && keyOf(row)
 }
 
 /** Keys that are not revoked, newest first; expired ones stay until they are deleted. */
 export const listKeys = async (
-  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  options: { readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<ApiKey>> => {
-  const rows = await db.selectFrom("api_keys").select(columns).where("workspace", "=", toUuid(workspace)).where("revoked_at", "is", null)
+  const rows = await db
+    .selectFrom("api_keys")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where("revoked_at", "is", null)
     .where(behind("created_at", "id", options.after))
-    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map(keyOf)
 }

@@ -75,7 +75,8 @@ export const batched = <In, A, E>({ max, size, lanes, run, key }: BatchOptions<I
     }
   }
 
-  // What else this turn of the event loop brings joins the same group: also what follows from the answers to the last one.
+  // What else this turn of the event loop brings joins the same group: also what follows from the answers to the last
+  // one.
   const schedule = () => {
     if (scheduled || !mayStart()) return
     scheduled = true

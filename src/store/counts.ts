@@ -1,6 +1,6 @@
 /**
- * Rows of a workspace's configuration, counted where one more is made: whoever makes one holds the workspace's row until the
- * end of its transaction, so that no two count at once.
+ * Rows of a workspace's configuration, counted where one more is made: whoever makes one holds the workspace's row
+ * until the end of its transaction, so that no two count at once.
  */
 import { type Expression, type SqlBool, sql } from "kysely"
 import type { Counted } from "../domain/quota.ts"
@@ -32,8 +32,15 @@ const counting = (workspace: string, resource: Counted, most?: number) => {
 /** Whether as many are there as may be. */
 export const isFull = async (tx: Connection, workspace: string, resource: Counted, limit: number): Promise<boolean> => {
   // Not `for update`: that would wait for every row being written that refers to the workspace.
-  await tx.selectFrom("workspaces").select("id").where("id", "=", toUuid(workspace)).forNoKeyUpdate().executeTakeFirstOrThrow()
-  const { rows: [counted] } = await sql<{ readonly count: number }>`select ${counting(workspace, resource, limit)} as count`.execute(tx)
+  await tx
+    .selectFrom("workspaces")
+    .select("id")
+    .where("id", "=", toUuid(workspace))
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+  const {
+    rows: [counted]
+  } = await sql<{ readonly count: number }>`select ${counting(workspace, resource, limit)} as count`.execute(tx)
   return (counted?.count ?? 0) >= limit
 }
 
@@ -42,7 +49,9 @@ const names = ["agents", "connections", "keys", "roles", "toolsets"] as const sa
 /** How many there are of each. */
 export const countAll = async (db: Connection, workspace: string): Promise<Readonly<Record<Counted, number>>> => {
   const columns = names.map((name) => sql`${counting(workspace, name)} as ${sql.ref(name)}`)
-  const { rows: [counted] } = await sql<Record<Counted, number>>`select ${sql.join(columns)}`.execute(db)
+  const {
+    rows: [counted]
+  } = await sql<Record<Counted, number>>`select ${sql.join(columns)}`.execute(db)
   if (counted === undefined) throw new Error("a select without from has a row")
   return counted
 }

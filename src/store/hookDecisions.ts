@@ -47,11 +47,15 @@ interface Row {
   readonly event: string
 }
 
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
-  hook: HookDecisionEvent,
-  toolCallId: Schema.optionalKey(Schema.String),
-  waitId: Schema.optionalKey(Schema.String)
-})))
+const decode = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      hook: HookDecisionEvent,
+      toolCallId: Schema.optionalKey(Schema.String),
+      waitId: Schema.optionalKey(Schema.String)
+    })
+  )
+)
 
 const found = (row: Row): FoundDecision => {
   const { hook, ...ids } = decode(readEvent(row.event).event)
@@ -86,39 +90,53 @@ const older = (a: DecisionPosition, b: DecisionPosition | undefined): DecisionPo
 }
 
 /** What an index finds, newest first. Times of a thread never fall, so its facts come in the order of their places. */
-const facts = (workspace: string, { from, hookId, threadId, to }: DecisionFilter, after: DecisionPosition | undefined) => {
+const facts = (
+  workspace: string,
+  { from, hookId, threadId, to }: DecisionFilter,
+  after: DecisionPosition | undefined
+) => {
   if (threadId !== undefined) {
-    const conditions = [sql`actor = ${toUuid(threadId)}::uuid`, ...after === undefined ? [] : [sql`pos < ${after.pos}::int`]]
+    const conditions = [
+      sql`actor = ${toUuid(threadId)}::uuid`,
+      ...(after === undefined ? [] : [sql`pos < ${after.pos}::int`])
+    ]
     return sql`from facts where ${sql.join(conditions, sql` and `)} order by pos desc`
   }
   const conditions = [
     sql`workspace = ${toUuid(workspace)}::uuid`,
     // The expression that the index holds, word for word.
-    ...hookId === undefined ? [] : [sql`readable(event) -> 'hook' ->> 'hookId' = ${hookId}`],
-    ...from === undefined ? [] : [sql`at >= ${new Date(from)}`],
-    ...to === undefined ? [] : [sql`at < ${new Date(to)}`],
-    ...after === undefined ? [] : [sql`(at, actor, pos) < (${new Date(after.at)}::timestamptz, ${after.thread}::uuid, ${after.pos}::int)`]
+    ...(hookId === undefined ? [] : [sql`readable(event) -> 'hook' ->> 'hookId' = ${hookId}`]),
+    ...(from === undefined ? [] : [sql`at >= ${new Date(from)}`]),
+    ...(to === undefined ? [] : [sql`at < ${new Date(to)}`]),
+    ...(after === undefined
+      ? []
+      : [sql`(at, actor, pos) < (${new Date(after.at)}::timestamptz, ${after.thread}::uuid, ${after.pos}::int)`])
   ]
   return sql`from facts where ${sql.join(conditions, sql` and `)} order by at desc, actor desc, pos desc`
 }
 
 /** At most `limit` behind a position. */
 export const listHookDecisions = async (
-  db: Connection, workspace: string, filter: DecisionFilter, page: { readonly after: DecisionPosition | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  filter: DecisionFilter,
+  page: { readonly after: DecisionPosition | undefined; readonly limit: number }
 ): Promise<DecisionPage> => {
   const { agentId, decision, from, hookId, point, threadId, to } = filter
   const { after, limit } = page
   const seen = facts(workspace, filter, after)
   const narrowed = [
-    ...agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`],
-    ...point === undefined ? [] : [sql`d.hook ->> 'point' = ${point}`],
-    ...decision === undefined ? [] : [sql`d.hook ->> 'decision' = ${decision}`],
-    ...threadId === undefined ? [] : [
-      sql`f.workspace = ${toUuid(workspace)}::uuid`,
-      ...hookId === undefined ? [] : [sql`d.hook ->> 'hookId' = ${hookId}`],
-      ...from === undefined ? [] : [sql`f.at >= ${new Date(from)}`],
-      ...to === undefined ? [] : [sql`f.at < ${new Date(to)}`]
-    ]
+    ...(agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`]),
+    ...(point === undefined ? [] : [sql`d.hook ->> 'point' = ${point}`]),
+    ...(decision === undefined ? [] : [sql`d.hook ->> 'decision' = ${decision}`]),
+    ...(threadId === undefined
+      ? []
+      : [
+          sql`f.workspace = ${toUuid(workspace)}::uuid`,
+          ...(hookId === undefined ? [] : [sql`d.hook ->> 'hookId' = ${hookId}`]),
+          ...(from === undefined ? [] : [sql`f.at >= ${new Date(from)}`]),
+          ...(to === undefined ? [] : [sql`f.at < ${new Date(to)}`])
+        ])
   ]
   const { rows } = await sql<Row>`
     select f.actor, h.parent as agent, f.turn, f.seq, f.pos, f.at, f.event
@@ -132,7 +150,14 @@ export const listHookDecisions = async (
   const last = all.slice(0, limit).at(-1)?.position
   if (all.length > limit && last !== undefined) return { decisions, next: last }
   if (narrowed.length === 0) return { decisions }
-  const { rows: [end] } = await sql<Pick<Row, "actor" | "at" | "pos">>`select actor, at, pos ${seen} offset ${looked - 1} limit 1`.execute(db)
+  const {
+    rows: [end]
+  } = await sql<Pick<Row, "actor" | "at" | "pos">>`select actor, at, pos ${seen} offset ${looked - 1} limit 1`.execute(
+    db
+  )
   // Decisions that were made in between have moved the end: none is left out, and none comes twice.
-  return { decisions, ...(end !== undefined && { next: older({ at: end.at.getTime(), thread: end.actor, pos: end.pos }, last) }) }
+  return {
+    decisions,
+    ...(end !== undefined && { next: older({ at: end.at.getTime(), thread: end.actor, pos: end.pos }, last) })
+  }
 }

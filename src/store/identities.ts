@@ -19,15 +19,26 @@ const readDecision = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Str
 
 /** Materialises identities, or moves their last sight on. One statement. */
 export const seeIdentities = async (
-  db: Connection, seen: ReadonlyArray<{ readonly workspace: string; readonly identity: string; readonly at: number }>
+  db: Connection,
+  seen: ReadonlyArray<{ readonly workspace: string; readonly identity: string; readonly at: number }>
 ): Promise<void> => {
   if (seen.length === 0) return
-  await db.insertInto("identities")
-    .values(seen.map(({ workspace, identity, at }) => ({
-      workspace: toUuid(workspace), identity, actor: toUuid(identityActorId(workspace, identity)),
-      first_seen: new Date(at), last_seen: new Date(at)
-    })))
-    .onConflict((c) => c.columns(["workspace", "identity"]).doUpdateSet({ last_seen: sql`greatest(identities.last_seen, excluded.last_seen)` }))
+  await db
+    .insertInto("identities")
+    .values(
+      seen.map(({ workspace, identity, at }) => ({
+        workspace: toUuid(workspace),
+        identity,
+        actor: toUuid(identityActorId(workspace, identity)),
+        first_seen: new Date(at),
+        last_seen: new Date(at)
+      }))
+    )
+    .onConflict((c) =>
+      c
+        .columns(["workspace", "identity"])
+        .doUpdateSet({ last_seen: sql`greatest(identities.last_seen, excluded.last_seen)` })
+    )
     .execute()
 }
 
@@ -35,18 +46,28 @@ export const seeIdentity = (db: Connection, workspace: string, identity: string,
   seeIdentities(db, [{ workspace, identity, at }])
 
 const base = (db: Connection, workspace: string) =>
-  db.selectFrom("identities")
+  db
+    .selectFrom("identities")
     .leftJoin("heads", (join) =>
-      join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor"))
-    .leftJoin("facts", (join) =>
-      join.onRef("facts.actor", "=", "heads.id").onRef("facts.pos", "=", "heads.pos"))
+      join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor")
+    )
+    .leftJoin("facts", (join) => join.onRef("facts.actor", "=", "heads.id").onRef("facts.pos", "=", "heads.pos"))
     .where("identities.workspace", "=", toUuid(workspace))
     .select((eb) => [
-      "identities.identity", "identities.actor", "identities.first_seen", "identities.last_seen", "heads.status",
-      "facts.at", "facts.event",
-      eb.selectFrom("agents").select(sql<string>`count(*)`.as("n"))
-        .whereRef("agents.workspace", "=", "identities.workspace").whereRef("agents.identity", "=", "identities.identity")
-        .where("agents.archived_at", "is", null).as("agents")
+      "identities.identity",
+      "identities.actor",
+      "identities.first_seen",
+      "identities.last_seen",
+      "heads.status",
+      "facts.at",
+      "facts.event",
+      eb
+        .selectFrom("agents")
+        .select(sql<string>`count(*)`.as("n"))
+        .whereRef("agents.workspace", "=", "identities.workspace")
+        .whereRef("agents.identity", "=", "identities.identity")
+        .where("agents.archived_at", "is", null)
+        .as("agents")
     ])
 
 interface Row {
@@ -62,7 +83,8 @@ interface Row {
 
 const recordOf = (row: Row): IdentityRecord => {
   const disabled = row.status === "disabled"
-  const decision = disabled && row.event !== null ? Option.getOrUndefined(readDecision(readEvent(row.event).event)) : undefined
+  const decision =
+    disabled && row.event !== null ? Option.getOrUndefined(readDecision(readEvent(row.event).event)) : undefined
   return {
     identity: row.identity,
     disabled,
@@ -74,26 +96,39 @@ const recordOf = (row: Row): IdentityRecord => {
   }
 }
 
-export const readIdentity = async (db: Connection, workspace: string, identity: string): Promise<IdentityRecord | undefined> => {
+export const readIdentity = async (
+  db: Connection,
+  workspace: string,
+  identity: string
+): Promise<IdentityRecord | undefined> => {
   const row = await base(db, workspace).where("identities.identity", "=", identity).executeTakeFirst()
   return row && recordOf(row)
 }
 
 /** Newest first, by first sight, with each row's place. */
 export const listIdentities = async (
-  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  options: { readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<{ readonly record: IdentityRecord; readonly position: Position }>> => {
   const rows = await base(db, workspace)
     .where(behind("identities.first_seen", "identities.actor", options.after))
-    .orderBy("identities.first_seen", "desc").orderBy("identities.actor", "desc").limit(options.limit).execute()
+    .orderBy("identities.first_seen", "desc")
+    .orderBy("identities.actor", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map((row) => ({ record: recordOf(row), position: { at: row.first_seen.getTime(), id: row.actor } }))
 }
 
 /** Every disabled identity of the whole database: what `Directory` holds in memory. */
-export const disabledIdentities = async (db: Connection): Promise<ReadonlyArray<{ readonly workspace: string; readonly identity: string }>> =>
-  db.selectFrom("identities")
+export const disabledIdentities = async (
+  db: Connection
+): Promise<ReadonlyArray<{ readonly workspace: string; readonly identity: string }>> =>
+  db
+    .selectFrom("identities")
     .innerJoin("heads", (join) =>
-      join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor"))
+      join.onRef("heads.workspace", "=", "identities.workspace").onRef("heads.id", "=", "identities.actor")
+    )
     .where("heads.status", "=", "disabled")
     .select(["identities.workspace", "identities.identity"])
     .execute()

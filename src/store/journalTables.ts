@@ -42,7 +42,14 @@ export interface JournalTables {
     event: Fixed<string>
     detail: Fixed<string | null>
   }
-  inputs: { workspace: Fixed<string>; actor: Fixed<string>; id: Fixed<string>; ord: number; state: "pending" | "cancelled"; body: string }
+  inputs: {
+    workspace: Fixed<string>
+    actor: Fixed<string>
+    id: Fixed<string>
+    ord: number
+    state: "pending" | "cancelled"
+    body: string
+  }
   waits: {
     workspace: Fixed<string>
     actor: Fixed<string>
@@ -63,11 +70,24 @@ export interface JournalTables {
     fingerprint: string
     body: string
   }
-  inbox: { workspace: Fixed<string>; id: Fixed<string>; actor: Fixed<string>; kind: Fixed<string>; created_at: Generated<Date>; command: Fixed<string> }
+  inbox: {
+    workspace: Fixed<string>
+    id: Fixed<string>
+    actor: Fixed<string>
+    kind: Fixed<string>
+    created_at: Generated<Date>
+    command: Fixed<string>
+  }
   /** A view: of each node's rows, and of those that nodes of before migration 5 have written. */
   spent: { workspace: Fixed<string>; subject: Fixed<string>; minute: Fixed<number>; amount: Fixed<number> }
   /** Amounts are read as sums. */
-  tallies: { workspace: Fixed<string>; minute: Fixed<number>; resource: Fixed<string>; node: Fixed<string>; amount: Fixed<string> }
+  tallies: {
+    workspace: Fixed<string>
+    minute: Fixed<number>
+    resource: Fixed<string>
+    node: Fixed<string>
+    amount: Fixed<string>
+  }
   nodes: {
     incarnation: Fixed<string>
     name: Fixed<string>

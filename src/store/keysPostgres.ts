@@ -1,8 +1,8 @@
 /**
  * What authentication reads of API keys, from PostgreSQL.
  *
- * Whoever guesses keys is looked up as well as whoever has one, before it is known whose request that is. Look-ups that come
- * while one is under way share the next statement: however many there are, they have one connection.
+ * Whoever guesses keys is looked up as well as whoever has one, before it is known whose request that is. Look-ups that
+ * come while one is under way share the next statement: however many there are, they have one connection.
  */
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -58,28 +58,39 @@ const storedKey = (row: Row): StoredKey => ({
   revoked: row.revoked
 })
 
-export const keysPostgres = Layer.effect(Keys, Effect.gen(function*() {
-  const database = yield* Database
-  return Keys.of({
-    findByPublic: batched<string, StoredKey | undefined, DatabaseUnavailable>({
-      max: 64,
-      lanes: 1,
-      run: async (requests) => {
-        try {
-          const rows = await database.query<Row>({ name, text: find, values: [requests.map(({ item }) => item)] })
-          const found = new Map(rows.map((row) => [row.public, storedKey(row)]))
-          for (const { answer, item } of requests) answer(Effect.succeed(found.get(item)))
-        } catch (cause) {
-          if (!isUnavailable(cause)) throw cause
-          for (const { answer } of requests) answer(Effect.fail(new DatabaseUnavailable({ operation: name, cause })))
+export const keysPostgres = Layer.effect(
+  Keys,
+  Effect.gen(function* () {
+    const database = yield* Database
+    return Keys.of({
+      findByPublic: batched<string, StoredKey | undefined, DatabaseUnavailable>({
+        max: 64,
+        lanes: 1,
+        run: async (requests) => {
+          try {
+            const rows = await database.query<Row>({ name, text: find, values: [requests.map(({ item }) => item)] })
+            const found = new Map(rows.map((row) => [row.public, storedKey(row)]))
+            for (const { answer, item } of requests) answer(Effect.succeed(found.get(item)))
+          } catch (cause) {
+            if (!isUnavailable(cause)) throw cause
+            for (const { answer } of requests) answer(Effect.fail(new DatabaseUnavailable({ operation: name, cause })))
+          }
         }
-      }
-    }),
-    touch: (uses) =>
-      uses.length === 0 ? Effect.void : database.read({
-        name: "keys_touched",
-        text: touched,
-        values: [uses.map((use) => toUuid(use.workspace)), uses.map((use) => toUuid(use.id)), uses.map((use) => new Date(use.at).toISOString())]
-      }).pipe(Effect.asVoid)
+      }),
+      touch: (uses) =>
+        uses.length === 0
+          ? Effect.void
+          : database
+              .read({
+                name: "keys_touched",
+                text: touched,
+                values: [
+                  uses.map((use) => toUuid(use.workspace)),
+                  uses.map((use) => toUuid(use.id)),
+                  uses.map((use) => new Date(use.at).toISOString())
+                ]
+              })
+              .pipe(Effect.asVoid)
+    })
   })
-}))
+)

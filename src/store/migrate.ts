@@ -22,15 +22,22 @@ export class NewerSchema extends Data.TaggedError("NewerSchema")<{ readonly migr
 }
 
 /** A statement of a migration failed. */
-export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{ readonly migration: string | undefined; readonly cause: unknown }> {
+export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
+  readonly migration: string | undefined
+  readonly cause: unknown
+}> {
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return this.migration === undefined ? `the database could not be migrated: ${reason}` : `migration ${this.migration} failed: ${reason}`
+    return this.migration === undefined
+      ? `the database could not be migrated: ${reason}`
+      : `migration ${this.migration} failed: ${reason}`
   }
 }
 
 /** The server was told not to migrate, and the database lacks these. */
-export class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly migrations: ReadonlyArray<string> }> {
+export class MigrationsPending extends Data.TaggedError("MigrationsPending")<{
+  readonly migrations: ReadonlyArray<string>
+}> {
   override get message() {
     return `the database lacks ${this.migrations.join(", ")}: start once without --no-migrate`
   }
@@ -41,24 +48,36 @@ const lock = 7_417_316_072
 
 const withMigrator = <A>(url: Redacted.Redacted<string>, use: (migrator: Migrator, pool: pg.Pool) => Promise<A>) =>
   Effect.acquireUseRelease(
-    Effect.sync(() => makePool({ connectionString: Redacted.value(url), max: 2, connectionTimeoutMillis: 10_000, application_name: "troupe migrate" })),
+    Effect.sync(() =>
+      makePool({
+        connectionString: Redacted.value(url),
+        max: 2,
+        connectionTimeoutMillis: 10_000,
+        application_name: "troupe migrate"
+      })
+    ),
     (pool) =>
       Effect.tryPromise({
         try: () => {
           const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
           return use(new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } }), pool)
         },
-        catch: (cause) => cause instanceof MigrationFailed || cause instanceof NewerSchema ? cause : new MigrationFailed({ migration: undefined, cause })
+        catch: (cause) =>
+          cause instanceof MigrationFailed || cause instanceof NewerSchema
+            ? cause
+            : new MigrationFailed({ migration: undefined, cause })
       }),
     (pool) => Effect.promise(() => pool.end())
   )
 
 /** G3. */
 const refuseNewer = async (client: Pick<pg.Pool, "query">) => {
-  const { rows: [{ found } = { found: false }] } = await client.query<{ found: boolean }>("select to_regclass('kysely_migration') is not null as found")
+  const {
+    rows: [{ found } = { found: false }]
+  } = await client.query<{ found: boolean }>("select to_regclass('kysely_migration') is not null as found")
   if (!found) return
   const { rows } = await client.query<{ name: string }>("select name from kysely_migration order by name")
-  const unknown = rows.flatMap(({ name }) => name in migrations ? [] : [name])
+  const unknown = rows.flatMap(({ name }) => (name in migrations ? [] : [name]))
   if (unknown.length > 0) throw new NewerSchema({ migrations: unknown })
 }
 
@@ -71,7 +90,10 @@ export const migrate = (url: Redacted.Redacted<string>) =>
       await refuseNewer(held)
       const { error, results = [] } = await migrator.migrateToLatest()
       if (error !== undefined) {
-        throw new MigrationFailed({ migration: results.find((result) => result.status === "Error")?.migrationName, cause: error })
+        throw new MigrationFailed({
+          migration: results.find((result) => result.status === "Error")?.migrationName,
+          cause: error
+        })
       }
       return results.map((result) => result.migrationName)
     } finally {
@@ -85,7 +107,9 @@ export const checkMigrated = (url: Redacted.Redacted<string>) =>
   withMigrator(url, async (migrator, pool) => {
     await refuseNewer(pool)
     return migrator.getMigrations()
-  }).pipe(Effect.flatMap((all) => {
-    const missing = all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name)
-    return missing.length === 0 ? Effect.void : Effect.fail(new MigrationsPending({ migrations: missing }))
-  }))
+  }).pipe(
+    Effect.flatMap((all) => {
+      const missing = all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name)
+      return missing.length === 0 ? Effect.void : Effect.fail(new MigrationsPending({ migrations: missing }))
+    })
+  )

@@ -1,4 +1,7 @@
-/** The nodes whose leases are alive, as they described themselves with their last beats. Not of a workspace: of the installation. */
+/**
+ * The nodes whose leases are alive, as they described themselves with their last beats. Not of a workspace: of the
+ * installation.
+ */
 import { sql } from "kysely"
 import { fromUuid } from "../domain/ids.ts"
 import type { LiveNode, NodeStatus } from "../journal/Lease.ts"
@@ -16,7 +19,14 @@ export interface NodeRow extends Partial<NodeStatus>, Pick<LiveNode, "signs"> {
 /** What a node of another version says may be less, or more. */
 const readStatus = (status: unknown): Partial<NodeStatus> & Pick<LiveNode, "signs"> => {
   if (typeof status !== "object" || status === null) return {}
-  const { actors, bus, draining, shards, signs }: Readonly<Record<string, unknown>> = { actors: undefined, bus: undefined, draining: undefined, shards: undefined, signs: undefined, ...status }
+  const { actors, bus, draining, shards, signs }: Readonly<Record<string, unknown>> = {
+    actors: undefined,
+    bus: undefined,
+    draining: undefined,
+    shards: undefined,
+    signs: undefined,
+    ...status
+  }
   return {
     ...(typeof actors === "number" ? { actors } : {}),
     ...(typeof bus === "string" ? { bus } : {}),
@@ -27,12 +37,26 @@ const readStatus = (status: unknown): Partial<NodeStatus> & Pick<LiveNode, "sign
 }
 
 export const liveNodes = async (db: Connection): Promise<ReadonlyArray<NodeRow>> => {
-  const rows = await db.selectFrom("nodes")
-    .select(["name", "incarnation", "version", "started_at", "status", sql<number>`(extract(epoch from clock_timestamp() - beaten_at) * 1000)::float8`.as("age")])
+  const rows = await db
+    .selectFrom("nodes")
+    .select([
+      "name",
+      "incarnation",
+      "version",
+      "started_at",
+      "status",
+      sql<number>`(extract(epoch from clock_timestamp() - beaten_at) * 1000)::float8`.as("age")
+    ])
     .where("deadline", ">", sql<Date>`clock_timestamp()`)
-    .orderBy("name").orderBy("incarnation")
+    .orderBy("name")
+    .orderBy("incarnation")
     .execute()
   return rows.map(({ age, incarnation, name, started_at, status, version }) => ({
-    ...readStatus(status), name, version, incarnation: fromUuid("node", incarnation), since: started_at, leaseAgeMs: Math.max(0, Math.round(age))
+    ...readStatus(status),
+    name,
+    version,
+    incarnation: fromUuid("node", incarnation),
+    since: started_at,
+    leaseAgeMs: Math.max(0, Math.round(age))
   }))
 }

@@ -5,7 +5,11 @@
 import { Schema } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import {
-  type Operation, type OperationAction, operationLifeMs, type OperationResult, OperationState
+  type Operation,
+  type OperationAction,
+  operationLifeMs,
+  type OperationResult,
+  OperationState
 } from "../domain/operation.ts"
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
@@ -17,7 +21,16 @@ const readState = Schema.decodeUnknownSync(OperationState)
 const isPrincipal = Schema.is(Principal)
 
 const columns = [
-  "id", "action", "agent", "state", "created_at", "expires_at", "resolved_at", "resolved_by", "status", "body"
+  "id",
+  "action",
+  "agent",
+  "state",
+  "created_at",
+  "expires_at",
+  "resolved_at",
+  "resolved_by",
+  "status",
+  "body"
 ] as const
 
 interface Row {
@@ -47,21 +60,38 @@ const operationOf = (row: Row): Operation => ({
 
 /** An operation that needed no approval: completed by the one who asked. */
 export const createCompleted = async (
-  tx: Connection, workspace: string, operation: { readonly action: OperationAction; readonly by: Principal; readonly result: OperationResult }, at: number
+  tx: Connection,
+  workspace: string,
+  operation: { readonly action: OperationAction; readonly by: Principal; readonly result: OperationResult },
+  at: number
 ): Promise<Operation> => {
   const when = new Date(at)
   const by = JSON.stringify(operation.by)
   const row = {
-    workspace: toUuid(workspace), id: toUuid(freshId("operation")), action: operation.action, agent: null, state: "completed",
-    requested_by: by, created_at: when, expires_at: new Date(at + operationLifeMs), resolved_at: when, resolved_by: by,
-    status: operation.result.status, body: JSON.stringify(operation.result.body)
+    workspace: toUuid(workspace),
+    id: toUuid(freshId("operation")),
+    action: operation.action,
+    agent: null,
+    state: "completed",
+    requested_by: by,
+    created_at: when,
+    expires_at: new Date(at + operationLifeMs),
+    resolved_at: when,
+    resolved_by: by,
+    status: operation.result.status,
+    body: JSON.stringify(operation.result.body)
   }
   await tx.insertInto("operations").values(row).execute()
   return operationOf({ ...row, resolved_by: operation.by, body: operation.result.body })
 }
 
 export const readOperation = async (db: Connection, workspace: string, id: string): Promise<Operation | undefined> => {
-  const row = await db.selectFrom("operations").select(columns).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).executeTakeFirst()
+  const row = await db
+    .selectFrom("operations")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .executeTakeFirst()
   return row && operationOf(row)
 }
 
@@ -81,7 +111,11 @@ export const listOperations = async (
   if (state !== undefined) query = query.where("state", "=", state)
   if (action !== undefined) query = query.where("action", "=", action)
   if (agentId !== undefined) query = query.where("agent", "=", toUuid(agentId))
-  const rows = await query.where(behind("created_at", "id", options.after))
-    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+  const rows = await query
+    .where(behind("created_at", "id", options.after))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map(operationOf)
 }

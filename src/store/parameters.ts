@@ -30,7 +30,8 @@ const writeHeader = (buffer: Buffer, type: keyof typeof oid, count: number, null
 }
 
 /** Arrays whose elements have all the same width. */
-const fixed = <A>(type: keyof typeof oid, width: number, write: (buffer: Buffer, at: number, value: A) => void) =>
+const fixed =
+  <A>(type: keyof typeof oid, width: number, write: (buffer: Buffer, at: number, value: A) => void) =>
   <Row>(rows: ReadonlyArray<Row>, pick: Column<Row, A>) => {
     const buffer = Buffer.allocUnsafe(header + (4 + width) * rows.length)
     let nulls = false
@@ -57,8 +58,12 @@ export const ints = fixed<number>("int4", 4, (buffer, at, value) => {
   if (value !== (value | 0)) throw new RangeError(`not a whole number of 32 bits: ${value}`)
   writeInt(buffer, at, value)
 })
-export const floats = fixed<number>("float8", 8, (buffer, at, value) => { buffer.writeDoubleBE(value, at) })
-export const booleans = fixed<boolean>("bool", 1, (buffer, at, value) => { buffer[at] = value ? 1 : 0 })
+export const floats = fixed<number>("float8", 8, (buffer, at, value) => {
+  buffer.writeDoubleBE(value, at)
+})
+export const booleans = fixed<boolean>("bool", 1, (buffer, at, value) => {
+  buffer[at] = value ? 1 : 0
+})
 /** Milliseconds since 1970; a RangeError from the year 2285 on, where microseconds are no exact numbers any more. */
 export const moments = fixed<number>("timestamptz", 8, (buffer, at, value) => {
   const microseconds = (Math.round(value) - 946_684_800_000) * 1_000

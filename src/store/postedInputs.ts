@@ -18,18 +18,33 @@ export type PostedJson = ReadonlyArray<{ readonly command: string; readonly at: 
 const behind = 2_000_000_000
 
 /** What `post` of actors/thread/layer.ts wrote; a row that another version wrote in another way is not shown. */
-const read = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({
-  input: Schema.Struct({
-    inputId: idOf("input"), content: MessageContent, mode: SubmitMode, principal: Principal, model: Schema.optionalKey(Schema.String),
-    queuedAt: Schema.optionalKey(Schema.Int)
-  })
-})))
+const read = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({
+      input: Schema.Struct({
+        inputId: idOf("input"),
+        content: MessageContent,
+        mode: SubmitMode,
+        principal: Principal,
+        model: Schema.optionalKey(Schema.String),
+        queuedAt: Schema.optionalKey(Schema.Int)
+      })
+    })
+  )
+)
 
 /** The rows as they will be, once they arrive. */
 export const postedInputs = (posted: PostedJson): ReadonlyArray<InputRow> =>
   (posted ?? []).flatMap(({ at, command }, i) =>
     Option.match(read(command), {
       onNone: () => [],
-      onSome: ({ input: { inputId, ...rest } }) =>
-        [{ id: inputId, ord: behind + i, state: "pending" as const, body: JSON.stringify({ queuedAt: Math.floor(at), ...rest }) }]
-    }))
+      onSome: ({ input: { inputId, ...rest } }) => [
+        {
+          id: inputId,
+          ord: behind + i,
+          state: "pending" as const,
+          body: JSON.stringify({ queuedAt: Math.floor(at), ...rest })
+        }
+      ]
+    })
+  )

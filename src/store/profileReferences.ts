@@ -26,21 +26,29 @@ interface Reference {
 }
 
 const referencesOf = ({ hooks, roleIds, toolsetIds }: ProfileContent) => {
-  const listed = (name: string, ids: ReadonlyArray<string>) => ids.map((id, i): Reference => ({ path: `${name}[${i}]`, id }))
+  const listed = (name: string, ids: ReadonlyArray<string>) =>
+    ids.map((id, i): Reference => ({ path: `${name}[${i}]`, id }))
   const connections: Array<Reference> = []
   const agents: Array<Reference> = []
   hooks.forEach(({ processor }, i) => {
-    if (processor.type === "url" && processor.connectionId !== undefined) connections.push({ path: `hooks[${i}].processor.connectionId`, id: processor.connectionId })
+    if (processor.type === "url" && processor.connectionId !== undefined)
+      connections.push({ path: `hooks[${i}].processor.connectionId`, id: processor.connectionId })
     if (processor.type === "agent") agents.push({ path: `hooks[${i}].processor.agentId`, id: processor.agentId })
   })
-  return { role: listed("roleIds", roleIds), toolset: listed("toolsetIds", toolsetIds), connection: connections, agent: agents }
+  return {
+    role: listed("roleIds", roleIds),
+    toolset: listed("toolsetIds", toolsetIds),
+    connection: connections,
+    agent: agents
+  }
 }
 
 type Find = (tx: Connection, workspace: string, ids: ReadonlyArray<string>) => Promise<ReadonlySet<string>>
 
 const readKind = Schema.decodeUnknownSync(Schema.Struct({ kind: ConnectionKind }))
 
-const idsOf = (noun: Noun, rows: ReadonlyArray<{ readonly id: string }>) => new Set(rows.map(({ id }) => fromUuid(noun, id)))
+const idsOf = (noun: Noun, rows: ReadonlyArray<{ readonly id: string }>) =>
+  new Set(rows.map(({ id }) => fromUuid(noun, id)))
 
 const find: { readonly [N in MissingReference["noun"]]: Find } = {
   role: async (tx, workspace, ids) => {
@@ -48,25 +56,56 @@ const find: { readonly [N in MissingReference["noun"]]: Find } = {
     return new Set(ids.filter((id) => id !== missing))
   },
   toolset: async (tx, workspace, ids) =>
-    idsOf("toolset", await tx.selectFrom("toolsets").select("id").where("workspace", "=", toUuid(workspace)).where("id", "in", ids.map(toUuid))
-      .orderBy("id").forKeyShare().execute()),
+    idsOf(
+      "toolset",
+      await tx
+        .selectFrom("toolsets")
+        .select("id")
+        .where("workspace", "=", toUuid(workspace))
+        .where("id", "in", ids.map(toUuid))
+        .orderBy("id")
+        .forKeyShare()
+        .execute()
+    ),
   // Deliveries are signed with it, which no other kind of secret can do. The kind of one never changes.
   connection: async (tx, workspace, ids) => {
-    const rows = await tx.selectFrom("connections").select(["id", "body"]).where("workspace", "=", toUuid(workspace)).where("id", "in", ids.map(toUuid))
-      .orderBy("id").forKeyShare().execute()
-    return idsOf("connection", rows.filter(({ body }) => readKind(body).kind === "signing"))
+    const rows = await tx
+      .selectFrom("connections")
+      .select(["id", "body"])
+      .where("workspace", "=", toUuid(workspace))
+      .where("id", "in", ids.map(toUuid))
+      .orderBy("id")
+      .forKeyShare()
+      .execute()
+    return idsOf(
+      "connection",
+      rows.filter(({ body }) => readKind(body).kind === "signing")
+    )
   },
   // One that is archived takes no new threads, so it reviews nothing.
   agent: async (tx, workspace, ids) =>
-    idsOf("agent", await tx.selectFrom("agents").select("id").where("workspace", "=", toUuid(workspace)).where("id", "in", ids.map(toUuid))
-      .where("archived_at", "is", null).orderBy("id").forKeyShare().execute())
+    idsOf(
+      "agent",
+      await tx
+        .selectFrom("agents")
+        .select("id")
+        .where("workspace", "=", toUuid(workspace))
+        .where("id", "in", ids.map(toUuid))
+        .where("archived_at", "is", null)
+        .orderBy("id")
+        .forKeyShare()
+        .execute()
+    )
 }
 
 const nouns = ["role", "toolset", "connection", "agent"] as const
 
 /** The first that is not there (E1), of those that `before` does not name (E2). */
 export const missingReference = async (
-  tx: Connection, workspace: string, content: ProfileContent, before?: ProfileContent
+  tx: Connection,
+  workspace: string,
+  content: ProfileContent,
+  before?: ProfileContent
 ): Promise<MissingReference | undefined> => {
   const named = referencesOf(content)
   const known = before && referencesOf(before)

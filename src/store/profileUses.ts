@@ -1,4 +1,7 @@
-/** Uses by versions of profiles by which a turn could begin now: the latest of each, and those that an agent is pinned to; archived profiles and agents aside. */
+/**
+ * Uses by versions of profiles by which a turn could begin now: the latest of each, and those that an agent is pinned
+ * to; archived profiles and agents aside.
+ */
 import { sql } from "kysely"
 import { toUuid } from "../domain/ids.ts"
 import type { Connection } from "./Connection.ts"
@@ -6,8 +9,8 @@ import type { Connection } from "./Connection.ts"
 /** Whether one of them names it: one row, `found`. The index of migration 7 holds what each version names. */
 export const naming = (workspace: string, id: string) => {
   const of = toUuid(workspace)
-  // Everything that names it is found before it is asked which of it counts: asked for one, PostgreSQL hopes to come upon
-  // it soon by reading the bodies.
+  // Everything that names it is found before it is asked which of it counts: asked for one, PostgreSQL hopes to come
+  // upon it soon by reading the bodies.
   return sql<{ readonly found: boolean }>`
     with naming as materialized (
       select profile, version from profile_versions where workspace = ${of}::uuid and profile_references(body) @> ${[id]}::text[]

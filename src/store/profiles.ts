@@ -63,16 +63,29 @@ const profileOf = (row: Row): Profile => ({
 })
 
 const versions = (db: Connection, workspace: string) =>
-  db.selectFrom("profiles as p")
-    .innerJoin("profile_versions as v", (join) => join.onRef("v.workspace", "=", "p.workspace").onRef("v.profile", "=", "p.id"))
+  db
+    .selectFrom("profiles as p")
+    .innerJoin("profile_versions as v", (join) =>
+      join.onRef("v.workspace", "=", "p.workspace").onRef("v.profile", "=", "p.id")
+    )
     .where("p.workspace", "=", toUuid(workspace))
-    .select(["p.id", "v.version", "v.body", "p.created_at as born", "v.created_at as made", "p.archived_at as archived"])
+    .select([
+      "p.id",
+      "v.version",
+      "v.body",
+      "p.created_at as born",
+      "v.created_at as made",
+      "p.archived_at as archived"
+    ])
 
 const latest = (db: Connection, workspace: string) => versions(db, workspace).whereRef("v.version", "=", "p.version")
 
 /** F3. */
 const whole = (input: ProfileInput) =>
-  contentOf(input, input.hooks?.map((hook) => hookOf(hook, hook.id ?? freshId("hook"))))
+  contentOf(
+    input,
+    input.hooks?.map((hook) => hookOf(hook, hook.id ?? freshId("hook")))
+  )
 
 /** F3. */
 const unknownHook = (input: ProfileInput, before?: ProfileContent): UnknownHook | undefined => {
@@ -81,31 +94,60 @@ const unknownHook = (input: ProfileInput, before?: ProfileContent): UnknownHook 
   return index === -1 ? undefined : { refused: "unknown_hook", index }
 }
 
-export const createProfile = async (tx: Connection, workspace: string, input: ProfileInput, at: number): Promise<Profile | CreateRefusal> => {
+export const createProfile = async (
+  tx: Connection,
+  workspace: string,
+  input: ProfileInput,
+  at: number
+): Promise<Profile | CreateRefusal> => {
   const content = whole(input)
-  const refused = unknownHook(input) ?? await missingReference(tx, workspace, content)
+  const refused = unknownHook(input) ?? (await missingReference(tx, workspace, content))
   if (refused !== undefined) return refused
   const when = new Date(at)
   const id = toUuid(freshId("profile"))
-  await tx.insertInto("profiles").values({ workspace: toUuid(workspace), id, version: 1, created_at: when }).execute()
-  await tx.insertInto("profile_versions")
-    .values({ workspace: toUuid(workspace), profile: id, version: 1, body: JSON.stringify(content), created_at: when }).execute()
+  await tx
+    .insertInto("profiles")
+    .values({ workspace: toUuid(workspace), id, version: 1, created_at: when })
+    .execute()
+  await tx
+    .insertInto("profile_versions")
+    .values({ workspace: toUuid(workspace), profile: id, version: 1, body: JSON.stringify(content), created_at: when })
+    .execute()
   return profileOf({ id, version: 1, body: content, born: when, made: when, archived: null })
 }
 
 /** The latest version, or the one asked for. */
-export const readProfile = async (db: Connection, workspace: string, id: string, version?: number): Promise<Profile | undefined> => {
-  const row = await (version === undefined ? latest(db, workspace) : versions(db, workspace).where("v.version", "=", version))
-    .where("p.id", "=", toUuid(id)).executeTakeFirst()
+export const readProfile = async (
+  db: Connection,
+  workspace: string,
+  id: string,
+  version?: number
+): Promise<Profile | undefined> => {
+  const row = await (version === undefined
+    ? latest(db, workspace)
+    : versions(db, workspace).where("v.version", "=", version)
+  )
+    .where("p.id", "=", toUuid(id))
+    .executeTakeFirst()
   return row && profileOf(row)
 }
 
 /** Writes the next version (F1, F2). `fits` says whether the latest one meets the request's If-Match. */
 export const patchProfile = async (
-  tx: Connection, workspace: string, id: string, patch: ProfilePatch, fits: (version: number) => boolean, at: number
+  tx: Connection,
+  workspace: string,
+  id: string,
+  patch: ProfilePatch,
+  fits: (version: number) => boolean,
+  at: number
 ): Promise<Profile | ProfileRefusal> => {
-  const held = await tx.selectFrom("profiles").select(["id", "version", "created_at", "archived_at"])
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+  const held = await tx
+    .selectFrom("profiles")
+    .select(["id", "version", "created_at", "archived_at"])
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .forUpdate()
+    .executeTakeFirst()
   if (held === undefined) return { refused: "not_found" }
   if (!fits(held.version)) return { refused: "precondition" }
   if (held.archived_at !== null) return { refused: "archived" }
@@ -115,48 +157,88 @@ export const patchProfile = async (
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const content = whole(merged.success)
   if (isDeepStrictEqual(content, before)) return profileOf(current)
-  const refused = unknownHook(merged.success, before) ?? await missingReference(tx, workspace, content, before)
+  const refused = unknownHook(merged.success, before) ?? (await missingReference(tx, workspace, content, before))
   if (refused !== undefined) return refused
   const body = JSON.stringify(content)
   const version = held.version + 1
   const when = new Date(Math.max(at, current.made.getTime()))
-  await tx.insertInto("profile_versions").values({ workspace: toUuid(workspace), profile: held.id, version, body, created_at: when }).execute()
-  await tx.updateTable("profiles").set({ version }).where("workspace", "=", toUuid(workspace)).where("id", "=", held.id).execute()
+  await tx
+    .insertInto("profile_versions")
+    .values({ workspace: toUuid(workspace), profile: held.id, version, body, created_at: when })
+    .execute()
+  await tx
+    .updateTable("profiles")
+    .set({ version })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", held.id)
+    .execute()
   return profileOf({ id: held.id, version, body: content, born: held.created_at, made: when, archived: null })
 }
 
 /** Archiving again changes nothing (F4). */
 export const archiveProfile = async (
-  tx: Connection, workspace: string, id: string, fits: (version: number) => boolean, at: number
+  tx: Connection,
+  workspace: string,
+  id: string,
+  fits: (version: number) => boolean,
+  at: number
 ): Promise<{ readonly refused: "not_found" | "precondition" | "in_use" } | undefined> => {
-  const held = await tx.selectFrom("profiles").select(["id", "version", "archived_at"])
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).forUpdate().executeTakeFirst()
+  const held = await tx
+    .selectFrom("profiles")
+    .select(["id", "version", "archived_at"])
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .forUpdate()
+    .executeTakeFirst()
   if (held === undefined) return { refused: "not_found" }
   if (!fits(held.version)) return { refused: "precondition" }
   if (held.archived_at !== null) return undefined
-  const follower = await tx.selectFrom("agents").select("id")
-    .where("workspace", "=", toUuid(workspace)).where("profile", "=", held.id).where("archived_at", "is", null).limit(1).executeTakeFirst()
+  const follower = await tx
+    .selectFrom("agents")
+    .select("id")
+    .where("workspace", "=", toUuid(workspace))
+    .where("profile", "=", held.id)
+    .where("archived_at", "is", null)
+    .limit(1)
+    .executeTakeFirst()
   if (follower !== undefined) return { refused: "in_use" }
-  await tx.updateTable("profiles").set({ archived_at: new Date(at) }).where("workspace", "=", toUuid(workspace)).where("id", "=", held.id).execute()
+  await tx
+    .updateTable("profiles")
+    .set({ archived_at: new Date(at) })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", held.id)
+    .execute()
   return undefined
 }
 
 export const listProfiles = async (
-  db: Connection, workspace: string, options: { readonly includeArchived: boolean; readonly after: Position | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  options: { readonly includeArchived: boolean; readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<Profile>> => {
-  const rows = await latest(db, workspace).$if(!options.includeArchived, (q) => q.where("p.archived_at", "is", null))
+  const rows = await latest(db, workspace)
+    .$if(!options.includeArchived, (q) => q.where("p.archived_at", "is", null))
     .where(behind("p.created_at", "p.id", options.after))
-    .orderBy("p.created_at", "desc").orderBy("p.id", "desc").limit(options.limit).execute()
+    .orderBy("p.created_at", "desc")
+    .orderBy("p.id", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map(profileOf)
 }
 
 /** Newest version first, below `before`. */
 export const listVersions = async (
-  db: Connection, workspace: string, id: string, options: { readonly before: number | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  id: string,
+  options: { readonly before: number | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<Profile>> => {
   const { before } = options
-  const rows = await versions(db, workspace).where("p.id", "=", toUuid(id))
+  const rows = await versions(db, workspace)
+    .where("p.id", "=", toUuid(id))
     .$if(before !== undefined, (q) => q.where("v.version", "<", before ?? 0))
-    .orderBy("v.version", "desc").limit(options.limit).execute()
+    .orderBy("v.version", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map(profileOf)
 }

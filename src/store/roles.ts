@@ -68,7 +68,10 @@ const stored = (row: Row): StoredRole => ({
 })
 
 const bodyOf = ({ allow = [], deny = [], description, name }: RoleInput): RoleBody => ({
-  name, ...(description !== undefined && { description }), allow, deny
+  name,
+  ...(description !== undefined && { description }),
+  allow,
+  deny
 })
 
 const one = (db: Connection, workspace: string, id: string) =>
@@ -78,14 +81,26 @@ const among = (ids: ReadonlyArray<string>) => sql<boolean>`id = any(${ids.map(to
 
 /** Undefined where the workspace is full (O1). */
 export const createRole = async (
-  tx: Connection, workspace: string, input: RoleInput, by: Principal, at: number
+  tx: Connection,
+  workspace: string,
+  input: RoleInput,
+  by: Principal,
+  at: number
 ): Promise<StoredRole | undefined> => {
   if (await isFull(tx, workspace, "roles", limits.rolesPerWorkspace)) return undefined
   const body = bodyOf(input)
   const when = new Date(at)
   const row = { id: toUuid(freshId("role")), rev: 1, created_at: when, updated_at: when }
-  await tx.insertInto("roles")
-    .values({ workspace: toUuid(workspace), name: body.name, body: JSON.stringify(body), created_by: JSON.stringify(by), ...row }).execute()
+  await tx
+    .insertInto("roles")
+    .values({
+      workspace: toUuid(workspace),
+      name: body.name,
+      body: JSON.stringify(body),
+      created_by: JSON.stringify(by),
+      ...row
+    })
+    .execute()
   return stored({ ...row, body, created_by: by })
 }
 
@@ -97,16 +112,34 @@ export const readRole = async (db: Connection, workspace: string, id: string): P
 }
 
 /** Those of the ids that are there, in the order of the ids. */
-export const readRoles = async (db: Connection, workspace: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<Role>> => {
-  const rows = await db.selectFrom("roles").select(columns).where("workspace", "=", toUuid(workspace))
-    .where(among(ids)).execute()
-  const found = new Map(rows.map((row) => { const { role } = stored(row); return [role.id, role] }))
+export const readRoles = async (
+  db: Connection,
+  workspace: string,
+  ids: ReadonlyArray<string>
+): Promise<ReadonlyArray<Role>> => {
+  const rows = await db
+    .selectFrom("roles")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where(among(ids))
+    .execute()
+  const found = new Map(
+    rows.map((row) => {
+      const { role } = stored(row)
+      return [role.id, role]
+    })
+  )
   return ids.flatMap((id) => builtInRole(id) ?? found.get(id) ?? [])
 }
 
 /** `fits` says whether the role's revision meets the request's If-Match (O2). */
 export const patchRole = async (
-  tx: Connection, workspace: string, id: string, patch: RolePatch, fits: (rev: number) => boolean, at: number
+  tx: Connection,
+  workspace: string,
+  id: string,
+  patch: RolePatch,
+  fits: (rev: number) => boolean,
+  at: number
 ): Promise<StoredRole | PatchRefusal> => {
   if (builtInRole(id) !== undefined) return { refused: "built_in" }
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
@@ -118,14 +151,21 @@ export const patchRole = async (
   const body = bodyOf(merged.success)
   if (JSON.stringify(body) === JSON.stringify(before)) return stored(row)
   const next = { rev: row.rev + 1, updated_at: new Date(Math.max(at, row.updated_at.getTime())) }
-  await tx.updateTable("roles").set({ ...next, name: body.name, body: JSON.stringify(body) })
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+  await tx
+    .updateTable("roles")
+    .set({ ...next, name: body.name, body: JSON.stringify(body) })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", row.id)
+    .execute()
   await raiseAuthRevision(tx)
   return stored({ ...row, ...next, body })
 }
 
 export const deleteRole = async (
-  tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
+  tx: Connection,
+  workspace: string,
+  id: string,
+  fits: (rev: number) => boolean
 ): Promise<NotChangeable | { readonly refused: "in_use" } | undefined> => {
   if (builtInRole(id) !== undefined) return { refused: "built_in" }
   const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
@@ -139,14 +179,22 @@ export const deleteRole = async (
 
 /** `limit` rows after a position: the built-in roles, then the workspace's, newest first. */
 export const listRoles = async (
-  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  options: { readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<Role>> => {
   const { after, limit } = options
   const last = builtInRoles.findIndex((role) => toUuid(role.id) === after?.id)
   const head = after === undefined || last !== -1 ? builtInRoles.slice(last + 1, last + 1 + limit) : []
-  const rows = await db.selectFrom("roles").select(columns).where("workspace", "=", toUuid(workspace))
+  const rows = await db
+    .selectFrom("roles")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
     .where(behind("created_at", "id", last === -1 ? after : undefined))
-    .orderBy("created_at", "desc").orderBy("id", "desc").limit(limit - head.length).execute()
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit - head.length)
+    .execute()
   return [...head, ...rows.map((row) => stored(row).role)]
 }
 
@@ -154,9 +202,19 @@ export const listRoles = async (
  * The first of the ids that no role of the workspace has. For whoever writes them into a profile: those
  * that are there stay until the transaction ends (O4).
  */
-export const missingRole = async (tx: Connection, workspace: string, ids: ReadonlyArray<string>): Promise<string | undefined> => {
-  const rows = await tx.selectFrom("roles").select("id").where("workspace", "=", toUuid(workspace))
-    .where(among(ids)).orderBy("id").forKeyShare().execute()
+export const missingRole = async (
+  tx: Connection,
+  workspace: string,
+  ids: ReadonlyArray<string>
+): Promise<string | undefined> => {
+  const rows = await tx
+    .selectFrom("roles")
+    .select("id")
+    .where("workspace", "=", toUuid(workspace))
+    .where(among(ids))
+    .orderBy("id")
+    .forKeyShare()
+    .execute()
   const found = new Set<string>(rows.map((row) => fromUuid("role", row.id)))
   return ids.find((id) => builtInRole(id) === undefined && !found.has(id))
 }

@@ -25,11 +25,14 @@ export const makeSightings = (now: () => number) => {
       noted.set(key, at)
       pending.push({ workspace, identity, at })
     },
-    /** What is to be written, each identity once and in the same order on every node, so that no two writers lock crosswise. */
+    /**
+     * What is to be written, each identity once and in the same order on every node, so that no two writers lock
+     * crosswise.
+     */
     take: (): ReadonlyArray<Sight> => {
       const batch = new Map(pending.map((sight) => [sight.workspace + sight.identity, sight]))
       pending = []
-      return [...batch].toSorted(([a], [b]) => a < b ? -1 : 1).map(([, sight]) => sight)
+      return [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sight]) => sight)
     }
   }
 }

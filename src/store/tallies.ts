@@ -1,8 +1,8 @@
 /**
  * What nodes have counted, as rows: one a workspace, minute, resource and node.
  *
- * T1. A node adds to its own rows only, in the minute of the database's clock: a minute is over for good when the next but one
- *     has begun, since no statement runs for a minute.
+ * T1. A node adds to its own rows only, in the minute of the database's clock: a minute is over for good when the next
+ *     but one has begun, since no statement runs for a minute.
  * T2. Minutes that no window reaches any more are folded: threads into one row a workspace, bytes into nothing.
  */
 import { Effect } from "effect"
@@ -63,36 +63,63 @@ const amountOf = ({ amount, resource, workspace }: Row): ReadonlyArray<Amount> =
   isGathered(resource) && amount !== null ? [{ workspace: fromUuid("workspace", workspace), resource, amount }] : []
 
 export const addTallies = (database: Database["Service"], node: string, amounts: ReadonlyArray<Amount>) =>
-  Effect.asVoid(database.read({
-    name: "tallies add", text: adding,
-    values: [uuids(amounts, (a) => a.workspace), texts(amounts, (a) => a.resource), floats(amounts, (a) => a.amount), toUuid(node)]
-  }))
+  Effect.asVoid(
+    database.read({
+      name: "tallies add",
+      text: adding,
+      values: [
+        uuids(amounts, (a) => a.workspace),
+        texts(amounts, (a) => a.resource),
+        floats(amounts, (a) => a.amount),
+        toUuid(node)
+      ]
+    })
+  )
 
 /** Sums over the minutes that are over. */
 export const closedTallies = (database: Database["Service"], workspaces: ReadonlyArray<string>) =>
-  database.read<Row & { readonly until: number; readonly hour: number | null }>({ name: "tallies closed", text: closed, values: [uuids(workspaces, (id) => id)] }).pipe(
-    Effect.map((rows) => [...Map.groupBy(rows, (row) => row.workspace)].map(([workspace, own]): Closed => ({
-      workspace: fromUuid("workspace", workspace),
-      until: own[0]?.until ?? 0,
-      amounts: own.flatMap((row) => amountOf(row).map((amount) => ({ ...amount, hour: row.hour ?? 0 })))
-    })))
-  )
+  database
+    .read<Row & { readonly until: number; readonly hour: number | null }>({
+      name: "tallies closed",
+      text: closed,
+      values: [uuids(workspaces, (id) => id)]
+    })
+    .pipe(
+      Effect.map((rows) =>
+        [...Map.groupBy(rows, (row) => row.workspace)].map(
+          ([workspace, own]): Closed => ({
+            workspace: fromUuid("workspace", workspace),
+            until: own[0]?.until ?? 0,
+            amounts: own.flatMap((row) => amountOf(row).map((amount) => ({ ...amount, hour: row.hour ?? 0 })))
+          })
+        )
+      )
+    )
 
 /** Sums over the minutes from `since` on, of several workspaces. */
-export const recentTallies = (database: Database["Service"], wanted: ReadonlyArray<{ readonly workspace: string; readonly since: number }>) =>
-  database.read<Row>({ name: "tallies recent", text: recent, values: [uuids(wanted, (w) => w.workspace), ints(wanted, (w) => w.since)] }).pipe(
-    Effect.map((rows) => rows.flatMap(amountOf))
-  )
+export const recentTallies = (
+  database: Database["Service"],
+  wanted: ReadonlyArray<{ readonly workspace: string; readonly since: number }>
+) =>
+  database
+    .read<Row>({
+      name: "tallies recent",
+      text: recent,
+      values: [uuids(wanted, (w) => w.workspace), ints(wanted, (w) => w.since)]
+    })
+    .pipe(Effect.map((rows) => rows.flatMap(amountOf)))
 
 /** Rows a statement. */
 const portion = 2_000
 
 /** T2: one round; how many rows went. */
-export const foldTallies = Effect.fnUntraced(function*() {
+export const foldTallies = Effect.fnUntraced(function* () {
   const database = yield* Database
   let gone = 0
   for (;;) {
-    const { rows: [round] } = yield* database.run("fold tallies", (db) =>
+    const {
+      rows: [round]
+    } = yield* database.run("fold tallies", (db) =>
       sql<{ readonly gone: number }>`with old as (
         delete from tallies where ctid = any (array(
           select ctid from tallies where minute > 0 and minute < ${sql.raw(minute)} - ${keptMinutes}::int limit ${portion} for update skip locked))
@@ -100,7 +127,8 @@ export const foldTallies = Effect.fnUntraced(function*() {
       folded as (insert into tallies (workspace, minute, resource, node, amount)
         select workspace, 0, resource, '00000000-0000-0000-0000-000000000000'::uuid, sum(amount) from old where resource = 'threads' group by workspace, resource order by workspace
         on conflict (workspace, minute, resource, node) do update set amount = tallies.amount + excluded.amount)
-      select count(*)::int as gone from old`.execute(db))
+      select count(*)::int as gone from old`.execute(db)
+    )
     gone += round?.gone ?? 0
     if ((round?.gone ?? 0) < portion) return gone
   }

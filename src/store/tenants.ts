@@ -1,8 +1,9 @@
 /**
- * Turns of workspaces at connections that all share: what requests of one workspace ask leaves a connection to the others.
+ * Turns of workspaces at connections that all share: what requests of one workspace ask leaves a connection to the
+ * others.
  *
- * T1. Of a pool of n connections a workspace has n - 1 at once, and at least one. What comes above waits in the workspace's
- *     own line, and is told so when that takes too long.
+ * T1. Of a pool of n connections a workspace has n - 1 at once, and at least one. What comes above waits in the
+ *     workspace's own line, and is told so when that takes too long.
  * T2. What the node does by itself has no workspace, and stands in no such line.
  */
 import { Context, Duration, Effect, Option, Semaphore } from "effect"
@@ -38,15 +39,19 @@ export class Turns<E> {
   within<A, E2>(use: Effect.Effect<A, E2>): Effect.Effect<A, E | E2> {
     return Effect.withFiber((fiber) => {
       const tenant = fiber.getRef(Tenant)
-      return tenant === undefined ? use : Effect.acquireUseRelease(
-        Effect.sync(() => this.come(tenant)),
-        ({ free }) => Effect.acquireUseRelease(
-          Effect.timeoutOption(free.take(1), this.patience),
-          (taken): Effect.Effect<A, E | E2> => Option.isSome(taken) ? use : Effect.suspend(() => Effect.fail(this.late())),
-          (taken) => Option.isSome(taken) ? free.release(1) : Effect.void
-        ),
-        (turn) => Effect.sync(() => this.leave(tenant, turn))
-      )
+      return tenant === undefined
+        ? use
+        : Effect.acquireUseRelease(
+            Effect.sync(() => this.come(tenant)),
+            ({ free }) =>
+              Effect.acquireUseRelease(
+                Effect.timeoutOption(free.take(1), this.patience),
+                (taken): Effect.Effect<A, E | E2> =>
+                  Option.isSome(taken) ? use : Effect.suspend(() => Effect.fail(this.late())),
+                (taken) => (Option.isSome(taken) ? free.release(1) : Effect.void)
+              ),
+            (turn) => Effect.sync(() => this.leave(tenant, turn))
+          )
     })
   }
 

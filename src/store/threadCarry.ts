@@ -28,16 +28,22 @@ type Written = Omit<ThreadCarry, "usage" | "turn"> & {
   readonly turn?: { readonly turnId: string; readonly usage?: ModelUsage }
 }
 
-const spoken = (usage: ModelUsage) => usage === noUsage ? {} : { usage }
+const spoken = (usage: ModelUsage) => (usage === noUsage ? {} : { usage })
 
 export const carryText = ({ turn, usage, ...rest }: ThreadCarry) =>
   JSON.stringify({
     // What changes most comes first: an update logs what lies between the ends that stay.
-    ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, ...spoken(turn.usage) } }), ...spoken(usage), ...rest
+    ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, ...spoken(turn.usage) } }),
+    ...spoken(usage),
+    ...rest
   } satisfies Written)
 
 /** The text is what `carryText` wrote. */
 export const readCarry = (text: string): ThreadCarry => {
   const { turn, usage = noUsage, ...rest }: Written = JSON.parse(text)
-  return { ...rest, usage, ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, usage: turn.usage ?? noUsage } }) }
+  return {
+    ...rest,
+    usage,
+    ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, usage: turn.usage ?? noUsage } })
+  }
 }

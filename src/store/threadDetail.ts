@@ -64,8 +64,10 @@ export interface Spend {
 }
 
 /** As the thread would run them: an interrupt, then steers, then the queue; each in order of arrival. */
-export const executionOrder = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(pending: ReadonlyArray<I>): ReadonlyArray<I> => {
-  const rank = (input: I) => input.mode === "interrupt" ? 0 : input.forTurnId !== undefined ? 1 : 2
+export const executionOrder = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(
+  pending: ReadonlyArray<I>
+): ReadonlyArray<I> => {
+  const rank = (input: I) => (input.mode === "interrupt" ? 0 : input.forTurnId !== undefined ? 1 : 2)
   return pending.toSorted((a, b) => rank(a) - rank(b) || a.ord - b.ord)
 }
 
@@ -92,8 +94,25 @@ export const queueOf = (pending: ReadonlyArray<Input>, activeTurnId: string | un
   executionOrder(pending).map((input) => queuedMessage(input, activeTurnId))
 
 /** The thread itself: what was said of it, and when. */
-export const threadOf = ({ agentId, attributes, createdAt, threadId, workspaceId }: Omit<ThreadRows, "head" | "pending" | "waits" | "carry">): Thread => {
-  const { createdBy, editedAt = createdAt, identity, maxCost, metadata, model, profileId, profileVersion, title, updatedBy = createdBy } = attributes
+export const threadOf = ({
+  agentId,
+  attributes,
+  createdAt,
+  threadId,
+  workspaceId
+}: Omit<ThreadRows, "head" | "pending" | "waits" | "carry">): Thread => {
+  const {
+    createdBy,
+    editedAt = createdAt,
+    identity,
+    maxCost,
+    metadata,
+    model,
+    profileId,
+    profileVersion,
+    title,
+    updatedBy = createdBy
+  } = attributes
   return {
     id: threadId,
     agentId,
@@ -112,8 +131,14 @@ export const threadOf = ({ agentId, attributes, createdAt, threadId, workspaceId
   }
 }
 
-/** The input that runs last and opens a turn: its model is the thread's newest. What steers the running turn has that turn's. */
-export const lastToOpen = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(pending: ReadonlyArray<I>, activeTurnId: string | undefined): I | undefined => {
+/**
+ * The input that runs last and opens a turn: its model is the thread's newest. What steers the running turn has that
+ * turn's.
+ */
+export const lastToOpen = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(
+  pending: ReadonlyArray<I>,
+  activeTurnId: string | undefined
+): I | undefined => {
   const last = executionOrder(pending).at(-1)
   return last?.forTurnId !== undefined && last.forTurnId === activeTurnId ? undefined : last
 }

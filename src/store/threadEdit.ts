@@ -1,4 +1,7 @@
-/** What an edit makes of a thread's attributes: what it may not touch stays, the rest is checked as a whole. One that changes nothing leaves them as they are. */
+/**
+ * What an edit makes of a thread's attributes: what it may not touch stays, the rest is checked as a whole. One that
+ * changes nothing leaves them as they are.
+ */
 import { Effect, Result, type Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { mergePatch } from "../domain/mergePatch.ts"
@@ -9,9 +12,23 @@ import type { ThreadAttributes } from "./threadDetail.ts"
 
 const decode = strictly(ThreadEditable)
 
-export const edited = (held: ThreadAttributes, patch: ThreadPatch, by: Principal, at: number): Effect.Effect<ThreadAttributes, Schema.SchemaError> => {
+export const edited = (
+  held: ThreadAttributes,
+  patch: ThreadPatch,
+  by: Principal,
+  at: number
+): Effect.Effect<ThreadAttributes, Schema.SchemaError> => {
   const { maxCost, metadata, title, ...fixed } = held
-  const editable = { ...(maxCost === undefined ? {} : { maxCost }), ...(metadata === undefined ? {} : { metadata }), ...(title === undefined ? {} : { title }) }
-  return Effect.fromResult(Result.map(decode(mergePatch(editable, patch)), (changed): ThreadAttributes =>
-    isDeepStrictEqual(changed, editable) ? held : { ...fixed, ...changed, updatedBy: by, editedAt: at }))
+  const editable = {
+    ...(maxCost === undefined ? {} : { maxCost }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(title === undefined ? {} : { title })
+  }
+  return Effect.fromResult(
+    Result.map(
+      decode(mergePatch(editable, patch)),
+      (changed): ThreadAttributes =>
+        isDeepStrictEqual(changed, editable) ? held : { ...fixed, ...changed, updatedBy: by, editedAt: at }
+    )
+  )
 }

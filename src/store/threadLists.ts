@@ -1,4 +1,6 @@
-/** Threads by updatedAt, newest first, walked by the minute in which they changed (indexes heads_touched, heads_parent). */
+/**
+ * Threads by updatedAt, newest first, walked by the minute in which they changed (indexes heads_touched, heads_parent).
+ */
 import { sql } from "kysely"
 import type { SubmitMode } from "../domain/content.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -26,7 +28,10 @@ export interface ThreadPosition {
 }
 
 export interface ListedThread extends StoredThread {
-  /** The inputs that may be the last to run: of those that have arrived the last one, and those that are still on their way. */
+  /**
+   * The inputs that may be the last to run: of those that have arrived the last one, and those that are still on their
+   * way.
+   */
   readonly ahead: ReadonlyArray<Pick<Input, "ord" | "mode" | "forTurnId" | "model">>
 }
 
@@ -36,9 +41,9 @@ export interface ThreadRows {
 }
 
 /**
- * As `executionOrder` has them, the last one; without its text, which may be long. By patterns, since PostgreSQL reads no
- * JSON that holds a NUL, as texts may: a quote inside of a text is escaped, so that they find properties only. Nothing
- * waits in most threads.
+ * As `executionOrder` has them, the last one; without its text, which may be long. By patterns, since PostgreSQL reads
+ * no JSON that holds a NUL, as texts may: a quote inside of a text is escaped, so that they find properties only.
+ * Nothing waits in most threads.
  */
 const aheadColumn = sql<unknown>`(select json_build_object('ord', x.ord, 'mode', x.mode, 'forTurnId', x.turn, 'model', x.model) from (
       select i.ord, substring(i.body from '"mode":"(\\w+)"') as mode, substring(i.body from '"forTurnId":"(\\w+)"') as turn,
@@ -62,8 +67,12 @@ interface Columns extends ThreadColumns {
 /** A JSON text of our own. */
 const readModel = (text: string): string => JSON.parse(text)
 
-const arrivedOf = ({ forTurnId, model, mode, ord }: Ahead) =>
-  ({ ord, mode, ...(forTurnId !== null && { forTurnId }), ...(model !== null && { model: readModel(model) }) })
+const arrivedOf = ({ forTurnId, model, mode, ord }: Ahead) => ({
+  ord,
+  mode,
+  ...(forTurnId !== null && { forTurnId }),
+  ...(model !== null && { model: readModel(model) })
+})
 
 const listed = ({ ahead, posted, ...row }: Columns): ListedThread => {
   const arrived = ahead === null ? [] : [arrivedOf(ahead)]
@@ -72,16 +81,27 @@ const listed = ({ ahead, posted, ...row }: Columns): ListedThread => {
 
 export const listThreads = (database: Database["Service"], query: ThreadQuery) => {
   const { agentId, identity, limit, position, waiting, workspace } = query
-  const condition = sql.join([
-    sql`h.workspace = ${toUuid(workspace)} and h.kind = 'thread'`,
-    ...position === undefined ? [] : [
-      sql`h.touched <= ${Math.floor(position.updatedAt / 60_000)}::int
+  const condition = sql.join(
+    [
+      sql`h.workspace = ${toUuid(workspace)} and h.kind = 'thread'`,
+      ...(position === undefined
+        ? []
+        : [
+            sql`h.touched <= ${Math.floor(position.updatedAt / 60_000)}::int
         and (h.updated_at, h.id) < (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
+          ]),
+      ...(agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`]),
+      ...(identity === undefined
+        ? []
+        : [sql`h.attributes like '%"identity":%' and readable(h.attributes) ->> 'identity' = ${identity}`]),
+      ...(waiting
+        ? [
+            sql`h.id in (select w.actor from waits w where w.workspace = ${toUuid(workspace)} and w.state = 'open' and w.target in ('person', 'client'))`
+          ]
+        : [])
     ],
-    ...agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`],
-    ...identity === undefined ? [] : [sql`h.attributes like '%"identity":%' and readable(h.attributes) ->> 'identity' = ${identity}`],
-    ...waiting ? [sql`h.id in (select w.actor from waits w where w.workspace = ${toUuid(workspace)} and w.state = 'open' and w.target in ('person', 'client'))`] : []
-  ], sql` and `)
+    sql` and `
+  )
   const text = sql<Columns>`select ${sql.raw(threadColumns)}, ${aheadColumn} as ahead, ${sql.raw(postedColumn)} as posted
     from heads h where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`
   return database.run("list threads", async (db): Promise<ThreadRows> => {

@@ -15,7 +15,8 @@ export const readAttributes = (text: string): ThreadAttributes => JSON.parse(tex
 export const readInput = ({ body, id, ord }: InputRow): Input => ({ ...JSON.parse(body), inputId: id, ord })
 
 /** Whether a cancelled input was removed by name, not swept away with the queue. */
-export const wasRemoved = ({ body, state }: InputRow): boolean => state === "cancelled" && JSON.parse(body).removed === true
+export const wasRemoved = ({ body, state }: InputRow): boolean =>
+  state === "cancelled" && JSON.parse(body).removed === true
 
 export const readStatus = (text: string) => {
   const status = threadStatuses.find((status) => status === text)
@@ -23,7 +24,11 @@ export const readStatus = (text: string) => {
   return status
 }
 
-export const threadRows = (workspaceId: string, stored: StoredThread, inputs: ReadonlyArray<InputRow> = []): ThreadRows => ({
+export const threadRows = (
+  workspaceId: string,
+  stored: StoredThread,
+  inputs: ReadonlyArray<InputRow> = []
+): ThreadRows => ({
   workspaceId,
   threadId: stored.id,
   agentId: stored.agentId,
@@ -43,10 +48,14 @@ interface Admission {
 }
 
 /** An input that is in the log. */
-export const readAdmitted = (inputId: string, { at, detail, event, seq, turn }: StoredFact & { readonly seq: number }): InputRecord => {
+export const readAdmitted = (
+  inputId: string,
+  { at, detail, event, seq, turn }: StoredFact & { readonly seq: number }
+): InputRecord => {
   if (turn === null) throw new Error(`a message without a turn: ${inputId}`)
   const { content, principal, submitMode, submittedBy }: Admission = JSON.parse(event)
-  const { model, queuedAt = queuedBefore(inputId, at) }: { readonly model?: string; readonly queuedAt?: number } = detail === null ? {} : JSON.parse(detail)
+  const { model, queuedAt = queuedBefore(inputId, at) }: { readonly model?: string; readonly queuedAt?: number } =
+    detail === null ? {} : JSON.parse(detail)
   return {
     id: inputId,
     content,

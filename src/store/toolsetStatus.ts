@@ -40,7 +40,8 @@ export const serverOf = (row: Place): Server | undefined => {
   return url === undefined ? undefined : { url, ...connectionOf(row) }
 }
 
-export const isSame = (a: Server | undefined, b: Server | undefined) => a?.url === b?.url && a?.connectionId === b?.connectionId
+export const isSame = (a: Server | undefined, b: Server | undefined) =>
+  a?.url === b?.url && a?.connectionId === b?.connectionId
 
 /** Whether what is stored was seen after this. */
 export const isLater = ({ at }: Checked, seen: { readonly at: number }) => at !== undefined && at > seen.at
@@ -67,15 +68,36 @@ const reasonOf = (before: Checked, { reason, status, wanted }: Seen) => {
 }
 
 /** Writes down what calls have shown (S1): the status before, or undefined where nothing was written. */
-export const noteSeen = async (tx: Connection, workspace: string, id: string, server: Server, seen: Seen): Promise<ToolsetStatus | undefined> => {
-  const row = await tx.selectFrom("toolsets").select(["body", "connection", "checked"]).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id))
-    .forNoKeyUpdate().executeTakeFirst()
+export const noteSeen = async (
+  tx: Connection,
+  workspace: string,
+  id: string,
+  server: Server,
+  seen: Seen
+): Promise<ToolsetStatus | undefined> => {
+  const row = await tx
+    .selectFrom("toolsets")
+    .select(["body", "connection", "checked"])
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .forNoKeyUpdate()
+    .executeTakeFirst()
   if (row === undefined || !isSame(serverOf(row), server)) return undefined
   const before = readChecked(row.checked)
   if (isLater(before, seen)) return undefined
   const reason = reasonOf(before, seen)
-  const checked: Checked = { status: seen.status, ...(reason !== undefined && { reason }), toolCount: before.toolCount, at: seen.at }
-  await tx.updateTable("toolsets").set({ checked: JSON.stringify(checked) }).where("workspace", "=", toUuid(workspace)).where("id", "=", toUuid(id)).execute()
+  const checked: Checked = {
+    status: seen.status,
+    ...(reason !== undefined && { reason }),
+    toolCount: before.toolCount,
+    at: seen.at
+  }
+  await tx
+    .updateTable("toolsets")
+    .set({ checked: JSON.stringify(checked) })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .execute()
   return before.status
 }
 
@@ -86,9 +108,19 @@ export interface Away {
 }
 
 /** Whether the toolset of that namespace, among these, is one of which nothing was ever listed. */
-export const readAway = async (db: Connection, workspace: string, ids: ReadonlyArray<string>, namespace: string): Promise<Away | undefined> => {
-  const row = await db.selectFrom("toolsets").select("checked").where("workspace", "=", toUuid(workspace)).where("namespace", "=", namespace)
-    .where("id", "in", ids.map(toUuid)).executeTakeFirst()
+export const readAway = async (
+  db: Connection,
+  workspace: string,
+  ids: ReadonlyArray<string>,
+  namespace: string
+): Promise<Away | undefined> => {
+  const row = await db
+    .selectFrom("toolsets")
+    .select("checked")
+    .where("workspace", "=", toUuid(workspace))
+    .where("namespace", "=", namespace)
+    .where("id", "in", ids.map(toUuid))
+    .executeTakeFirst()
   if (row === undefined) return undefined
   const { reason, status, toolCount } = readChecked(row.checked)
   return status === "ready" || toolCount > 0 ? undefined : { status, ...(reason !== undefined && { reason }) }

@@ -1,11 +1,13 @@
 /**
  * Toolsets as rows, and their catalogues.
  *
- * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds, or a call shows, does not change it.
+ * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds, or a call
+ *     shows, does not change it.
  * L2. Catalogues are numbered from 1 without gaps; the toolset's row is locked while the next is written, and one that
  *     would say the same is not. The newest hundred are kept.
  * L3. What a probe has found counts only while the toolset is still what was probed (toolsetStatus.ts).
- * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind that lock.
+ * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind
+ *     that lock.
  */
 import { Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -16,7 +18,16 @@ import { mergePatch } from "../domain/mergePatch.ts"
 import { strictly } from "../domain/strict.ts"
 import { toTimestamp } from "../domain/time.ts"
 import {
-  isReserved, type OfferedTool, strangeTo, type ToolContent, type Toolset, type ToolsetContent, ToolsetInput, type ToolsetPatch, type ToolsetStatus, type ToolsetSummary
+  isReserved,
+  type OfferedTool,
+  strangeTo,
+  type ToolContent,
+  type Toolset,
+  type ToolsetContent,
+  ToolsetInput,
+  type ToolsetPatch,
+  type ToolsetStatus,
+  type ToolsetSummary
 } from "../domain/toolset.ts"
 import { freshId } from "../seed.ts"
 import { type Catalogue, catalogueOf, offered, readCatalogue } from "../tools/catalogue.ts"
@@ -25,7 +36,16 @@ import { holdConnection, readConnection } from "./connections.ts"
 import { codeOf } from "./Database.ts"
 import { behind, type Position } from "./newestFirst.ts"
 import { isNamed } from "./profileUses.ts"
-import { type Checked, connectionOf, isLater, isSame, readChecked, readContent, type Server, serverOf } from "./toolsetStatus.ts"
+import {
+  type Checked,
+  connectionOf,
+  isLater,
+  isSame,
+  readChecked,
+  readContent,
+  type Server,
+  serverOf
+} from "./toolsetStatus.ts"
 
 export interface StoredToolset {
   readonly toolset: Toolset
@@ -45,7 +65,10 @@ export interface Probed {
 export interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
-/** Its namespace is a built-in family's, or another toolset's, or its connection is nowhere, or holds nothing that is sent. */
+/**
+ * Its namespace is a built-in family's, or another toolset's, or its connection is nowhere, or holds nothing that is
+ * sent.
+ */
 export type NotAllowed =
   | { readonly refused: "reserved"; readonly namespace: string }
   // `by`: the toolset that has it; undefined where that one has gone since.
@@ -58,11 +81,25 @@ export interface OtherKind {
   readonly kind: ToolsetInput["kind"]
 }
 
-export type PatchRefusal = NotThere | NotAllowed | OtherKind | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type PatchRefusal =
+  | NotThere
+  | NotAllowed
+  | OtherKind
+  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
 const decodeInput = strictly(ToolsetInput)
 
-const columns = ["id", "connection", "trusted", "body", "checked", "catalogue", "rev", "created_at", "updated_at"] as const
+const columns = [
+  "id",
+  "connection",
+  "trusted",
+  "body",
+  "checked",
+  "catalogue",
+  "rev",
+  "created_at",
+  "updated_at"
+] as const
 
 interface Row {
   readonly id: string
@@ -78,7 +115,16 @@ interface Row {
 
 const summaryOf = (row: Row): ToolsetSummary => {
   const {
-    description, exclude, exposure = "always", include, kind, namespace, timeoutMs = limits.mcpCallMs.usual, toolTimeouts, transport = "streamable_http", url
+    description,
+    exclude,
+    exposure = "always",
+    include,
+    kind,
+    namespace,
+    timeoutMs = limits.mcpCallMs.usual,
+    toolTimeouts,
+    transport = "streamable_http",
+    url
   } = readContent(row.body)
   const { at, reason, status, toolCount } = readChecked(row.checked)
   return {
@@ -86,7 +132,13 @@ const summaryOf = (row: Row): ToolsetSummary => {
     namespace,
     kind,
     ...(description !== undefined && { description }),
-    ...(url !== undefined && { url, transport, trusted: row.trusted, timeoutMs, ...(toolTimeouts !== undefined && { toolTimeouts }) }),
+    ...(url !== undefined && {
+      url,
+      transport,
+      trusted: row.trusted,
+      timeoutMs,
+      ...(toolTimeouts !== undefined && { toolTimeouts })
+    }),
     ...connectionOf(row),
     ...(include !== undefined && { include }),
     ...(exclude !== undefined && { exclude }),
@@ -118,54 +170,111 @@ const partsOf = (input: ToolsetInput) => {
 }
 
 /** With what stands for a field that is absent: said or not, it is the same. */
-const toldOf = ({ exposure = "always", timeoutMs = limits.mcpCallMs.usual, toolTimeouts = {}, transport = "streamable_http", ...content }: ToolsetContent) =>
-  ({ ...content, exposure, timeoutMs, toolTimeouts, transport })
+const toldOf = ({
+  exposure = "always",
+  timeoutMs = limits.mcpCallMs.usual,
+  toolTimeouts = {},
+  transport = "streamable_http",
+  ...content
+}: ToolsetContent) => ({ ...content, exposure, timeoutMs, toolTimeouts, transport })
 
 /** A signing secret is never sent: no server of tools is asked with one. */
 const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
 
-const toolsets = (db: Connection, workspace: string) => db.selectFrom("toolsets").select(columns).where("workspace", "=", toUuid(workspace))
+const toolsets = (db: Connection, workspace: string) =>
+  db.selectFrom("toolsets").select(columns).where("workspace", "=", toUuid(workspace))
 const one = (db: Connection, workspace: string, id: string) => toolsets(db, workspace).where("id", "=", toUuid(id))
 
 const kept = 100
 
-const latest = async (db: Connection, workspace: string, row: Pick<Row, "id" | "catalogue">): Promise<Catalogue | undefined> => {
-  const found = await db.selectFrom("catalogues").select("body").where("workspace", "=", toUuid(workspace))
-    .where("toolset", "=", row.id).where("version", "=", row.catalogue).executeTakeFirst()
+const latest = async (
+  db: Connection,
+  workspace: string,
+  row: Pick<Row, "id" | "catalogue">
+): Promise<Catalogue | undefined> => {
+  const found = await db
+    .selectFrom("catalogues")
+    .select("body")
+    .where("workspace", "=", toUuid(workspace))
+    .where("toolset", "=", row.id)
+    .where("version", "=", row.catalogue)
+    .executeTakeFirst()
   return found && readCatalogue(found.body)
 }
 
 /** The number of the catalogue that says this, written if need be (L2). The toolset's row is locked. */
-const numbered = async (tx: Connection, workspace: string, row: Pick<Row, "id" | "catalogue">, catalogue: Catalogue, at: number): Promise<number> => {
+const numbered = async (
+  tx: Connection,
+  workspace: string,
+  row: Pick<Row, "id" | "catalogue">,
+  catalogue: Catalogue,
+  at: number
+): Promise<number> => {
   const before = await latest(tx, workspace, row)
   if (before !== undefined && isDeepStrictEqual(before, catalogue)) return row.catalogue
   const version = row.catalogue + 1
-  await tx.insertInto("catalogues")
-    .values({ workspace: toUuid(workspace), toolset: row.id, version, body: JSON.stringify(catalogue), created_at: new Date(at) }).execute()
-  await tx.deleteFrom("catalogues").where("workspace", "=", toUuid(workspace))
-    .where("toolset", "=", row.id).where("version", "<=", version - kept).execute()
+  await tx
+    .insertInto("catalogues")
+    .values({
+      workspace: toUuid(workspace),
+      toolset: row.id,
+      version,
+      body: JSON.stringify(catalogue),
+      created_at: new Date(at)
+    })
+    .execute()
+  await tx
+    .deleteFrom("catalogues")
+    .where("workspace", "=", toUuid(workspace))
+    .where("toolset", "=", row.id)
+    .where("version", "<=", version - kept)
+    .execute()
   return version
 }
 
-/** What a new probe leaves to say: how many tools there are is known from the one before where this one could not ask. */
-const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked => ({ status, ...(reason !== undefined && { reason }), toolCount, at })
+/**
+ * What a new probe leaves to say: how many tools there are is known from the one before where this one could not ask.
+ */
+const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked => ({
+  status,
+  ...(reason !== undefined && { reason }),
+  toolCount,
+  at
+})
 
 const isTaken = (cause: unknown) => codeOf(cause) === "23505"
 
-/** Why a namespace is not to be had, as far as rows tell: whoever writes at the same time is told by the unique index. */
-const heldBy = async (db: Connection, workspace: string, namespace: string, own?: string): Promise<NotAllowed | undefined> => {
+/**
+ * Why a namespace is not to be had, as far as rows tell: whoever writes at the same time is told by the unique index.
+ */
+const heldBy = async (
+  db: Connection,
+  workspace: string,
+  namespace: string,
+  own?: string
+): Promise<NotAllowed | undefined> => {
   if (isReserved(namespace)) return { refused: "reserved", namespace }
-  const held = await db.selectFrom("toolsets").select("id").where("workspace", "=", toUuid(workspace)).where("namespace", "=", namespace).executeTakeFirst()
+  const held = await db
+    .selectFrom("toolsets")
+    .select("id")
+    .where("workspace", "=", toUuid(workspace))
+    .where("namespace", "=", namespace)
+    .executeTakeFirst()
   return held === undefined || held.id === own ? undefined : { refused: "taken", by: fromUuid("toolset", held.id) }
 }
 
 /** A toolset, with what a probe of its server has found already; a client's needs none. */
 export const createToolset = async (
-  tx: Connection, workspace: string, input: ToolsetInput, probed: Probed | undefined, at: number
+  tx: Connection,
+  workspace: string,
+  input: ToolsetInput,
+  probed: Probed | undefined,
+  at: number
 ): Promise<StoredToolset | NotAllowed> => {
   const { connectionId, content, trusted = false, tools = probed?.tools } = partsOf(input)
   if (isReserved(content.namespace)) return { refused: "reserved", namespace: content.namespace }
-  if (connectionId !== undefined && !isSent(await holdConnection(tx, workspace, connectionId))) return { refused: "no_connection" }
+  if (connectionId !== undefined && !isSent(await holdConnection(tx, workspace, connectionId)))
+    return { refused: "no_connection" }
   const catalogue = tools && catalogueOf(content, trusted, tools)
   const toolCount = catalogue === undefined ? 0 : offered(catalogue).length
   const row = {
@@ -178,22 +287,41 @@ export const createToolset = async (
     updated_at: new Date(at)
   }
   const checked: Checked = probed === undefined ? { status: "ready", toolCount } : checkedOf(probed, toolCount)
-  const made = await tx.insertInto("toolsets")
-    .values({ workspace: toUuid(workspace), namespace: content.namespace, body: JSON.stringify(content), checked: JSON.stringify(checked), ...row })
-    .onConflict((on) => on.columns(["workspace", "namespace"]).doNothing()).returning("id").executeTakeFirst()
-  if (made === undefined) return await heldBy(tx, workspace, content.namespace) ?? { refused: "taken", by: undefined }
+  const made = await tx
+    .insertInto("toolsets")
+    .values({
+      workspace: toUuid(workspace),
+      namespace: content.namespace,
+      body: JSON.stringify(content),
+      checked: JSON.stringify(checked),
+      ...row
+    })
+    .onConflict((on) => on.columns(["workspace", "namespace"]).doNothing())
+    .returning("id")
+    .executeTakeFirst()
+  if (made === undefined) return (await heldBy(tx, workspace, content.namespace)) ?? { refused: "taken", by: undefined }
   if (catalogue !== undefined) await numbered(tx, workspace, { id: row.id, catalogue: 0 }, catalogue, at)
   return storedOf({ ...row, body: content, checked }, catalogue)
 }
 
-export const readToolset = async (db: Connection, workspace: string, id: string): Promise<StoredToolset | undefined> => {
+export const readToolset = async (
+  db: Connection,
+  workspace: string,
+  id: string
+): Promise<StoredToolset | undefined> => {
   const row = await one(db, workspace, id).executeTakeFirst()
   if (row === undefined) return undefined
   return storedOf(row, readContent(row.body).kind === "client" ? await latest(db, workspace, row) : undefined)
 }
 
-/** What is to be asked of where, before a row of it is written: whether its namespace is free and its connection there. */
-export const foresee = async (db: Connection, workspace: string, input: ToolsetInput): Promise<NotAllowed | undefined> => {
+/**
+ * What is to be asked of where, before a row of it is written: whether its namespace is free and its connection there.
+ */
+export const foresee = async (
+  db: Connection,
+  workspace: string,
+  input: ToolsetInput
+): Promise<NotAllowed | undefined> => {
   const held = await heldBy(db, workspace, input.namespace)
   if (held !== undefined) return held
   const { connectionId } = partsOf(input)
@@ -209,7 +337,12 @@ export interface Patched extends StoredToolset {
 
 /** `fits` says whether the toolset's revision meets the request's If-Match (L1). */
 export const patchToolset = async (
-  tx: Connection, workspace: string, id: string, patch: ToolsetPatch, fits: (rev: number) => boolean, at: number
+  tx: Connection,
+  workspace: string,
+  id: string,
+  patch: ToolsetPatch,
+  fits: (rev: number) => boolean,
+  at: number
 ): Promise<Patched | PatchRefusal> => {
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
@@ -218,18 +351,35 @@ export const patchToolset = async (
   const strange = strangeTo(before.kind, patch)
   if (strange !== undefined) return { refused: "other_kind", ...strange }
   const current = await latest(tx, workspace, row)
-  const merged = decodeInput(mergePatch({
-    ...before, ...connectionOf(row), ...(before.kind === "client" ? { tools: current?.tools } : { trusted: row.trusted })
-  }, patch))
+  const merged = decodeInput(
+    mergePatch(
+      {
+        ...before,
+        ...connectionOf(row),
+        ...(before.kind === "client" ? { tools: current?.tools } : { trusted: row.trusted })
+      },
+      patch
+    )
+  )
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const { connectionId, content, trusted = row.trusted, tools: own } = partsOf(merged.success)
   const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
-  const asBefore = isDeepStrictEqual(toldOf(content), toldOf(before)) && next.connection === row.connection && trusted === row.trusted && (own === undefined || isDeepStrictEqual(own, current?.tools))
+  const asBefore =
+    isDeepStrictEqual(toldOf(content), toldOf(before)) &&
+    next.connection === row.connection &&
+    trusted === row.trusted &&
+    (own === undefined || isDeepStrictEqual(own, current?.tools))
   if (asBefore) return storedOf(row, current)
-  const held = content.namespace === before.namespace ? undefined : await heldBy(tx, workspace, content.namespace, row.id)
+  const held =
+    content.namespace === before.namespace ? undefined : await heldBy(tx, workspace, content.namespace, row.id)
   if (held !== undefined) return held
   // The one that it has already is held by its row.
-  if (connectionId !== undefined && next.connection !== row.connection && !isSent(await holdConnection(tx, workspace, connectionId))) return { refused: "no_connection" }
+  if (
+    connectionId !== undefined &&
+    next.connection !== row.connection &&
+    !isSent(await holdConnection(tx, workspace, connectionId))
+  )
+    return { refused: "no_connection" }
 
   const server = serverOf(next)
   const moved = !isSame(server, serverOf(row))
@@ -241,15 +391,26 @@ export const patchToolset = async (
     body: content,
     connection: next.connection,
     trusted,
-    checked: { ...(moved ? { status: "pending" as const } : checked), toolCount: catalogue === undefined ? 0 : offered(catalogue).length },
+    checked: {
+      ...(moved ? { status: "pending" as const } : checked),
+      toolCount: catalogue === undefined ? 0 : offered(catalogue).length
+    },
     catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, at),
     rev: row.rev + 1,
     updated_at: new Date(Math.max(at, row.updated_at.getTime()))
   }
   try {
-    await tx.updateTable("toolsets")
-      .set({ ...changed, namespace: content.namespace, body: JSON.stringify(content), checked: JSON.stringify(changed.checked) })
-      .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+    await tx
+      .updateTable("toolsets")
+      .set({
+        ...changed,
+        namespace: content.namespace,
+        body: JSON.stringify(content),
+        checked: JSON.stringify(changed.checked)
+      })
+      .where("workspace", "=", toUuid(workspace))
+      .where("id", "=", row.id)
+      .execute()
   } catch (cause) {
     if (isTaken(cause)) return { refused: "taken", by: undefined }
     throw cause
@@ -258,7 +419,13 @@ export const patchToolset = async (
 }
 
 /** Writes down what a probe of a server has found (L3); undefined where the toolset is gone. */
-export const noteProbe = async (tx: Connection, workspace: string, id: string, server: Server, probed: Probed): Promise<StoredToolset | undefined> => {
+export const noteProbe = async (
+  tx: Connection,
+  workspace: string,
+  id: string,
+  server: Server,
+  probed: Probed
+): Promise<StoredToolset | undefined> => {
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return undefined
   if (!isSame(serverOf(row), server)) return storedOf(row, undefined)
@@ -269,13 +436,20 @@ export const noteProbe = async (tx: Connection, workspace: string, id: string, s
     catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, probed.at),
     checked: isLater(before, probed) ? { ...before, toolCount } : checkedOf(probed, toolCount)
   }
-  await tx.updateTable("toolsets").set({ ...changed, checked: JSON.stringify(changed.checked) })
-    .where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+  await tx
+    .updateTable("toolsets")
+    .set({ ...changed, checked: JSON.stringify(changed.checked) })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", row.id)
+    .execute()
   return storedOf({ ...row, ...changed }, undefined)
 }
 
 export const deleteToolset = async (
-  tx: Connection, workspace: string, id: string, fits: (rev: number) => boolean
+  tx: Connection,
+  workspace: string,
+  id: string,
+  fits: (rev: number) => boolean
 ): Promise<NotThere | { readonly refused: "in_use" } | undefined> => {
   const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
@@ -286,15 +460,25 @@ export const deleteToolset = async (
 }
 
 export const listToolsets = async (
-  db: Connection, workspace: string, options: { readonly after: Position | undefined; readonly limit: number }
+  db: Connection,
+  workspace: string,
+  options: { readonly after: Position | undefined; readonly limit: number }
 ): Promise<ReadonlyArray<ToolsetSummary>> => {
-  const rows = await toolsets(db, workspace).where(behind("created_at", "id", options.after))
-    .orderBy("created_at", "desc").orderBy("id", "desc").limit(options.limit).execute()
+  const rows = await toolsets(db, workspace)
+    .where(behind("created_at", "id", options.after))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(options.limit)
+    .execute()
   return rows.map(summaryOf)
 }
 
 /** What a toolset offers now; without a catalogue, nothing. Undefined where there is no toolset. */
-export const readOffered = async (db: Connection, workspace: string, id: string): Promise<{ readonly version: number; readonly tools: ReadonlyArray<OfferedTool> } | undefined> => {
+export const readOffered = async (
+  db: Connection,
+  workspace: string,
+  id: string
+): Promise<{ readonly version: number; readonly tools: ReadonlyArray<OfferedTool> } | undefined> => {
   const row = await one(db, workspace, id).executeTakeFirst()
   if (row === undefined) return undefined
   const catalogue = await latest(db, workspace, row)
@@ -302,7 +486,11 @@ export const readOffered = async (db: Connection, workspace: string, id: string)
 }
 
 /** The server of a toolset; undefined where there is none. */
-export const readServer = async (db: Connection, workspace: string, id: string): Promise<(Server & { readonly namespace: string }) | undefined> => {
+export const readServer = async (
+  db: Connection,
+  workspace: string,
+  id: string
+): Promise<(Server & { readonly namespace: string }) | undefined> => {
   const row = await one(db, workspace, id).executeTakeFirst()
   const server = row && serverOf(row)
   return row && server && { ...server, namespace: readContent(row.body).namespace }

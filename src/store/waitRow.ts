@@ -10,7 +10,7 @@ import { cutOutput } from "../tools/output.ts"
 
 /** The order of an object's properties says nothing. */
 const sorted = (_: string, value: unknown) =>
-  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 
 /** What makes two answers the same: the reason of a decision does not. */
 const essence = (answer: WaitAnswer) => {
@@ -42,7 +42,10 @@ export interface StoredWait {
 export const readWait = (text: string): StoredWait => {
   const { mark, seq, subject, ...wait }: WaitRecord & Omit<StoredWait, "wait"> = JSON.parse(text)
   return {
-    wait, ...(subject === undefined ? {} : { subject }), ...(seq === undefined ? {} : { seq }), ...(mark === undefined ? {} : { mark })
+    wait,
+    ...(subject === undefined ? {} : { subject }),
+    ...(seq === undefined ? {} : { seq }),
+    ...(mark === undefined ? {} : { mark })
   }
 }
 

@@ -21,21 +21,27 @@ interface WaitColumns {
   body: string
 }
 
-const foundWait = ({ actor, body }: Pick<WaitColumns, "actor" | "body">): FoundWait => ({ ...readWait(body), threadId: fromUuid("thread", actor) })
+const foundWait = ({ actor, body }: Pick<WaitColumns, "actor" | "body">): FoundWait => ({
+  ...readWait(body),
+  threadId: fromUuid("thread", actor)
+})
 
 const one = (database: Database["Service"], name: string, condition: string, workspace: string, id: string) =>
   Effect.map(
     database.read<WaitColumns>({
-      name: `wait ${name}`, text: `select w.actor, w.body from waits w where w.workspace = $1 and ${condition}`, values: [toUuid(workspace), toUuid(id)]
+      name: `wait ${name}`,
+      text: `select w.actor, w.body from waits w where w.workspace = $1 and ${condition}`,
+      values: [toUuid(workspace), toUuid(id)]
     }),
     ([row]) => row && foundWait(row)
   )
 
-export const findWait = (database: Database["Service"], workspace: string, waitId: string) => one(database, "by id", "w.id = $2", workspace, waitId)
+export const findWait = (database: Database["Service"], workspace: string, waitId: string) =>
+  one(database, "by id", "w.id = $2", workspace, waitId)
 
 /**
- * The open wait of a call for somebody's decision. Its row names the call in its text only: the input that opened the call's
- * turn has the call's body but for its number, and its admission says in which thread to look.
+ * The open wait of a call for somebody's decision. Its row names the call in its text only: the input that opened the
+ * call's turn has the call's body but for its number, and its admission says in which thread to look.
  */
 const findDecisionWait = (database: Database["Service"], workspace: string, toolCallId: string) =>
   Effect.map(
@@ -51,7 +57,8 @@ const findDecisionWait = (database: Database["Service"], workspace: string, tool
 /** The wait of this call for a client's result, open or over; where there is none, an open one for a decision. */
 export const findCallWait = (database: Database["Service"], workspace: string, toolCallId: string) =>
   Effect.flatMap(one(database, "by call", "w.call = $2 and w.call is not null", workspace, toolCallId), (found) =>
-    found === undefined ? findDecisionWait(database, workspace, toolCallId) : Effect.succeed(found))
+    found === undefined ? findDecisionWait(database, workspace, toolCallId) : Effect.succeed(found)
+  )
 
 export interface OwedQuery {
   readonly workspace: string
@@ -64,9 +71,10 @@ export interface OwedQuery {
 export const listOwedCalls = (database: Database["Service"], { after, limit, toolsetId, workspace }: OwedQuery) => {
   const values: Array<unknown> = [toUuid(workspace), limit]
   const filtered = toolsetId === undefined ? "" : ` and w.toolset = $${values.push(toUuid(toolsetId))}`
-  const behind = after === undefined
-    ? ""
-    : ` and (w.created_at, w.id) > (to_timestamp($${values.push(after.at)}::float8 / 1000)::timestamptz(3), $${values.push(after.id)}::uuid)`
+  const behind =
+    after === undefined
+      ? ""
+      : ` and (w.created_at, w.id) > (to_timestamp($${values.push(after.at)}::float8 / 1000)::timestamptz(3), $${values.push(after.id)}::uuid)`
   return Effect.map(
     database.read<WaitColumns & { agent: string; created: number }>({
       name: `waits owed${filtered === "" ? "" : " by toolset"}${behind === "" ? "" : " after"}`,
@@ -75,8 +83,14 @@ export const listOwedCalls = (database: Database["Service"], { after, limit, too
         where w.workspace = $1 and w.state = 'open' and w.call is not null${filtered}${behind} order by w.created_at, w.id limit $2`,
       values
     }),
-    (rows) => rows.map(({ actor, agent, body, created }): OwedCall => ({
-      threadId: fromUuid("thread", actor), agentId: fromUuid("agent", agent), createdAt: created, wait: readWait(body).wait
-    }))
+    (rows) =>
+      rows.map(
+        ({ actor, agent, body, created }): OwedCall => ({
+          threadId: fromUuid("thread", actor),
+          agentId: fromUuid("agent", agent),
+          createdAt: created,
+          wait: readWait(body).wait
+        })
+      )
   )
 }

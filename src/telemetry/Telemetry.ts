@@ -12,7 +12,9 @@ import { layerLogs } from "./logs.ts"
 import { layerProcessGauges } from "./processGauges.ts"
 import { watchRequests } from "./requests.ts"
 
-/** Spans and metrics to a collector. Log lines go to standard output, with their fields checked (T1), and nowhere else. */
+/**
+ * Spans and metrics to a collector. Log lines go to standard output, with their fields checked (T1), and nowhere else.
+ */
 const layerTraces = ({ otlpEndpoint, nodeId }: Settings["Service"]) => {
   if (otlpEndpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
   const resource = { serviceName: "troupe", serviceVersion: "0.1.0", attributes: { "service.instance.id": nodeId } }
@@ -34,9 +36,11 @@ export const observe = Effect.map(Effect.context<never>(), (context) => {
     watchRequests(server, {
       log: ({ cut, ...fields }) =>
         run(
-          fields.status >= 500 ? Effect.logError("request failed", fields)
-            : cut ? Effect.logInfo("request cut off", fields)
-            : Effect.logInfo("request", fields)
+          fields.status >= 500
+            ? Effect.logError("request failed", fields)
+            : cut
+              ? Effect.logInfo("request cut off", fields)
+              : Effect.logInfo("request", fields)
         )
     })
 })

@@ -19,7 +19,8 @@ export const makeLines = (descriptor = 1, patience = 100): Lines => {
     timer = undefined
     let bytes = Buffer.from(held)
     held = ""
-    // A pipe whose reader is slow answers EAGAIN. Logs may not hold the server up: what does not fit after a few tries is lost.
+    // A pipe whose reader is slow answers EAGAIN. Logs may not hold the server up: what does not fit after a few tries
+    // is lost.
     for (let tries = 0; bytes.length > 0 && tries < 20; tries++) {
       try {
         bytes = bytes.subarray(writeSync(descriptor, bytes))

@@ -11,18 +11,70 @@ import { type Lines, makeLines } from "./lines.ts"
 
 /** T1. */
 const fields: ReadonlySet<string> = new Set([
-  "workspaceId", "agentId", "threadId", "turnId", "eventId", "inputId", "toolCallId", "waitId", "operationId", "keyId", "profileId", "connectionId",
-  "kind", "actorId", "epoch", "rev", "pos", "seq", "status", "command", "job", "step", "code", "reason", "failureCode",
-  "model", "provider", "attempt", "requestId", "method", "route", "skipped", "ms", "count", "bytes", "node", "incarnation",
-  "migration", "url", "port", "pid", "folder", "version", "signal", "bus", "operation", "subject", "shard"
+  "workspaceId",
+  "agentId",
+  "threadId",
+  "turnId",
+  "eventId",
+  "inputId",
+  "toolCallId",
+  "waitId",
+  "operationId",
+  "keyId",
+  "profileId",
+  "connectionId",
+  "kind",
+  "actorId",
+  "epoch",
+  "rev",
+  "pos",
+  "seq",
+  "status",
+  "command",
+  "job",
+  "step",
+  "code",
+  "reason",
+  "failureCode",
+  "model",
+  "provider",
+  "attempt",
+  "requestId",
+  "method",
+  "route",
+  "skipped",
+  "ms",
+  "count",
+  "bytes",
+  "node",
+  "incarnation",
+  "migration",
+  "url",
+  "port",
+  "pid",
+  "folder",
+  "version",
+  "signal",
+  "bus",
+  "operation",
+  "subject",
+  "shard"
 ])
 
-const secrets = /\b(trp_[0-9A-Za-z]{8}|trl)_[0-9A-Za-z]+|(bearer\s+)[\w.~+/=-]+|\bwhsec_[\w+/=-]+|\btrd_[\w-]+|\bsk-[\w-]{8,}|(\/\/[^\s:/@]+:)[^\s@/]+@/gi
+const secrets =
+  /\b(trp_[0-9A-Za-z]{8}|trl)_[0-9A-Za-z]+|(bearer\s+)[\w.~+/=-]+|\bwhsec_[\w+/=-]+|\btrd_[\w-]+|\bsk-[\w-]{8,}|(\/\/[^\s:/@]+:)[^\s@/]+@/gi
 
 /** T1: a key keeps its public part, a URL its user name. */
 export const mask = (text: string) =>
   text.replace(secrets, (_, key?: string, bearer?: string, user?: string) =>
-    key !== undefined ? `${key}_***` : bearer !== undefined ? `${bearer}***` : user !== undefined ? `${user}***@` : "***")
+    key !== undefined
+      ? `${key}_***`
+      : bearer !== undefined
+        ? `${bearer}***`
+        : user !== undefined
+          ? `${user}***@`
+          : "***"
+  )
 
 export interface Entry {
   readonly time: string
@@ -33,11 +85,15 @@ export interface Entry {
 }
 
 const describe = (part: unknown): string =>
-  typeof part === "string" ? part
-  : part instanceof Error ? part.stack ?? part.message
-  : Cause.isCause(part) ? Cause.pretty(part)
-  : typeof part === "object" && part !== null ? ""
-  : String(part)
+  typeof part === "string"
+    ? part
+    : part instanceof Error
+      ? (part.stack ?? part.message)
+      : Cause.isCause(part)
+        ? Cause.pretty(part)
+        : typeof part === "object" && part !== null
+          ? ""
+          : String(part)
 
 const plain = (value: unknown) =>
   typeof value === "number" || typeof value === "boolean" ? value : typeof value === "string" ? mask(value) : undefined
@@ -54,25 +110,45 @@ const allowed = (annotations: Readonly<Record<string, unknown>>) => {
 export const toEntry = (options: Logger.Options<unknown>): Entry => {
   const parts: ReadonlyArray<unknown> = Array.isArray(options.message) ? options.message : [options.message]
   // `Effect.logInfo("text", { threadId })` is as good as an annotation.
-  const records = parts.filter((part): part is Record<string, unknown> =>
-    typeof part === "object" && part !== null && !(part instanceof Error) && !Cause.isCause(part) && !Array.isArray(part))
+  const records = parts.filter(
+    (part): part is Record<string, unknown> =>
+      typeof part === "object" &&
+      part !== null &&
+      !(part instanceof Error) &&
+      !Cause.isCause(part) &&
+      !Array.isArray(part)
+  )
   const cause = options.cause.reasons.length === 0 ? undefined : mask(Cause.pretty(options.cause))
   return {
     time: options.date.toISOString(),
     level: options.logLevel.toLowerCase(),
-    message: mask(parts.map(describe).filter((text) => text !== "").join(" ")),
+    message: mask(
+      parts
+        .map(describe)
+        .filter((text) => text !== "")
+        .join(" ")
+    ),
     fields: allowed(Object.assign({}, options.fiber.getRef(References.CurrentLogAnnotations), ...records)),
-    ...cause === undefined ? {} : { cause }
+    ...(cause === undefined ? {} : { cause })
   }
 }
 
 export const toJson = ({ time, level, message, fields, cause }: Entry) =>
-  JSON.stringify({ time, level, message, ...fields, ...cause === undefined ? {} : { cause } })
+  JSON.stringify({ time, level, message, ...fields, ...(cause === undefined ? {} : { cause }) })
 
-const colours: Readonly<Record<string, string>> = { error: "31", fatal: "31", warn: "33", info: "32", debug: "36", trace: "90" }
+const colours: Readonly<Record<string, string>> = {
+  error: "31",
+  fatal: "31",
+  warn: "33",
+  info: "32",
+  debug: "36",
+  trace: "90"
+}
 
 export const toPretty = ({ time, level, message, fields, cause }: Entry) => {
-  const details = Object.entries(fields).map(([name, value]) => ` \u001b[90m${name}=\u001b[0m${value}`).join("")
+  const details = Object.entries(fields)
+    .map(([name, value]) => ` \u001b[90m${name}=\u001b[0m${value}`)
+    .join("")
   const colour = colours[level] ?? "0"
   return `\u001b[90m${time.slice(11, 23)}\u001b[0m \u001b[${colour}m${level.padEnd(5)}\u001b[0m ${message}${details}${cause === undefined ? "" : `\n${cause}`}`
 }

@@ -34,7 +34,11 @@ export const routeOf = (url: string) => {
   const shape = (query < 0 ? url : url.slice(0, query)).replace(id, "/:id")
   const known = routes.get(shape)
   if (known !== undefined) return known
-  const route = shape.split("/", 9).slice(1).map((segment) => word.test(segment) ? `/${segment}` : "/*").join("")
+  const route = shape
+    .split("/", 9)
+    .slice(1)
+    .map((segment) => (word.test(segment) ? `/${segment}` : "/*"))
+    .join("")
   if (routes.has(route)) return route
   if (routes.size >= 256) return "other"
   routes.set(route, route)
@@ -78,9 +82,13 @@ export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_00
     if (status >= 500 || mayLog(now, ms >= slow && !streaming ? "slow" : "other")) {
       const requestId = request.headers["x-request-id"]
       log({
-        method, route, status, ms: Math.round(ms * 10) / 10, cut: !response.writableFinished && !streaming,
-        ...typeof requestId === "string" ? { requestId } : {},
-        ...skipped > 0 ? { skipped } : {}
+        method,
+        route,
+        status,
+        ms: Math.round(ms * 10) / 10,
+        cut: !response.writableFinished && !streaming,
+        ...(typeof requestId === "string" ? { requestId } : {}),
+        ...(skipped > 0 ? { skipped } : {})
       })
       skipped = 0
     } else skipped++
@@ -89,7 +97,8 @@ export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_00
     const started = performance.now()
     const sent = request.headers["x-request-id"]
     if (typeof sent !== "string" || !fit.test(sent)) request.headers["x-request-id"] = `req_${freshBody()}`
-    const streaming = request.headers.accept?.includes("text/event-stream") === true || /\/stream(\?|$)/.test(request.url ?? "")
+    const streaming =
+      request.headers.accept?.includes("text/event-stream") === true || /\/stream(\?|$)/.test(request.url ?? "")
     if (streaming) adjust(streamsOpen, 1)
     response.once("close", () => ended(request, response, started, streaming))
   })

@@ -1,5 +1,6 @@
 /**
- * Work that waits, by workspace: in order within one, by turns between them, and each within a budget of processor time.
+ * Work that waits, by workspace: in order within one, by turns between them, and each within a budget of processor
+ * time.
  *
  * F1. A workspace has one piece of work under way at most: a late one holds up nobody else's.
  * F2. A workspace may spend its budget at once, and gets it back over the window. Work starts while something of the
@@ -50,7 +51,7 @@ export class FairQueue<Work> {
 
   /** Work that was under way and has to be done again: before all else of its workspace. */
   addAgain(workspace: string, work: Work) {
-    this.lines.set(workspace, [work, ...this.lines.get(workspace) ?? []])
+    this.lines.set(workspace, [work, ...(this.lines.get(workspace) ?? [])])
     this.waiting++
   }
 
@@ -94,7 +95,7 @@ export class FairQueue<Work> {
     for (const workspace of this.lines.keys()) {
       const { busy, left } = this.account(workspace, now)
       if (busy) continue
-      const ms = left > 0 ? 0 : -left / this.budget.ms * this.budget.windowMs + 1
+      const ms = left > 0 ? 0 : (-left / this.budget.ms) * this.budget.windowMs + 1
       least = Math.min(ms, least ?? ms)
     }
     return least
@@ -111,7 +112,7 @@ export class FairQueue<Work> {
     const { ms, windowMs } = this.budget
     const held = this.accounts.get(workspace)
     if (held !== undefined) {
-      held.left = Math.min(ms, held.left + (now - held.at) / windowMs * ms)
+      held.left = Math.min(ms, held.left + ((now - held.at) / windowMs) * ms)
       held.at = now
       return held
     }
@@ -123,7 +124,7 @@ export class FairQueue<Work> {
 
   private forget(now: number) {
     for (const [workspace, { at, busy, left }] of this.accounts) {
-      const whole = left + (now - at) / this.budget.windowMs * this.budget.ms >= this.budget.ms
+      const whole = left + ((now - at) / this.budget.windowMs) * this.budget.ms >= this.budget.ms
       if (whole && !busy && !this.lines.has(workspace)) this.accounts.delete(workspace)
     }
   }

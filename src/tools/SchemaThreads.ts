@@ -1,13 +1,14 @@
 /**
  * Threads that judge strangers' values by strangers' schemas, away from the event loop, and the line before them.
  *
- * H1. A question that takes a thread longer than `checkMs` of processor time, or than `wallMs` by the clock, is late: its
- *     thread is ended and replaced, and the question is answered with `slow`. What a thread does in one step of its engine
- *     (the making of a pattern, say) cannot be cut short: until it has really ended its workspace pays, and is asked nothing more.
+ * H1. A question that takes a thread longer than `checkMs` of processor time, or than `wallMs` by the clock, is late:
+ *     its thread is ended and replaced, and the question is answered with `slow`. What a thread does in one step of its
+ *     engine (the making of a pattern, say) cannot be cut short: until it has really ended its workspace pays, and is
+ *     asked nothing more.
  * H2. A question whose thread dies is asked once more, of another; then it is answered with `broken`.
- * H3. Questions wait in a fair line (FairQueue.ts), for `lineMs` at most: then they are answered with `busy`. A workspace
- *     pays for the processor time of its questions, and for the start of a thread in place of one that it was late on.
- *     Reading schemas has a line and a budget of its own: a large toolset that is registered delays no call.
+ * H3. Questions wait in a fair line (FairQueue.ts), for `lineMs` at most: then they are answered with `busy`. A
+ *     workspace pays for the processor time of its questions, and for the start of a thread in place of one that it was
+ *     late on. Reading schemas has a line and a budget of its own: a large toolset that is registered delays no call.
  * H4. Threads are started when first needed, do not keep the process alive, and are ended without being waited for.
  */
 import { Worker } from "node:worker_threads"
@@ -22,7 +23,13 @@ export interface ThreadLimits {
   readonly budget: Budget
 }
 
-export const threadLimits: ThreadLimits = { threads: 2, checkMs: 200, wallMs: 1_000, lineMs: 10_000, budget: { ms: 200, windowMs: 5_000 } }
+export const threadLimits: ThreadLimits = {
+  threads: 2,
+  checkMs: 200,
+  wallMs: 1_000,
+  lineMs: 10_000,
+  budget: { ms: 200, windowMs: 5_000 }
+}
 
 /** Why there is no judgement. */
 export type Without = "slow" | "busy" | "broken"
@@ -67,7 +74,10 @@ class Thread {
 
   constructor(program: URL) {
     this.worker = new Worker(program, {
-      name: "schemas", env: {}, argv: [], resourceLimits,
+      name: "schemas",
+      env: {},
+      argv: [],
+      resourceLimits,
       // Nothing but reading its own code, and that only until it is loaded (S1).
       execArgv: ["--permission", "--allow-fs-read=*"]
     })
@@ -172,7 +182,9 @@ export class SchemaThreads {
     this.threads.add(thread)
     let cause: unknown
     thread.worker.on("message", (answer: Answer) => this.hear(thread, answer))
-    thread.worker.on("error", (error) => { cause = error })
+    thread.worker.on("error", (error) => {
+      cause = error
+    })
     thread.worker.on("exit", (code) => this.bury(thread, cause ?? `it ended with code ${code}`))
   }
 
@@ -204,8 +216,8 @@ export class SchemaThreads {
   }
 
   /**
-   * The time is up by the clock. On a busy machine that says nothing about a question: the thread is asked for its processor
-   * time, which it tells in the middle of its work.
+   * The time is up by the clock. On a busy machine that says nothing about a question: the thread is asked for its
+   * processor time, which it tells in the middle of its work.
    */
   private look(thread: Thread, asked: Asked) {
     const takenMs = () => performance.now() - thread.askedAt

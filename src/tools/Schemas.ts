@@ -12,37 +12,48 @@ import type { Question } from "./schemaThread.ts"
 /** Nobody knows whether it fits; the message says why, and that the value may be right. */
 export class Unjudged extends Data.TaggedError("Unjudged")<{ readonly reason: Without; readonly message: string }> {}
 
-export class Schemas extends Context.Service<Schemas, {
-  /** Why a schema cannot be used; undefined where it can. */
-  readonly unusable: (workspace: string, schema: unknown) => Effect.Effect<string | undefined, Unjudged>
-  /** What is wrong with a value, with its path; undefined where it fits. */
-  readonly misfit: (workspace: string, schema: unknown, value: unknown) => Effect.Effect<string | undefined, Unjudged>
-}>()("troupe/tools/Schemas") {
-  static readonly layerOf = (options: ThreadLimits) => Layer.effect(Schemas, Effect.suspend(() => make(options)))
+export class Schemas extends Context.Service<
+  Schemas,
+  {
+    /** Why a schema cannot be used; undefined where it can. */
+    readonly unusable: (workspace: string, schema: unknown) => Effect.Effect<string | undefined, Unjudged>
+    /** What is wrong with a value, with its path; undefined where it fits. */
+    readonly misfit: (workspace: string, schema: unknown, value: unknown) => Effect.Effect<string | undefined, Unjudged>
+  }
+>()("troupe/tools/Schemas") {
+  static readonly layerOf = (options: ThreadLimits) =>
+    Layer.effect(
+      Schemas,
+      Effect.suspend(() => make(options))
+    )
   static readonly layer = Schemas.layerOf(threadLimits)
 }
 
 const tooDeep = `nests deeper than ${limits.jsonDepth} levels`
 const noObject = "must be an object"
 
-const make = Effect.fnUntraced(function*(options: ThreadLimits) {
+const make = Effect.fnUntraced(function* (options: ThreadLimits) {
   const { budget, checkMs, lineMs } = options
   const texts: { readonly [W in Without]: string } = {
     slow: `the schema is too slow: it takes more than ${checkMs} ms over one value, which may be right`,
-    busy: `the workspace's schemas have used up their ${budget.ms} ms in ${budget.windowMs / 1_000} s, and this one's turn did not come within ` +
+    busy:
+      `the workspace's schemas have used up their ${budget.ms} ms in ${budget.windowMs / 1_000} s, and this one's turn did not come within ` +
       `${lineMs / 1_000} s; the value may be right`,
     broken: "the check broke twice, perhaps for want of memory; the value may be right"
   }
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const threads = yield* Effect.acquireRelease(
-    Effect.sync(() => new SchemaThreads(options, {
-      waiting: (count) => record(schemaChecksWaiting, count),
-      spent: (ms) => record(schemaCpu, ms / 1_000),
-      died: (cause) => {
-        record(schemaThreadsDied)
-        run(Effect.logWarning("a thread that checks schemas has died: it is replaced", cause))
-      }
-    })),
+    Effect.sync(
+      () =>
+        new SchemaThreads(options, {
+          waiting: (count) => record(schemaChecksWaiting, count),
+          spent: (ms) => record(schemaCpu, ms / 1_000),
+          died: (cause) => {
+            record(schemaThreadsDied)
+            run(Effect.logWarning("a thread that checks schemas has died: it is replaced", cause))
+          }
+        })
+    ),
     (threads) => Effect.sync(() => threads.close())
   )
 
@@ -51,9 +62,11 @@ const make = Effect.fnUntraced(function*(options: ThreadLimits) {
       const withdraw = threads.ask(workspace, question, (judgement: Judgement) => {
         const outcome = "problem" in judgement ? "judged" : judgement.without
         record(schemaChecks.with({ outcome }))
-        resume("problem" in judgement
-          ? Effect.succeed(judgement.problem)
-          : Effect.fail(new Unjudged({ reason: judgement.without, message: texts[judgement.without] })))
+        resume(
+          "problem" in judgement
+            ? Effect.succeed(judgement.problem)
+            : Effect.fail(new Unjudged({ reason: judgement.without, message: texts[judgement.without] }))
+        )
       })
       return Effect.sync(withdraw)
     })
@@ -74,11 +87,16 @@ const make = Effect.fnUntraced(function*(options: ThreadLimits) {
       if (!isJsonObject(schema)) return Effect.succeed(noObject)
       const text = textOf(schema)
       if (text === undefined) return Effect.succeed(tooDeep)
-      return Effect.catchIf(ask(workspace, { schema: text }), ({ reason }) => reason === "slow", () => Effect.succeed("takes too long to read"))
+      return Effect.catchIf(
+        ask(workspace, { schema: text }),
+        ({ reason }) => reason === "slow",
+        () => Effect.succeed("takes too long to read")
+      )
     },
     misfit: (workspace, schema, value) => {
       const text = isJsonObject(schema) ? textOf(schema) : undefined
-      if (text === undefined) return Effect.succeed(`the schema cannot be used: ${isJsonObject(schema) ? tooDeep : noObject}`)
+      if (text === undefined)
+        return Effect.succeed(`the schema cannot be used: ${isJsonObject(schema) ? tooDeep : noObject}`)
       if (nestsDeeper(value, limits.jsonDepth)) return Effect.succeed(tooDeep)
       return ask(workspace, { schema: text, value: JSON.stringify(value) ?? "null" })
     }

@@ -14,9 +14,12 @@ const writeEvery = "1 second"
 const heldToolsets = 20_000
 
 /** The server itself has said no, in the protocol. */
-const isAnswer = ({ opening, reason, rpcCode }: McpFailure) => reason === "refused" && rpcCode !== undefined && opening !== true
+const isAnswer = ({ opening, reason, rpcCode }: McpFailure) =>
+  reason === "refused" && rpcCode !== undefined && opening !== true
 
-/** What a failed call shows of its server; undefined where it shows nothing: the server has answered, or nobody knows. */
+/**
+ * What a failed call shows of its server; undefined where it shows nothing: the server has answered, or nobody knows.
+ */
 const shown = ({ message, opening, reason, status }: McpFailure): Omit<Seen, "at"> | undefined => {
   switch (reason) {
     case "unauthorized":
@@ -25,7 +28,9 @@ const shown = ({ message, opening, reason, status }: McpFailure): Omit<Seen, "at
       return { status: "unreachable", reason: message }
     case "session":
       // A 4xx in a new session too is about the call.
-      return opening === true || status === undefined || status === 404 || status === 410 ? { status: "unreachable", reason: message } : undefined
+      return opening === true || status === undefined || status === 404 || status === 410
+        ? { status: "unreachable", reason: message }
+        : undefined
     case "timeout":
     case "broken":
     case "lost":
@@ -53,7 +58,9 @@ export interface Sight {
 
 const keyOf = (workspace: string, toolsetId: string) => workspace + toolsetId
 
-export const makeStanding = Effect.fnUntraced(function*(write: (sight: Sight) => Effect.Effect<void, DatabaseUnavailable>) {
+export const makeStanding = Effect.fnUntraced(function* (
+  write: (sight: Sight) => Effect.Effect<void, DatabaseUnavailable>
+) {
   const known = new Map<string, Omit<Seen, "reason">>()
   const unwritten = new Map<string, Sight>()
   const writing = yield* FiberMap.make<string>()
@@ -62,17 +69,27 @@ export const makeStanding = Effect.fnUntraced(function*(write: (sight: Sight) =>
   const learn = (key: string, { at, status, wanted }: Seen) => {
     known.delete(key)
     known.set(key, { status, at, ...(wanted !== undefined && { wanted }) })
-    if (known.size > heldToolsets) for (const oldest of known.keys()) { known.delete(oldest); break }
+    if (known.size > heldToolsets)
+      for (const oldest of known.keys()) {
+        known.delete(oldest)
+        break
+      }
   }
 
-  const writeAll = Effect.fnUntraced(function*(key: string) {
+  const writeAll = Effect.fnUntraced(function* (key: string) {
     for (let sight = unwritten.get(key); sight !== undefined; sight = unwritten.get(key)) {
       unwritten.delete(key)
       const { toolsetId, workspace } = sight
-      yield* write(sight).pipe(Effect.catch(({ operation }) => {
-        known.delete(key)
-        return Effect.logWarning("what a call has shown of its toolset could not be written", { workspaceId: workspace, toolsetId, operation })
-      }))
+      yield* write(sight).pipe(
+        Effect.catch(({ operation }) => {
+          known.delete(key)
+          return Effect.logWarning("what a call has shown of its toolset could not be written", {
+            workspaceId: workspace,
+            toolsetId,
+            operation
+          })
+        })
+      )
       yield* Effect.sleep(writeEvery)
     }
   })

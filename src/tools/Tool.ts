@@ -22,7 +22,13 @@ export interface Tool {
 }
 
 /** Failure codes of a call. */
-export type ToolFailureCode = "tool_error" | "tool_timeout" | "tool_not_found" | "toolset_unreachable" | "toolset_unauthorized" | "tool_outcome_unknown"
+export type ToolFailureCode =
+  | "tool_error"
+  | "tool_timeout"
+  | "tool_not_found"
+  | "toolset_unreachable"
+  | "toolset_unauthorized"
+  | "tool_outcome_unknown"
 
 /** What a running call's server reports: `progress` rises, towards `total` where that is known. */
 export interface Progress {
@@ -34,7 +40,12 @@ export interface Progress {
 /** Exactly one of the two. */
 export type ToolOutcome =
   | { readonly output: unknown; readonly beside?: Beside; readonly failure?: never }
-  | { readonly output?: never; readonly beside?: never; readonly failure: { readonly code: ToolFailureCode; readonly text: string } }
+  | {
+      readonly output?: never
+      readonly beside?: never
+      readonly failure: { readonly code: ToolFailureCode; readonly text: string }
+    }
 
 /** Whether a call may run twice without doing more than one does: its maker's word for it, where that counts. */
-export const mayRunAgain = ({ annotations }: Pick<Tool, "annotations">) => annotations?.readOnlyHint === true || annotations?.idempotentHint === true
+export const mayRunAgain = ({ annotations }: Pick<Tool, "annotations">) =>
+  annotations?.readOnlyHint === true || annotations?.idempotentHint === true

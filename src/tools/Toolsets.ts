@@ -1,12 +1,13 @@
 /**
  * Toolsets as turns use them: what they offer, and calls of their MCP tools.
  *
- * T1. Catalogues never change, so they are kept in memory for as long as there is room. Which one is current, and where a
- *     server is, is at most a second old; a change made by this node is seen at once.
- * T2. A catalogue follows its server when the server announces a change, when a session with it is opened, and when it is
- *     asked to; at most every five seconds and toolset.
+ * T1. Catalogues never change, so they are kept in memory for as long as there is room. Which one is current, and where
+ *     a server is, is at most a second old; a change made by this node is seen at once.
+ * T2. A catalogue follows its server when the server announces a change, when a session with it is opened, and when it
+ *     is asked to; at most every five seconds and toolset.
  * T3. A call never fails: whatever happens is an outcome.
- * T4. A toolset's status follows its calls (Standing.ts). A call of which nobody knows how far it came has its server asked.
+ * T4. A toolset's status follows its calls (Standing.ts). A call of which nobody knows how far it came has its server
+ *     asked.
  */
 import { Context, Effect, FiberMap, Layer, Result } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -30,24 +31,59 @@ export interface CatalogueRef {
   readonly version: number
 }
 
-export class Toolsets extends Context.Service<Toolsets, {
-  /** The catalogues that a turn admitted now would use. Toolsets that are not there, or offer nothing yet, are left out. */
-  readonly current: (workspace: string, toolsetIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CatalogueRef>, DatabaseUnavailable>
-  /** Their tools, in that order; those of a catalogue that is gone are left out. The same objects each time. */
-  readonly tools: (workspace: string, catalogues: ReadonlyArray<CatalogueRef>) => Effect.Effect<ReadonlyArray<Tool>, DatabaseUnavailable>
-  /** One call of an MCP tool, whose input was validated. Interruption cancels it. `progressed` is told how it goes, now and then. */
-  readonly call: (workspace: string, tool: Tool, input: unknown, toolCallId: string, progressed?: (progress: Progress) => void) => Effect.Effect<ToolOutcome>
-  /** The toolset among these that a name is of, where its server could never be asked for its tools; undefined where there is none such. */
-  readonly away: (workspace: string, toolsetIds: ReadonlyArray<string>, name: string) => Effect.Effect<Away | undefined, DatabaseUnavailable>
-  /** What a server offers now, asked in a session of its own. */
-  readonly probe: (workspace: string, namespace: string, server: Server) => Effect.Effect<Probed>
-  /** The same; and this node's next call has a new session. */
-  readonly refresh: (workspace: string, toolsetId: string, server: Server & { readonly namespace: string }) => Effect.Effect<Probed>
-  /** This node has written the toolset. */
-  readonly forget: (workspace: string, toolsetId: string) => void
-}>()("troupe/tools/Toolsets") {
+export class Toolsets extends Context.Service<
+  Toolsets,
+  {
+    /**
+     * The catalogues that a turn admitted now would use. Toolsets that are not there, or offer nothing yet, are left
+     * out.
+     */
+    readonly current: (
+      workspace: string,
+      toolsetIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<CatalogueRef>, DatabaseUnavailable>
+    /** Their tools, in that order; those of a catalogue that is gone are left out. The same objects each time. */
+    readonly tools: (
+      workspace: string,
+      catalogues: ReadonlyArray<CatalogueRef>
+    ) => Effect.Effect<ReadonlyArray<Tool>, DatabaseUnavailable>
+    /**
+     * One call of an MCP tool, whose input was validated. Interruption cancels it. `progressed` is told how it goes,
+     * now and then.
+     */
+    readonly call: (
+      workspace: string,
+      tool: Tool,
+      input: unknown,
+      toolCallId: string,
+      progressed?: (progress: Progress) => void
+    ) => Effect.Effect<ToolOutcome>
+    /**
+     * The toolset among these that a name is of, where its server could never be asked for its tools; undefined where
+     * there is none such.
+     */
+    readonly away: (
+      workspace: string,
+      toolsetIds: ReadonlyArray<string>,
+      name: string
+    ) => Effect.Effect<Away | undefined, DatabaseUnavailable>
+    /** What a server offers now, asked in a session of its own. */
+    readonly probe: (workspace: string, namespace: string, server: Server) => Effect.Effect<Probed>
+    /** The same; and this node's next call has a new session. */
+    readonly refresh: (
+      workspace: string,
+      toolsetId: string,
+      server: Server & { readonly namespace: string }
+    ) => Effect.Effect<Probed>
+    /** This node has written the toolset. */
+    readonly forget: (workspace: string, toolsetId: string) => void
+  }
+>()("troupe/tools/Toolsets") {
   /** What it asks servers through stays inside. */
-  static readonly layer = Layer.effect(Toolsets, Effect.suspend(() => make)).pipe(Layer.provide(Sessions.layer))
+  static readonly layer = Layer.effect(
+    Toolsets,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(Sessions.layer))
 }
 
 const freshMs = 1_000
@@ -71,7 +107,11 @@ const makeFresh = <A>() => {
         if (forgotten !== began.forgotten) return
         held.delete(key)
         held.set(key, { value, until: began.at + freshMs })
-        if (held.size > heldToolsets) for (const oldest of held.keys()) { held.delete(oldest); break }
+        if (held.size > heldToolsets)
+          for (const oldest of held.keys()) {
+            held.delete(oldest)
+            break
+          }
       }
     },
     forget: (key: string) => {
@@ -88,7 +128,7 @@ const someCatalogues = `
     join catalogues c on c.workspace = $1 and c.toolset = asked.toolset and c.version = asked.version
     join toolsets t on t.workspace = c.workspace and t.id = c.toolset`
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
   const schemas = yield* Schemas
@@ -97,7 +137,7 @@ const make = Effect.gen(function*() {
   const servers = makeFresh<Server & { readonly namespace: string }>()
   const keyOf = (workspace: string, id: string) => workspace + id
 
-  const current = Effect.fnUntraced(function*(workspace: string, toolsetIds: ReadonlyArray<string>) {
+  const current = Effect.fnUntraced(function* (workspace: string, toolsetIds: ReadonlyArray<string>) {
     const found = new Map<string, number>()
     const asked: Array<string> = []
     for (const id of toolsetIds) {
@@ -108,7 +148,9 @@ const make = Effect.gen(function*() {
     if (asked.length > 0) {
       const put = versions.reading()
       const rows = yield* database.read<{ readonly id: string; readonly catalogue: number }>({
-        name: "toolsets_current", text: currentOnes, values: [toUuid(workspace), asked.map(toUuid)]
+        name: "toolsets_current",
+        text: currentOnes,
+        values: [toUuid(workspace), asked.map(toUuid)]
       })
       for (const row of rows) {
         const id = fromUuid("toolset", row.id)
@@ -138,7 +180,7 @@ const make = Effect.gen(function*() {
     }
   }
 
-  const tools = Effect.fnUntraced(function*(workspace: string, asked: ReadonlyArray<CatalogueRef>) {
+  const tools = Effect.fnUntraced(function* (workspace: string, asked: ReadonlyArray<CatalogueRef>) {
     const keyed = asked.map((ref) => ({ ...ref, key: `${workspace}${ref.id}${ref.version}` }))
     const found = new Map<string, ReadonlyArray<Tool>>()
     for (const { key } of keyed) {
@@ -149,8 +191,14 @@ const make = Effect.gen(function*() {
     }
     const missing = keyed.filter(({ key }) => !found.has(key))
     if (missing.length > 0) {
-      const rows = yield* database.read<{ readonly toolset: string; readonly version: number; readonly text: string; readonly trusted: boolean }>({
-        name: "toolset_catalogues", text: someCatalogues,
+      const rows = yield* database.read<{
+        readonly toolset: string
+        readonly version: number
+        readonly text: string
+        readonly trusted: boolean
+      }>({
+        name: "toolset_catalogues",
+        text: someCatalogues,
         values: [toUuid(workspace), missing.map(({ id }) => toUuid(id)), missing.map(({ version }) => version)]
       })
       for (const { text, toolset, trusted, version } of rows) {
@@ -163,7 +211,7 @@ const make = Effect.gen(function*() {
     return keyed.flatMap(({ key }) => found.get(key) ?? [])
   })
 
-  const serverOf = Effect.fnUntraced(function*(workspace: string, toolsetId: string) {
+  const serverOf = Effect.fnUntraced(function* (workspace: string, toolsetId: string) {
     const held = servers.get(keyOf(workspace, toolsetId))
     if (held !== undefined) return held
     const put = servers.reading()
@@ -172,18 +220,26 @@ const make = Effect.gen(function*() {
     return found
   })
 
-  const standing = yield* makeStanding(Effect.fnUntraced(function*({ seen, server, toolsetId, workspace }) {
-    const before = yield* database.atomically("toolsets.seen", (tx) => noteSeen(tx, workspace, toolsetId, server, seen))
-    // It is back: what it offers may be another list, and its probe's note is gone.
-    if (seen.status === "ready" && before !== undefined && before !== "ready") askAgain(workspace, toolsetId)
-  }))
+  const standing = yield* makeStanding(
+    Effect.fnUntraced(function* ({ seen, server, toolsetId, workspace }) {
+      const before = yield* database.atomically("toolsets.seen", (tx) =>
+        noteSeen(tx, workspace, toolsetId, server, seen)
+      )
+      // It is back: what it offers may be another list, and its probe's note is gone.
+      if (seen.status === "ready" && before !== undefined && before !== "ready") askAgain(workspace, toolsetId)
+    })
+  )
 
   const readAgain = (workspace: string, toolsetId: string) => {
     versions.forget(keyOf(workspace, toolsetId))
     servers.forget(keyOf(workspace, toolsetId))
   }
 
-  const probedOf = Effect.fnUntraced(function*(workspace: string, namespace: string, asking: Effect.Effect<Offers, McpFailure>): Effect.fn.Return<Probed, Unjudged> {
+  const probedOf = Effect.fnUntraced(function* (
+    workspace: string,
+    namespace: string,
+    asking: Effect.Effect<Offers, McpFailure>
+  ): Effect.fn.Return<Probed, Unjudged> {
     const asked = yield* Effect.result(asking)
     // Schemas may wait long to be read: what calls have shown meanwhile is later than this.
     const at = lease.now()
@@ -196,15 +252,25 @@ const make = Effect.gen(function*() {
   })
 
   const probe = (workspace: string, namespace: string, server: Server) =>
-    probedOf(workspace, namespace, sessions.probe(workspace, server, (session) => session.list)).pipe(
-      Effect.catchTag("Unjudged", ({ message }) => Effect.sync((): Probed => ({ status: "unreachable", reason: message, at: lease.now() })))
+    probedOf(
+      workspace,
+      namespace,
+      sessions.probe(workspace, server, (session) => session.list)
+    ).pipe(
+      Effect.catchTag("Unjudged", ({ message }) =>
+        Effect.sync((): Probed => ({ status: "unreachable", reason: message, at: lease.now() }))
+      )
     )
 
   /** In the session that is open: who announces a change has one. */
-  const follow = Effect.fnUntraced(function*(workspace: string, toolsetId: string) {
+  const follow = Effect.fnUntraced(function* (workspace: string, toolsetId: string) {
     const server = yield* serverOf(workspace, toolsetId)
     if (server === undefined) return
-    const probed = yield* probedOf(workspace, server.namespace, sessions.use(workspace, toolsetId, server, (session) => session.list)).pipe(
+    const probed = yield* probedOf(
+      workspace,
+      server.namespace,
+      sessions.use(workspace, toolsetId, server, (session) => session.list)
+    ).pipe(
       // The server has answered: what it offers is read again, in the next round.
       Effect.catchTag("Unjudged", () => Effect.sync(() => void again.add(keyOf(workspace, toolsetId))))
     )
@@ -220,10 +286,16 @@ const make = Effect.gen(function*() {
   const askAgain = (workspace: string, toolsetId: string) => {
     const key = keyOf(workspace, toolsetId)
     again.add(key)
-    const rounds = Effect.gen(function*() {
+    const rounds = Effect.gen(function* () {
       while (again.delete(key)) {
         yield* follow(workspace, toolsetId).pipe(
-          Effect.catch((cause) => Effect.logWarning("a toolset's change could not be written", { workspaceId: workspace, toolsetId, operation: cause.operation }))
+          Effect.catch((cause) =>
+            Effect.logWarning("a toolset's change could not be written", {
+              workspaceId: workspace,
+              toolsetId,
+              operation: cause.operation
+            })
+          )
         )
         yield* Effect.sleep(refreshEvery)
       }
@@ -242,10 +314,14 @@ const make = Effect.gen(function*() {
   return Toolsets.of({
     current,
     tools,
-    call: Effect.fn("Toolsets.call")(function*(workspace, tool, input, toolCallId, progressed) {
-      const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => Effect.succeed("unavailable" as const)))
-      if (server === "unavailable") return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
-      if (server === undefined || tool.kind !== "mcp") return failed("tool_not_found", "the toolset is not there any more")
+    call: Effect.fn("Toolsets.call")(function* (workspace, tool, input, toolCallId, progressed) {
+      const server = yield* serverOf(workspace, tool.toolsetId).pipe(
+        Effect.catch(() => Effect.succeed("unavailable" as const))
+      )
+      if (server === "unavailable")
+        return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
+      if (server === undefined || tool.kind !== "mcp")
+        return failed("tool_not_found", "the toolset is not there any more")
       const { toolsetId } = tool
       const onTried = (failure: McpFailure | undefined) => {
         const seen = seenOf(failure, lease.now())
@@ -260,7 +336,8 @@ const make = Effect.gen(function*() {
         ? Effect.succeed(undefined)
         : database.run("toolsets.away", (db) => readAway(db, workspace, toolsetIds, name.slice(0, end)))
     },
-    refresh: (workspace, toolsetId, server) => Effect.andThen(sessions.renew(workspace, toolsetId, server), probe(workspace, server.namespace, server)),
+    refresh: (workspace, toolsetId, server) =>
+      Effect.andThen(sessions.renew(workspace, toolsetId, server), probe(workspace, server.namespace, server)),
     probe,
     forget: (workspace, toolsetId) => {
       standing.forget(workspace, toolsetId)

@@ -1,6 +1,6 @@
 /**
- * Catalogue: what a toolset offers at one time, with the settings that decide which of it counts. A snapshot of both, so
- * that a tool of a running turn keeps its name and its place whatever is changed meanwhile.
+ * Catalogue: what a toolset offers at one time, with the settings that decide which of it counts. A snapshot of both,
+ * so that a tool of a running turn keeps its name and its place whatever is changed meanwhile.
  */
 import { Schema } from "effect"
 import { limits } from "../domain/limits.ts"
@@ -25,16 +25,28 @@ export type Catalogue = typeof Catalogue.Type
 export const readCatalogue = Schema.decodeUnknownSync(Catalogue)
 
 export const catalogueOf = (
-  { exclude, exposure = "always", include, kind, namespace, timeoutMs, toolTimeouts }: ToolsetContent, trusted: boolean, tools: ReadonlyArray<ToolContent>
+  { exclude, exposure = "always", include, kind, namespace, timeoutMs, toolTimeouts }: ToolsetContent,
+  trusted: boolean,
+  tools: ReadonlyArray<ToolContent>
 ): Catalogue => ({
-  namespace, kind, exposure, ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }), ...(kind === "mcp" && { trusted }),
-  ...(timeoutMs !== undefined && { timeoutMs }), ...(toolTimeouts !== undefined && { toolTimeouts }), tools
+  namespace,
+  kind,
+  exposure,
+  ...(include !== undefined && { include }),
+  ...(exclude !== undefined && { exclude }),
+  ...(kind === "mcp" && { trusted }),
+  ...(timeoutMs !== undefined && { timeoutMs }),
+  ...(toolTimeouts !== undefined && { toolTimeouts }),
+  tools
 })
 
-const timeoutOf = ({ kind, timeoutMs: ofAll = limits.mcpCallMs.usual, toolTimeouts = {} }: Catalogue, { name, timeoutMs = 0 }: ToolContent) => {
+const timeoutOf = (
+  { kind, timeoutMs: ofAll = limits.mcpCallMs.usual, toolTimeouts = {} }: Catalogue,
+  { name, timeoutMs = 0 }: ToolContent
+) => {
   if (kind === "client") return timeoutMs === 0 ? limits.clientToolTimeoutMs.usual : timeoutMs
   // A tool may be called as a property is that every object has.
-  return Object.hasOwn(toolTimeouts, name) ? toolTimeouts[name] ?? ofAll : ofAll
+  return Object.hasOwn(toolTimeouts, name) ? (toolTimeouts[name] ?? ofAll) : ofAll
 }
 
 /** What of it counts: after include and exclude. */
@@ -42,16 +54,26 @@ export const offered = (catalogue: Catalogue): ReadonlyArray<OfferedTool> => {
   const { exclude, include, tools } = catalogue
   const only = include && new Set(include)
   const without = new Set(exclude)
-  return tools.filter(({ name }) => (only === undefined || only.has(name)) && !without.has(name))
+  return tools
+    .filter(({ name }) => (only === undefined || only.has(name)) && !without.has(name))
     .map((tool) => ({ ...tool, timeoutMs: timeoutOf(catalogue, tool) }))
 }
 
-/** As turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the toolset's own word. */
+/**
+ * As turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the
+ * toolset's own word.
+ */
 export const toolsOf = (toolsetId: string, catalogue: Catalogue, trustedNow: boolean): ReadonlyArray<Tool> => {
   const { exposure, kind, namespace, trusted = trustedNow } = catalogue
   const counts = kind === "client" || trusted
   return offered(catalogue).map(({ annotations, ...tool }) => ({
-    ...tool, ...(counts && annotations !== undefined && { annotations }), name: `${namespace}.${tool.name}`, toolsetId, namespace, kind, exposure
+    ...tool,
+    ...(counts && annotations !== undefined && { annotations }),
+    name: `${namespace}.${tool.name}`,
+    toolsetId,
+    namespace,
+    kind,
+    exposure
   }))
 }
 

@@ -2,8 +2,8 @@
  * JSON Schema of tools (2020-12; draft 7 and older where `$schema` says so): whether a schema can be used, and what is
  * wrong with a value. Schemas and values are strangers': a client's, a tool server's, a model's.
  *
- * It compiles what strangers wrote to code, and takes as long as that takes: it is meant for a thread of its own that can
- * be ended from outside (schemaThread.ts).
+ * It compiles what strangers wrote to code, and takes as long as that takes: it is meant for a thread of its own that
+ * can be ended from outside (schemaThread.ts).
  *
  * J1. Nothing is fetched: a `$ref` that does not lead into the schema itself makes it unusable.
  * J2. Patterns are counted by the states of their programs: a schema has at most `mostStates` in all.
@@ -26,16 +26,23 @@ const charsPerState = 32
 /** `weight` is what it holds, in characters. */
 type Compiled = { readonly weight: number } & ({ readonly validate: ValidateFunction } | { readonly problem: string })
 
-const isSchema = (value: unknown): value is AnySchemaObject => typeof value === "object" && value !== null && !Array.isArray(value)
+const isSchema = (value: unknown): value is AnySchemaObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
-const cut = (text: string) => text.length <= 500 ? text : `${text.slice(0, 500)}…`
+const cut = (text: string) => (text.length <= 500 ? text : `${text.slice(0, 500)}…`)
 
 /** `/items/0/a~1b` -> `items[0]["a/b"]`. */
 const pathText = (pointer: string) => {
   let path = ""
   for (const part of pointer.split("/").slice(1)) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~")
-    path += /^\d+$/.test(key) ? `[${key}]` : !/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key) ? `[${JSON.stringify(key)}]` : path === "" ? key : `.${key}`
+    path += /^\d+$/.test(key)
+      ? `[${key}]`
+      : !/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)
+        ? `[${JSON.stringify(key)}]`
+        : path === ""
+          ? key
+          : `.${key}`
   }
   return path
 }
@@ -43,7 +50,7 @@ const child = (pointer: string, key: string) => `${pointer}/${key.replaceAll("~"
 
 const param = (error: ErrorObject, name: string): string => {
   const value: unknown = error.params[name]
-  return typeof value === "string" ? value : JSON.stringify(value) ?? ""
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "")
 }
 
 /** One sentence: where, and what. */
@@ -78,7 +85,8 @@ const metaSchemas = {
   old: { compiler: new Ajv({ strict: false, logger: false }), id: "http://json-schema.org/draft-07/schema" },
   new: { compiler: new Ajv2020({ strict: false, logger: false }), id: "https://json-schema.org/draft/2020-12/schema" }
 }
-const isOld = (schema: AnySchemaObject) => typeof schema.$schema === "string" && /json-schema\.org\/draft-0\d\//.test(schema.$schema)
+const isOld = (schema: AnySchemaObject) =>
+  typeof schema.$schema === "string" && /json-schema\.org\/draft-0\d\//.test(schema.$schema)
 
 class TooManyStates extends Error {
   constructor() {
@@ -93,14 +101,23 @@ const compile = (schema: unknown, chars: number): Compiled => {
   const fits = meta.compiler.getSchema(meta.id)
   let states = 0
   // Their `toString` is what a compiler tells patterns apart by.
-  const regExp = Object.assign((source: string) => {
-    const pattern = compilePattern(source)
-    states += pattern.states
-    if (states > mostStates) throw new TooManyStates()
-    return { test: pattern.test, toString: () => source }
-  }, { code: "pattern" })
+  const regExp = Object.assign(
+    (source: string) => {
+      const pattern = compilePattern(source)
+      states += pattern.states
+      if (states > mostStates) throw new TooManyStates()
+      return { test: pattern.test, toString: () => source }
+    },
+    { code: "pattern" }
+  )
   const options = {
-    strict: false, logger: false, meta: false, validateSchema: false, addUsedSchema: false, inlineRefs: false, ownProperties: true,
+    strict: false,
+    logger: false,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    inlineRefs: false,
+    ownProperties: true,
     // Optimized code takes several times as long to make, and is hardly faster for values of this size.
     code: { regExp, optimize: false }
   } as const

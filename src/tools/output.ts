@@ -11,7 +11,7 @@ const cutText = (text: string, bytes: number) => {
     const cut = { truncated: true, text: text.slice(0, length) }
     const found = encodedBytes(cut)
     if (found <= bytes) return cut
-    length = Math.floor(length * bytes / found) - 1
+    length = Math.floor((length * bytes) / found) - 1
   }
 }
 

@@ -1,14 +1,17 @@
 /**
  * Regular expressions of schemas, in linear time where they allow it.
  *
- * RE2 knows neither look-around nor back-references. A pattern that uses them runs on the engine of JavaScript, which can
- * take for ever: who tests strangers' patterns must be able to stop.
+ * RE2 knows neither look-around nor back-references. A pattern that uses them runs on the engine of JavaScript, which
+ * can take for ever: who tests strangers' patterns must be able to stop.
  */
 import { RE2JS } from "re2js"
 
 export interface Pattern {
   readonly test: (text: string) => boolean
-  /** States of its program: what a character of text may cost, and what is held in memory. None where JavaScript runs it. */
+  /**
+   * States of its program: what a character of text may cost, and what is held in memory. None where JavaScript runs
+   * it.
+   */
   readonly states: number
 }
 

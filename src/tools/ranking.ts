@@ -1,8 +1,8 @@
 /**
  * Finds things by words in their names and descriptions: without an index, without chance, the same for the same query.
  *
- * A word of the query found in a name counts four, in a description one; beginnings of words count as words from three letters on,
- * so that "issue" finds "issues". What holds no word of it is not found. Of equals the first stays first.
+ * A word of the query found in a name counts four, in a description one; beginnings of words count as words from three
+ * letters on, so that "issue" finds "issues". What holds no word of it is not found. Of equals the first stays first.
  */
 const wordsInQuery = 16
 /** Of a description: what it is for stands at its beginning. */
@@ -10,7 +10,10 @@ const charsRead = 1_000
 
 /** Lower-case words with one space around each: `createIssue` and `create_issue` are two words both. */
 const spaced = (text: string) => {
-  const words = text.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ").toLowerCase().match(/[\p{L}\p{N}]+/gu)
+  const words = text
+    .replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
   return words === null ? "" : ` ${words.join(" ")} `
 }
 
@@ -36,15 +39,31 @@ const readingOf = (thing: Named) => {
 }
 
 /** "issues" looks for "issue". */
-const wanted = (word: string) => word.length < 3 ? ` ${word} ` : ` ${word.length > 3 ? word.replace(/s$/u, "") : word}`
+const wanted = (word: string) =>
+  word.length < 3 ? ` ${word} ` : ` ${word.length > 3 ? word.replace(/s$/u, "") : word}`
 
 /** Those that hold a word of the query, best first. */
 export const ranked = <A extends Named>(query: string, things: ReadonlyArray<A>): ReadonlyArray<A> => {
-  const words = [...new Set(spaced(query).trim().split(" ").filter((word) => word !== "").slice(0, wordsInQuery).map(wanted))]
+  const words = [
+    ...new Set(
+      spaced(query)
+        .trim()
+        .split(" ")
+        .filter((word) => word !== "")
+        .slice(0, wordsInQuery)
+        .map(wanted)
+    )
+  ]
   return things
     .map((thing) => {
       const { description, name } = readingOf(thing)
-      return { thing, score: words.reduce((sum, word) => sum + (name.includes(word) ? 4 : 0) + (description.includes(word) ? 1 : 0), 0) }
+      return {
+        thing,
+        score: words.reduce(
+          (sum, word) => sum + (name.includes(word) ? 4 : 0) + (description.includes(word) ? 1 : 0),
+          0
+        )
+      }
     })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)

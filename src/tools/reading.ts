@@ -2,8 +2,8 @@
  * What a model reads of a tool's result: the one place that decides it, for every provider and for reviewing agents.
  *
  * R1. Text is read as text, everything else as JSON; a result of several parts as one text.
- * R2. Bytes are never read as text: an image, a sound or a blob is named by its type and its size, also where the output
- *     repeats what stands in a block.
+ * R2. Bytes are never read as text: an image, a sound or a blob is named by its type and its size, also where the
+ *     output repeats what stands in a block.
  * R3. Nothing is read twice: a text that only repeats the output is left out. Neither annotations nor `_meta` are read.
  */
 import { isDeepStrictEqual } from "node:util"
@@ -20,9 +20,12 @@ const parsed = (text: string): unknown => {
 
 /** Whether a text says just this value: as it is, or as its JSON. */
 export const isCopyOf = (value: unknown, text: unknown) =>
-  typeof text === "string" && (text === value || typeof value !== "string" && isDeepStrictEqual(parsed(text), value))
+  typeof text === "string" && (text === value || (typeof value !== "string" && isDeepStrictEqual(parsed(text), value)))
 
-/** What an object holds that holds nothing else: a structure is an object, and what is none is put into one, as `result` or by another name. */
+/**
+ * What an object holds that holds nothing else: a structure is an object, and what is none is put into one, as `result`
+ * or by another name.
+ */
 const wrapped = (output: unknown) => {
   const [inner, ...more] = isJsonObject(output) ? Object.values(output) : []
   return more.length === 0 ? inner : undefined
@@ -32,17 +35,23 @@ const wrapped = (output: unknown) => {
 const others = (output: unknown, content: ReadonlyArray<Block>): ReadonlyArray<Block> => {
   const inner = wrapped(output)
   const texts = content.filter(({ type }) => type === "text")
-  const isEach = Array.isArray(inner) && inner.length === texts.length && texts.every(({ text }, i) => isCopyOf(inner[i], text))
-  return content.filter(({ text, type }) => type !== "text" || !(isEach || isCopyOf(output, text) || inner !== undefined && isCopyOf(inner, text)))
+  const isEach =
+    Array.isArray(inner) && inner.length === texts.length && texts.every(({ text }, i) => isCopyOf(inner[i], text))
+  return content.filter(
+    ({ text, type }) =>
+      type !== "text" || !(isEach || isCopyOf(output, text) || (inner !== undefined && isCopyOf(inner, text)))
+  )
 }
 
-const asRead = (output: unknown) => isBlocks(output) ? output.map(wordsOf).join("\n") : output
+const asRead = (output: unknown) => (isBlocks(output) ? output.map(wordsOf).join("\n") : output)
 
 /** `content` are the blocks that came beside the output, if any did. */
 export const readingOf = (output: unknown, content?: unknown): unknown => {
   if (!isBlocks(content)) return asRead(output)
   const { named, value } = isBlocks(output) ? { value: output, named: new Set<Block>() } : nameBytes(output, content)
   const told = asRead(value)
-  const beside = others(output, content).filter((block) => !named.has(block)).map(wordsOf)
+  const beside = others(output, content)
+    .filter((block) => !named.has(block))
+    .map(wordsOf)
   return beside.length === 0 ? told : [typeof told === "string" ? told : JSON.stringify(told), ...beside].join("\n")
 }

@@ -1,7 +1,8 @@
 /**
  * What a schema thread runs: one question after another, each answered, until somebody ends it from outside.
  *
- * S1. It knows nothing of the node: no environment, no settings, no connection; files only until its own code is loaded.
+ * S1. It knows nothing of the node: no environment, no settings, no connection; files only until its own code is
+ *     loaded.
  * S2. It does not time itself. Whoever asks knows when an answer is late.
  */
 import { getHeapStatistics } from "node:v8"

@@ -3,7 +3,15 @@
  * answer, `risky` wants a person's approval, `forbidden` is denied. Tools take two seconds, hooks one.
  */
 import { Effect } from "effect"
-import { emptyKit, hooksAbout, type Kit, type ToolOutcome, type ToolRun, type Tools, unknownTool } from "../../actors/thread/tools.ts"
+import {
+  emptyKit,
+  hooksAbout,
+  type Kit,
+  type ToolOutcome,
+  type ToolRun,
+  type Tools,
+  unknownTool
+} from "../../actors/thread/tools.ts"
 import type { Verdict } from "../../machines/thread/commands.ts"
 import { asyncTimeoutOf, type Hook, onTimeoutOf } from "../../src/domain/hook.ts"
 import type { Input } from "../../src/domain/input.ts"
@@ -20,16 +28,20 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   forbidden: { refused: { code: "tool_denied", text: "No role allows it." } }
 }
 
-const ran = (world: World, { input, name, toolCallId }: ToolRun) => Effect.suspend(() => {
-  const runs = (world.runs.get(toolCallId) ?? 0) + 1
-  world.complaints.push(...againstRun(world.store, toolCallId, name === "risky" ? grant : undefined))
-  world.runs.set(toolCallId, runs)
-  if (name !== "often" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
-  return Effect.delay(Effect.sync((): ToolOutcome => {
-    world.finished++
-    return { output: { ran: name, with: input } }
-  }), "2 seconds")
-})
+const ran = (world: World, { input, name, toolCallId }: ToolRun) =>
+  Effect.suspend(() => {
+    const runs = (world.runs.get(toolCallId) ?? 0) + 1
+    world.complaints.push(...againstRun(world.store, toolCallId, name === "risky" ? grant : undefined))
+    world.runs.set(toolCallId, runs)
+    if (name !== "often" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
+    return Effect.delay(
+      Effect.sync((): ToolOutcome => {
+        world.finished++
+        return { output: { ran: name, with: input } }
+      }),
+      "2 seconds"
+    )
+  })
 
 export const toolsOf = (world: World): Tools => {
   const kit: Kit = {
@@ -47,9 +59,18 @@ export const toolsOf = (world: World): Tools => {
   return { kit: () => Effect.succeed(kit) }
 }
 
-/** A hook that answers what its name says: `allow`, `deny`, `ask`, `defer`, with `rewrite` or `failed` behind it. A client's asks. */
-export const hook = (name: string, point: Hook["point"], more: Partial<Hook> = {}): Hook =>
-  ({ id: `hook_${point}_${name}`, name, point, processor: { type: "url", url: "https://hooks.example/" }, enabled: true, ...more })
+/**
+ * A hook that answers what its name says: `allow`, `deny`, `ask`, `defer`, with `rewrite` or `failed` behind it. A
+ * client's asks.
+ */
+export const hook = (name: string, point: Hook["point"], more: Partial<Hook> = {}): Hook => ({
+  id: `hook_${point}_${name}`,
+  name,
+  point,
+  processor: { type: "url", url: "https://hooks.example/" },
+  enabled: true,
+  ...more
+})
 
 export const rewrites = {
   before_turn_start: { content: [{ type: "text" as const, text: "/say rewritten" }] },
@@ -60,31 +81,46 @@ export const rewrites = {
 
 const decisions = ["allow", "deny", "ask", "defer"] as const
 
-export const evaluateIn = (world: World) => ({ data, deliveryId, hook }: HookQuestion): Effect.Effect<HookOutcome> => Effect.suspend(() => {
-  const isClient = hook.processor.type === "client"
-  const decision = isClient ? "ask" : decisions.find((one) => hook.name.startsWith(one)) ?? "allow"
-  world.questions.set(deliveryId, data)
-  world.complaints.push(...againstQuestion(world.store, deliveryId, data))
-  const outcome: HookOutcome = {
-    ...(decision === "ask"
-      ? { decision, ask: { target: isClient ? "client" : "person", timeoutMs: asyncTimeoutOf(hook), onTimeout: onTimeoutOf(hook) } }
-      : { decision }),
-    latencyMs: isClient ? 0 : 1_000, deliveryId,
-    ...(hook.name.includes("rewrite") ? { rewrite: rewrites[hook.point] } : {}),
-    ...(hook.name.includes("failed") ? { failed: true as const } : {})
-  }
-  const decided = Effect.sync(() => {
-    world.decided++
-    return outcome
-  })
-  return isClient ? decided : Effect.delay(decided, 1_000)
-})
+export const evaluateIn =
+  (world: World) =>
+  ({ data, deliveryId, hook }: HookQuestion): Effect.Effect<HookOutcome> =>
+    Effect.suspend(() => {
+      const isClient = hook.processor.type === "client"
+      const decision = isClient ? "ask" : (decisions.find((one) => hook.name.startsWith(one)) ?? "allow")
+      world.questions.set(deliveryId, data)
+      world.complaints.push(...againstQuestion(world.store, deliveryId, data))
+      const outcome: HookOutcome = {
+        ...(decision === "ask"
+          ? {
+              decision,
+              ask: {
+                target: isClient ? "client" : "person",
+                timeoutMs: asyncTimeoutOf(hook),
+                onTimeout: onTimeoutOf(hook)
+              }
+            }
+          : { decision }),
+        latencyMs: isClient ? 0 : 1_000,
+        deliveryId,
+        ...(hook.name.includes("rewrite") ? { rewrite: rewrites[hook.point] } : {}),
+        ...(hook.name.includes("failed") ? { failed: true as const } : {})
+      }
+      const decided = Effect.sync(() => {
+        world.decided++
+        return outcome
+      })
+      return isClient ? decided : Effect.delay(decided, 1_000)
+    })
 
 /** How an input would run in this world. */
 export const admissionIn = (world: World, { content, mode, model }: Pick<Input, "content" | "mode" | "model">) => {
   const opening = hooksAbout(world.hooks, { point: "before_turn_start", content, submitMode: mode }, {})
   return {
-    plan: { ...world.plan, ...(model === undefined ? {} : { models: [model] }), ...(world.hooks.length === 0 ? {} : { hooked: true as const }) },
+    plan: {
+      ...world.plan,
+      ...(model === undefined ? {} : { models: [model] }),
+      ...(world.hooks.length === 0 ? {} : { hooked: true as const })
+    },
     ...(opening.length === 0 ? {} : { opening })
   }
 }

@@ -43,8 +43,8 @@ export const workspace = freshId("workspace")
 export const agentId = freshId("agent")
 
 /**
- * What goes wrong with the n-th commit of a world: with the commit itself, or right before it with the node that sends it,
- * which is told to leave, or has no lease for a moment or for longer than it lets its jobs run.
+ * What goes wrong with the n-th commit of a world: with the commit itself, or right before it with the node that sends
+ * it, which is told to leave, or has no lease for a moment or for longer than it lets its jobs run.
  */
 export interface Misfortune {
   readonly commit: number
@@ -82,7 +82,9 @@ export interface World {
   readonly complaints: Array<string>
   /** Claims so far, whatever came of them. */
   claims: number
-  /** Makes the bus of a node by its incarnation; a bus of its own, with nobody else on it, unless a test says otherwise. */
+  /**
+   * Makes the bus of a node by its incarnation; a bus of its own, with nobody else on it, unless a test says otherwise.
+   */
   busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
   /** What every append waits for before it reaches the store. */
   slowness: Effect.Effect<void>
@@ -94,15 +96,37 @@ export interface World {
 }
 
 export const plan: Plan = {
-  profileId: freshId("profile"), profileVersion: 1, models: ["troupe/scripted"], maxSteps: 10, maxTurnMs: 60_000, maxParallelTools: 2
+  profileId: freshId("profile"),
+  profileVersion: 1,
+  models: ["troupe/scripted"],
+  maxSteps: 10,
+  maxTurnMs: 60_000,
+  maxParallelTools: 2
 }
 
 export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   const store = new MemoryStore()
   const world: World = {
-    store, misfortunes, plan, deaths: new Map(), leaves: new Map(), hooks: [], questions: new Map(), decided: 0, disabled: new Set(),
-    runs: new Map(), finished: 0, fenced: new Set(), fencedUntil: new Map(), complaints: [], claims: 0,
-    statuses: new Map(), slots: { turns: 0, calls: 0 }, mostActors: 10_000, busOf: () => ownBus, slowness: Effect.void
+    store,
+    misfortunes,
+    plan,
+    deaths: new Map(),
+    leaves: new Map(),
+    hooks: [],
+    questions: new Map(),
+    decided: 0,
+    disabled: new Set(),
+    runs: new Map(),
+    finished: 0,
+    fenced: new Set(),
+    fencedUntil: new Map(),
+    complaints: [],
+    claims: 0,
+    statuses: new Map(),
+    slots: { turns: 0, calls: 0 },
+    mostActors: 10_000,
+    busOf: () => ownBus,
+    slowness: Effect.void
   }
   store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
   store.fault = (commit, append, owner) => {
@@ -131,13 +155,19 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   return world
 }
 
-const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) => Bus.of({ ...bus, state: () => "in-process" }))
+const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) =>
+  Bus.of({ ...bus, state: () => "in-process" })
+)
 
 /** What carries questions between the nodes of a world, and how a test harms it. */
 export interface Wire {
   /** Nodes that are on the list of nodes, and cannot be reached nor reach anyone. */
   readonly cut: Set<string>
-  readonly asked: Array<{ readonly from: string; readonly to: string; readonly question: Readonly<Record<string, unknown>> }>
+  readonly asked: Array<{
+    readonly from: string
+    readonly to: string
+    readonly question: Readonly<Record<string, unknown>>
+  }>
   /** Of the next question: it never arrives, or its answer does not. */
   fate: "unheard" | "unanswered" | undefined
   /** What happens between an answer that gets lost and whoever waits for it giving up. */
@@ -146,47 +176,73 @@ export interface Wire {
 }
 
 /** Connects the nodes that start from now on. */
-export const connect = Effect.fnUntraced(function*(world: World) {
+export const connect = Effect.fnUntraced(function* (world: World) {
   const shared = yield* ownBus
   const wire: Wire = { cut: new Set(), asked: [], fate: undefined, meanwhile: Effect.void, shared }
   const isCut = (...nodes: ReadonlyArray<string>) => nodes.some((node) => wire.cut.has(node))
-  world.busOf = (me) => Effect.succeed(Bus.of({
-    ...shared,
-    request: (to, message, timeoutMs) => {
-      const none = (reason: NoAnswer["reason"]) => new NoAnswer({ incarnation: to, reason })
-      if (isCut(me, to)) return Effect.fail(none("away"))
-      wire.asked.push({ from: me, to, question: JSON.parse(message) })
-      const { fate } = wire
-      wire.fate = undefined
-      return fate === "unheard"
-        ? Effect.delay(Effect.fail(none("timeout")), timeoutMs)
-        : Effect.andThen(shared.request(to, message, timeoutMs), (answer) => fate === "unanswered" ? Effect.andThen(wire.meanwhile, Effect.fail(none("timeout"))) : Effect.succeed(answer))
-    },
-    wake: (shard) => { if (!isCut(me)) shared.wake(shard) },
-    onWake: (listener) => shared.onWake((shard) => { if (!isCut(me)) listener(shard) })
-  }))
+  world.busOf = (me) =>
+    Effect.succeed(
+      Bus.of({
+        ...shared,
+        request: (to, message, timeoutMs) => {
+          const none = (reason: NoAnswer["reason"]) => new NoAnswer({ incarnation: to, reason })
+          if (isCut(me, to)) return Effect.fail(none("away"))
+          wire.asked.push({ from: me, to, question: JSON.parse(message) })
+          const { fate } = wire
+          wire.fate = undefined
+          return fate === "unheard"
+            ? Effect.delay(Effect.fail(none("timeout")), timeoutMs)
+            : Effect.andThen(shared.request(to, message, timeoutMs), (answer) =>
+                fate === "unanswered"
+                  ? Effect.andThen(wire.meanwhile, Effect.fail(none("timeout")))
+                  : Effect.succeed(answer)
+              )
+        },
+        wake: (shard) => {
+          if (!isCut(me)) shared.wake(shard)
+        },
+        onWake: (listener) =>
+          shared.onWake((shard) => {
+            if (!isCut(me)) listener(shard)
+          })
+      })
+    )
   return wire
 })
 
 /** A prompt that a provider would refuse: a call without result, or nothing of the turn to answer. */
 const complaintsAbout = ({ messages, turnId }: Prompt): ReadonlyArray<string> => {
-  const open = new Set(messages.flatMap((message) => message.role === "assistant" ? message.calls.map(({ toolCallId }) => toolCallId) : []))
-  for (const message of messages) if (message.role === "tool" && !open.delete(message.toolCallId)) return ["a result without its call"]
+  const open = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? message.calls.map(({ toolCallId }) => toolCallId) : []
+    )
+  )
+  for (const message of messages)
+    if (message.role === "tool" && !open.delete(message.toolCallId)) return ["a result without its call"]
   if (open.size > 0) return [`a prompt with ${open.size} calls that have no result`]
-  return messages.some((message) => message.role === "user" && message.turnId === turnId) ? [] : ["a prompt without a message of its turn"]
+  return messages.some((message) => message.role === "user" && message.turnId === turnId)
+    ? []
+    : ["a prompt without a message of its turn"]
 }
 
 /** Real models, whose prompts are held against a cold fold of the journal (M1). */
-const watchedModels = (world: World, models: Models["Service"], ref: () => ActorRef | undefined): Models["Service"] => ({
+const watchedModels = (
+  world: World,
+  models: Models["Service"],
+  ref: () => ActorRef | undefined
+): Models["Service"] => ({
   ...models,
   sample: (request) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       world.complaints.push(...complaintsAbout(request.prompt))
       const actor = ref()
       if (actor !== undefined) {
         const facts = world.store.actors.get(placeOf(actor))?.facts ?? []
-        const cold = yield* Effect.orDie(new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length))
-        if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages)) world.complaints.push("a kept prompt is not the journal's")
+        const cold = yield* Effect.orDie(
+          new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length)
+        )
+        if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages))
+          world.complaints.push("a kept prompt is not the journal's")
       }
       return yield* models.sample(request)
     })
@@ -194,18 +250,34 @@ const watchedModels = (world: World, models: Models["Service"], ref: () => Actor
 
 const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
 
-const leaseOf = ({ fenced, fencedUntil, statuses, store }: World, incarnation: string, now: () => number): Lease["Service"] =>
+const leaseOf = (
+  { fenced, fencedUntil, statuses, store }: World,
+  incarnation: string,
+  now: () => number
+): Lease["Service"] =>
   Lease.of({
-    incarnation: () => incarnation, now,
-    fenced: () => store.crashed.has(incarnation) || fenced.has(incarnation) || (fencedUntil.get(incarnation) ?? 0) > now(),
-    nodes: () => [...store.nodes].filter(([other]) => store.alive(other, now())).map(([other, { name }]) => ({ ...statuses.get(other)?.() ?? said, incarnation: other, name })),
-    describe: (status) => { statuses.set(incarnation, status) },
-    beat: Effect.void, beatEvery: 1_000, onLapse: () => Effect.void,
-    authRevision: () => 0, authChanges: Stream.empty, rejoined: Stream.never, leave: Effect.void
+    incarnation: () => incarnation,
+    now,
+    fenced: () =>
+      store.crashed.has(incarnation) || fenced.has(incarnation) || (fencedUntil.get(incarnation) ?? 0) > now(),
+    nodes: () =>
+      [...store.nodes]
+        .filter(([other]) => store.alive(other, now()))
+        .map(([other, { name }]) => ({ ...(statuses.get(other)?.() ?? said), incarnation: other, name })),
+    describe: (status) => {
+      statuses.set(incarnation, status)
+    },
+    beat: Effect.void,
+    beatEvery: 1_000,
+    onLapse: () => Effect.void,
+    authRevision: () => 0,
+    authChanges: Stream.empty,
+    rejoined: Stream.never,
+    leave: Effect.void
   })
 
 /** The store as one more owner uses it, whose lease lasts until it is taken away. */
-const journalOf = Effect.fnUntraced(function*(world: World) {
+const journalOf = Effect.fnUntraced(function* (world: World) {
   const { store } = world
   const clock = yield* Clock.Clock
   const lease = leaseOf(world, freshId("node"), () => clock.currentTimeMillisUnsafe())
@@ -213,7 +285,11 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
   const memory = yield* Journal.pipe(Effect.provide(layerMemory(store)), Effect.provideService(Lease, lease))
   const journal = Journal.of({
     ...memory,
-    append: (append) => Effect.andThen(Effect.suspend(() => world.slowness), memory.append(append)),
+    append: (append) =>
+      Effect.andThen(
+        Effect.suspend(() => world.slowness),
+        memory.append(append)
+      ),
     claim: (ref) => {
       world.claims++
       return memory.claim(ref)
@@ -223,7 +299,11 @@ const journalOf = Effect.fnUntraced(function*(world: World) {
 })
 
 /** One node. `ref` names the thread whose prompts are watched. */
-export const startNode = Effect.fnUntraced(function*(world: World, ref: () => ActorRef | undefined, idleMs = 3_600_000) {
+export const startNode = Effect.fnUntraced(function* (
+  world: World,
+  ref: () => ActorRef | undefined,
+  idleMs = 3_600_000
+) {
   const { store } = world
   const { journal, lease } = yield* journalOf(world)
   const incarnation = lease.incarnation()
@@ -232,17 +312,31 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
   world.deaths.set(incarnation, () => Deferred.doneUnsafe(died, Exit.succeed("died")))
   const told = yield* Deferred.make<void>()
   world.leaves.set(incarnation, () => Deferred.doneUnsafe(told, Exit.void))
-  const ground = Layer.mergeAll(Layer.succeed(Journal, journal), Layer.succeed(Lease, lease), Layer.effect(Bus, world.busOf(incarnation)), Quotas.layerMemory(), layerScripted)
-  const routes = yield* Layer.buildWithScope(Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground), scope)
+  const ground = Layer.mergeAll(
+    Layer.succeed(Journal, journal),
+    Layer.succeed(Lease, lease),
+    Layer.effect(Bus, world.busOf(incarnation)),
+    Quotas.layerMemory(),
+    layerScripted
+  )
+  const routes = yield* Layer.buildWithScope(
+    Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground),
+    scope
+  )
   const options = { idleMs, fruitlessLimit: 3, mostActors: world.mostActors, bulkheads: new Bulkheads(world.slots) }
 
-  return yield* Effect.gen(function*() {
+  return yield* Effect.gen(function* () {
     const bus = yield* Bus
     const tools = toolsOf(world)
     const prompts = new Prompts({ keptBytes: 10_000_000, underWayBytes: 10_000_000 }, journal.log)
     const models = watchedModels(world, yield* Models, ref)
-    const kind = makeThreadKind({ tails: new Tails(0), endings: new Endings(),
-      bus, journal, prompts, tools,
+    const kind = makeThreadKind({
+      tails: new Tails(0),
+      endings: new Endings(),
+      bus,
+      journal,
+      prompts,
+      tools,
       perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
       selects: () => Effect.succeed(true),
@@ -251,16 +345,24 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
         Effect.sync(() =>
           input.principal.identity !== undefined && world.disabled.has(input.principal.identity)
             ? { refused: { code: "identity_disabled", text: "The identity is disabled." } }
-            : admissionIn(world, input))
+            : admissionIn(world, input)
+        )
     })
     const registry = yield* makeRegistry(kind, options)
     const identities = yield* Layer.buildWithScope(identitiesLayer(options), scope)
     const sweep = yield* Layer.buildWithScope(
-      Sweep.layer.pipe(Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), Layer.succeedContext(identities)])),
+      Sweep.layer.pipe(
+        Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), Layer.succeedContext(identities)])
+      ),
       scope
     )
     return {
-      incarnation, journal, kind, placement: yield* Placement, registry, bus,
+      incarnation,
+      journal,
+      kind,
+      placement: yield* Placement,
+      registry,
+      bus,
       identities: Context.get(identities, Identities),
       identityActors: Context.get(identities, IdentityRegistry),
       /** Leaves in order. */
@@ -269,7 +371,8 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
       /** Ends when the node is told to leave. */
       told: Deferred.await(told),
       /** Asks the node; `died` when it did before it answered. */
-      ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> => Effect.raceFirst(effect, Deferred.await(died)),
+      ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> =>
+        Effect.raceFirst(effect, Deferred.await(died)),
       deliver: (ref: ActorRef, envelope: Envelope<Request>) => registry.deliver(ref, envelope),
       /** As kill -9 does: nothing more reaches the journal, and its lease lapses. */
       kill: Effect.suspend(() => {
@@ -283,7 +386,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, ref: () => Ac
 export type Node = Effect.Success<ReturnType<typeof startNode>>
 
 /** What a cold claim finds: by a node that does nothing with it, and is gone again. */
-export const coldClaim = Effect.fnUntraced(function*(world: World, ref: ActorRef) {
+export const coldClaim = Effect.fnUntraced(function* (world: World, ref: ActorRef) {
   const { journal, lease } = yield* journalOf(world)
   const { readFault } = world.store
   world.store.readFault = () => undefined
@@ -303,7 +406,14 @@ export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined =>
   if (actor === undefined) return undefined
   const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent } = actor
   return {
-    actor: ref, attributes, createdAt, epoch, fruitless, head, parent, mine: false,
+    actor: ref,
+    attributes,
+    createdAt,
+    epoch,
+    fruitless,
+    head,
+    parent,
+    mine: false,
     facts: facts.filter(({ pos }) => head.since !== null && pos >= head.since),
     inputs: [...inputs.values()].filter(({ state }) => state === "pending").sort((a, b) => a.ord - b.ord)
   }
@@ -319,7 +429,7 @@ export const pass = (ms: number) => Effect.andThen(TestClock.adjust(ms), settle)
 export const threadOf = (id: string): ActorRef => ({ workspace, kind: "thread", id })
 
 /** Time goes on until the thread rests, and is live; it must, within ten minutes. */
-export const toRest = Effect.fnUntraced(function*(world: World, node: Node, ref: ActorRef) {
+export const toRest = Effect.fnUntraced(function* (world: World, node: Node, ref: ActorRef) {
   const head = () => world.store.actors.get(placeOf(ref))?.head
   for (let i = 0; i < 1_200; i++) {
     yield* settle

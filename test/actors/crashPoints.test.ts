@@ -1,4 +1,6 @@
-/** Crash points of turns that nobody judges: queue, steer, interrupt, retries, tools, waits of clients. How: crashes.ts. */
+/**
+ * Crash points of turns that nobody judges: queue, steer, interrupt, retries, tools, waits of clients. How: crashes.ts.
+ */
 import { Effect } from "effect"
 import { enumerate, type Scenario } from "./crashes.ts"
 import { plan, type World } from "./World.ts"
@@ -10,14 +12,14 @@ const fallback = (world: World) => {
 const scenarios: ReadonlyArray<Scenario> = [
   {
     name: "a thread that is created with its first message",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A")
     }),
     log: "user(A) assistant(A) turn_completed(A)"
   },
   {
     name: "queue",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create()
       yield* client.send("A", "queue", "/wait 3s")
       yield* client.send("Q")
@@ -27,7 +29,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "steer during the last sample",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("S", "steer")
     }),
@@ -35,7 +37,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "interrupt, with an input queued",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("Q")
       yield* client.send("I", "interrupt")
@@ -44,7 +46,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "steer, then interrupt",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("S", "steer")
       yield* client.send("I", "interrupt", "/wait 1s")
@@ -53,7 +55,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "steer, then cancel",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("S", "steer")
       yield* client.cancel()
@@ -62,7 +64,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "cancel that clears the queue",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("Q")
       yield* client.send("S", "steer")
@@ -73,7 +75,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "retry of a failed turn",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/fail model_error no")
       yield* client.rest()
       yield* client.retry()
@@ -82,7 +84,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a model that is overloaded, three times",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/fail model_overloaded busy")
     }),
     log: "user(A) turn_failed(A: model_overloaded)"
@@ -90,7 +92,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   {
     name: "a model that cannot serve, and the next that can",
     given: fallback,
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/fail@troupe/scripted model_unavailable gone")
     }),
     log: "user(A) assistant(A) turn_completed(A)"
@@ -98,7 +100,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   {
     name: "a model that stays overloaded, and the next that can serve",
     given: fallback,
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/fail@troupe/scripted model_rate_limited later")
       yield* client.send("S", "steer")
     }),
@@ -106,7 +108,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "two inputs at once",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create()
       yield* client.sendTogether("A", "B")
     }),
@@ -118,7 +120,7 @@ const scenarios: ReadonlyArray<Scenario> = [
     given: (world) => {
       world.plan = { ...plan, maxSteps: 1 }
     },
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("Q")
       yield* client.send("S", "steer")
@@ -127,7 +129,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "interrupt during the pause of a failing turn",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/fail model_overloaded busy")
       yield* client.send("I", "interrupt")
     }),
@@ -135,15 +137,16 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "calls of tools that do not exist",
-    does: Effect.fnUntraced(function*(client) {
-      yield* client.create("A", "/call nope {}\n/call neither {\"x\":1}\n/call nor\n/then\n/call again {}")
+    does: Effect.fnUntraced(function* (client) {
+      yield* client.create("A", '/call nope {}\n/call neither {"x":1}\n/call nor\n/then\n/call again {}')
     }),
-    log: "user(A) intent(A) intent(A) intent(A) result(A: tool_not_found) result(A: tool_not_found) result(A: tool_not_found) " +
+    log:
+      "user(A) intent(A) intent(A) intent(A) result(A: tool_not_found) result(A: tool_not_found) result(A: tool_not_found) " +
       "intent(A) result(A: tool_not_found) assistant(A) turn_completed(A)"
   },
   {
     name: "tools that take their time, two at once, one of which must not run twice",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call often {}\n/call once {}\n/call often {}")
       yield* client.pass(1_000)
       yield* client.send("S", "steer")
@@ -152,17 +155,18 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "interrupt while tools run",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call often {}\n/call once {}\n/call often {}")
       yield* client.pass(1_000)
       yield* client.send("I", "interrupt")
     }),
-    log: "user(A) intent(A) intent(A) intent(A) result(A: turn_interrupted) result(A: turn_interrupted) result(A: turn_interrupted) " +
+    log:
+      "user(A) intent(A) intent(A) intent(A) result(A: turn_interrupted) result(A: turn_interrupted) result(A: turn_interrupted) " +
       "turn_cancelled(A) user(I) assistant(I) turn_completed(I)"
   },
   {
     name: "a call that the client answers",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call ask {}")
       yield* client.send("Q")
       yield* client.pass(1_000)
@@ -172,17 +176,18 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "calls that the client leaves unanswered",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call ask {}\n/call often {}\n/call ask {}")
       yield* client.pass(3_000)
       yield* client.answer()
     }),
-    log: "user(A) intent(A) intent(A) intent(A) wait_created(A) wait_created(A) result(A) wait_resolved(A: result) result(A) " +
+    log:
+      "user(A) intent(A) intent(A) intent(A) wait_created(A) wait_created(A) result(A) wait_resolved(A: result) result(A) " +
       "wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
   },
   {
     name: "interrupt while the client is awaited",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call ask {}")
       yield* client.untilWaiting()
       yield* client.send("I", "interrupt")
@@ -191,7 +196,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "edit, remove and promote",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("B")
       yield* client.send("C")
@@ -204,7 +209,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "promote to interrupt",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("B")
       yield* client.send("C")
@@ -214,7 +219,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "an identity that is disabled while its inputs wait",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.send("B", "queue", "", { identity: "bob" })
       yield* client.send("C", "steer", "", { identity: "bob" })
@@ -226,7 +231,7 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "inputs that were stored while no owner could be reached",
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 3s")
       yield* client.post("P")
       yield* client.pass(1_000)
@@ -240,7 +245,7 @@ const scenarios: ReadonlyArray<Scenario> = [
     given: (world) => {
       world.plan = { ...plan, maxTurnMs: 5_000 }
     },
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/wait 20s")
       yield* client.send("Q")
     }),

@@ -16,9 +16,15 @@ export interface Scenario {
   readonly does: (client: Client) => Effect.Effect<void>
   /** The log of the run in which nothing goes wrong. */
   readonly log: string
-  /** Logs that are as good, since which of two things comes first is chance; `any`: as long as the log says the same things. */
+  /**
+   * Logs that are as good, since which of two things comes first is chance; `any`: as long as the log says the same
+   * things.
+   */
   readonly chance?: ReadonlyArray<string> | "any"
-  /** Logs to which only a crash may lead, or the end of what ran without a lease. Without any, a crash may change the log at will. */
+  /**
+   * Logs to which only a crash may lead, or the end of what ran without a lease. Without any, a crash may change the
+   * log at will.
+   */
   readonly or?: ReadonlyArray<string>
   /** What else holds in the end, whatever crashed. */
   readonly then?: (log: ReadonlyArray<Recorded>, world: World) => void
@@ -26,8 +32,12 @@ export interface Scenario {
 }
 
 /** `watch`: somebody has a stream open on every node. */
-export const runWatched = ({ does, given, then }: Omit<Scenario, "name" | "log">, watch: Client["watch"], ...misfortunes: ReadonlyArray<Misfortune>) =>
-  Effect.gen(function*() {
+export const runWatched = (
+  { does, given, then }: Omit<Scenario, "name" | "log">,
+  watch: Client["watch"],
+  ...misfortunes: ReadonlyArray<Misfortune>
+) =>
+  Effect.gen(function* () {
     const world = makeWorld(...misfortunes)
     given?.(world)
     // Who takes over from a node that leaves reaches it.
@@ -43,18 +53,40 @@ export const runWatched = ({ does, given, then }: Omit<Scenario, "name" | "log">
   }).pipe(
     Effect.provide(Layer.fresh(TestClock.layer())),
     Effect.catchCause((cause) =>
-      Effect.die(new Error(misfortunes.map(({ commit, fault }) => `${fault}, commit ${commit}`).join(" and "), { cause: Cause.squash(cause) })))
+      Effect.die(
+        new Error(misfortunes.map(({ commit, fault }) => `${fault}, commit ${commit}`).join(" and "), {
+          cause: Cause.squash(cause)
+        })
+      )
+    )
   )
 
-export const runScenario = (scenario: Omit<Scenario, "name" | "log">, ...misfortunes: ReadonlyArray<Misfortune>) => runWatched(scenario, undefined, ...misfortunes)
+export const runScenario = (scenario: Omit<Scenario, "name" | "log">, ...misfortunes: ReadonlyArray<Misfortune>) =>
+  runWatched(scenario, undefined, ...misfortunes)
 
 const crashes = ["crash before", "crash after"] as const
-const losses = ["lost before", "lost after", "unavailable", "late", "too late", "leave", "short fence", "long fence"] as const
+const losses = [
+  "lost before",
+  "lost after",
+  "unavailable",
+  "late",
+  "too late",
+  "leave",
+  "short fence",
+  "long fence"
+] as const
 /** What a node reads to find again what it has lost, or to go on with it. */
 const reads = ["claim", "load", "due", "key", "input", "log", "inbox", "release"] as const
-const pairs = [["crash before", "crash after"], ["crash after", "crash before"], ["unavailable", "crash after"]] as const
+const pairs = [
+  ["crash before", "crash after"],
+  ["crash after", "crash before"],
+  ["unavailable", "crash after"]
+] as const
 
-/** Of what follows the plain crashes every so manieth case is run, from a place that differs from run to run: 1 is all of them. */
+/**
+ * Of what follows the plain crashes every so manieth case is run, from a place that differs from run to run: 1 is all
+ * of them.
+ */
 const stride = Number(process.env["TROUPE_CRASH_STRIDE"] ?? 3)
 const from = Number(process.env["TROUPE_CRASH_FROM"] ?? Math.floor(Math.random() * stride))
 let place = from
@@ -62,7 +94,11 @@ const isDrawn = () => place++ % stride === 0
 
 export const enumerate = (scenarios: ReadonlyArray<Scenario>) => {
   let cases = 0
-  afterAll(() => console.log(`crash points: ${cases} cases of ${scenarios.length} scenarios (TROUPE_CRASH_STRIDE=${stride} TROUPE_CRASH_FROM=${from})`))
+  afterAll(() =>
+    console.log(
+      `crash points: ${cases} cases of ${scenarios.length} scenarios (TROUPE_CRASH_STRIDE=${stride} TROUPE_CRASH_FROM=${from})`
+    )
+  )
 
   const isSame = ({ chance = [], log }: Scenario, found: string, where: string) => {
     if (chance === "any") assert.deepStrictEqual(found.split(" ").sort(), log.split(" ").sort(), where)
@@ -74,90 +110,114 @@ export const enumerate = (scenarios: ReadonlyArray<Scenario>) => {
 
   describe("no crash harms", () => {
     for (const scenario of scenarios) {
-      it.effect(scenario.name, () =>
-        Effect.gen(function*() {
-          const whole = yield* runScenario(scenario)
-          assert.strictEqual(whole.log, scenario.log)
-          for (let commit = 1; commit <= whole.commits; commit++) {
-            for (const fault of crashes) {
-              const { deaths, log } = yield* runScenario(scenario, { commit, fault })
-              assert.strictEqual(deaths, 1, `${fault}, commit ${commit} of ${whole.commits}`)
-              isOneOf(scenario, log, `${fault}, commit ${commit} of ${whole.commits}`)
-              cases++
+      it.effect(
+        scenario.name,
+        () =>
+          Effect.gen(function* () {
+            const whole = yield* runScenario(scenario)
+            assert.strictEqual(whole.log, scenario.log)
+            for (let commit = 1; commit <= whole.commits; commit++) {
+              for (const fault of crashes) {
+                const { deaths, log } = yield* runScenario(scenario, { commit, fault })
+                assert.strictEqual(deaths, 1, `${fault}, commit ${commit} of ${whole.commits}`)
+                isOneOf(scenario, log, `${fault}, commit ${commit} of ${whole.commits}`)
+                cases++
+              }
             }
-          }
-        }), 60_000)
+          }),
+        60_000
+      )
     }
   })
 
   describe("nothing that a living node loses changes the log of", () => {
     for (const scenario of scenarios) {
-      it.effect(scenario.name, () =>
-        Effect.gen(function*() {
-          const { commits } = yield* runScenario(scenario)
-          for (let commit = 1; commit <= commits; commit++) {
-            for (const fault of losses) {
-              if (!isDrawn()) continue
-              const { deaths, log } = yield* runScenario(scenario, { commit, fault })
-              assert.strictEqual(deaths, 0)
-              const where = `${fault}, commit ${commit} of ${commits}`
-              // A fence that stays closed ends what runs.
-              if (fault === "long fence") isOneOf(scenario, log, where)
-              else isSame(scenario, log, where)
-              cases++
+      it.effect(
+        scenario.name,
+        () =>
+          Effect.gen(function* () {
+            const { commits } = yield* runScenario(scenario)
+            for (let commit = 1; commit <= commits; commit++) {
+              for (const fault of losses) {
+                if (!isDrawn()) continue
+                const { deaths, log } = yield* runScenario(scenario, { commit, fault })
+                assert.strictEqual(deaths, 0)
+                const where = `${fault}, commit ${commit} of ${commits}`
+                // A fence that stays closed ends what runs.
+                if (fault === "long fence") isOneOf(scenario, log, where)
+                else isSame(scenario, log, where)
+                cases++
+              }
             }
-          }
-        }), 60_000)
+          }),
+        60_000
+      )
     }
   })
 
   describe("nor does a question to the journal that then gets no answer, of", () => {
     for (const scenario of scenarios) {
-      it.effect(scenario.name, () =>
-        Effect.gen(function*() {
-          const { commits } = yield* runScenario(scenario)
-          for (let commit = 1; commit <= commits; commit++) {
-            for (const read of reads) {
-              for (const fault of ["unasked", "unanswered"] as const) {
-                if (!isDrawn()) continue
-                const { log } = yield* runScenario(scenario, { commit, fault: "unavailable", then: { read, fault } })
-                isSame(scenario, log, `unavailable, commit ${commit} of ${commits}, then ${read} ${fault}`)
-                cases++
+      it.effect(
+        scenario.name,
+        () =>
+          Effect.gen(function* () {
+            const { commits } = yield* runScenario(scenario)
+            for (let commit = 1; commit <= commits; commit++) {
+              for (const read of reads) {
+                for (const fault of ["unasked", "unanswered"] as const) {
+                  if (!isDrawn()) continue
+                  const { log } = yield* runScenario(scenario, { commit, fault: "unavailable", then: { read, fault } })
+                  isSame(scenario, log, `unavailable, commit ${commit} of ${commits}, then ${read} ${fault}`)
+                  cases++
+                }
               }
             }
-          }
-        }), 60_000)
+          }),
+        60_000
+      )
     }
   })
 
   describe("nor does anybody who watches, of", () => {
     for (const scenario of scenarios) {
-      it.effect(scenario.name, () =>
-        Effect.gen(function*() {
-          for (const watch of [{}, { agentId }, { deltas: true }]) {
-            isSame(scenario, (yield* runWatched(scenario, watch)).log, `watched: ${JSON.stringify(watch)}`)
-            cases++
-          }
-        }), 60_000)
+      it.effect(
+        scenario.name,
+        () =>
+          Effect.gen(function* () {
+            for (const watch of [{}, { agentId }, { deltas: true }]) {
+              isSame(scenario, (yield* runWatched(scenario, watch)).log, `watched: ${JSON.stringify(watch)}`)
+              cases++
+            }
+          }),
+        60_000
+      )
     }
   })
 
   describe("nor do two of them, whose second node dies as well, of", () => {
     for (const scenario of scenarios) {
-      it.effect(scenario.name, () =>
-        Effect.gen(function*() {
-          const { commits } = yield* runScenario(scenario)
-          for (let first = 1; first <= commits; first++) {
-            for (let second = first + 1; second <= commits + 1; second++) {
-              for (const [before, after] of pairs) {
-                if (!isDrawn()) continue
-                const { log } = yield* runScenario(scenario, { commit: first, fault: before }, { commit: second, fault: after })
-                isOneOf(scenario, log, `${before}, commit ${first}, and ${after}, commit ${second}`)
-                cases++
+      it.effect(
+        scenario.name,
+        () =>
+          Effect.gen(function* () {
+            const { commits } = yield* runScenario(scenario)
+            for (let first = 1; first <= commits; first++) {
+              for (let second = first + 1; second <= commits + 1; second++) {
+                for (const [before, after] of pairs) {
+                  if (!isDrawn()) continue
+                  const { log } = yield* runScenario(
+                    scenario,
+                    { commit: first, fault: before },
+                    { commit: second, fault: after }
+                  )
+                  isOneOf(scenario, log, `${before}, commit ${first}, and ${after}, commit ${second}`)
+                  cases++
+                }
               }
             }
-          }
-        }), 60_000)
+          }),
+        60_000
+      )
     }
   })
 }

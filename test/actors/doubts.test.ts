@@ -1,4 +1,7 @@
-/** What happens where two things meet: a loss and an append, a birth and a caller who leaves, a sweep and what it cannot read. */
+/**
+ * What happens where two things meet: a loss and an append, a birth and a caller who leaves, a sweep and what it cannot
+ * read.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import type { Request } from "../../actors/thread/requests.ts"
@@ -11,18 +14,20 @@ import { agentId, makeWorld, type Node, pass, settle, startNode, threadOf, toRes
 
 const ann: Principal = { type: "user", id: "ann" }
 
-const submit = (text: string): Request =>
-  ({ type: "submit", input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann } })
+const submit = (text: string): Request => ({
+  type: "submit",
+  input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }
+})
 
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
 
-const setting = Effect.fnUntraced(function*() {
+const setting = Effect.fnUntraced(function* () {
   const world = makeWorld()
   const node = yield* startNode(world, () => undefined)
   return { world, node }
 })
 
-const create = Effect.fnUntraced(function*(node: Node) {
+const create = Effect.fnUntraced(function* (node: Node) {
   const ref = threadOf(freshId("thread"))
   yield* node.registry.create(ref, birth, { request: { type: "create" } })
   return ref
@@ -45,7 +50,7 @@ const factsOf = ({ store }: World, ref: ActorRef) => {
 
 describe("a command whose actor is lost while its append is under way", () => {
   it.effect("is answered by whoever holds the actor then, when the append is refused", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = yield* create(node)
       beforeNext(world, () => {
@@ -59,10 +64,11 @@ describe("a command whose actor is lost while its append is under way", () => {
       assert.isDefined(asked.pollUnsafe(), "nobody answers")
       assert.strictEqual((yield* Fiber.join(asked)).status, 201)
       assert.deepStrictEqual(factsOf(world, ref), ["user_message", "assistant_message", "turn_completed"])
-    }))
+    })
+  )
 
   it.effect("is told that the node leaves, when it was given back meanwhile", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = yield* create(node)
       beforeNext(world, () => {
@@ -74,12 +80,13 @@ describe("a command whose actor is lost while its append is under way", () => {
       yield* pass(100)
       assert.isDefined(asked.pollUnsafe(), "nobody answers")
       assert.strictEqual((yield* Fiber.join(asked))._tag, "Draining")
-    }))
+    })
+  )
 })
 
 describe("a birth", () => {
   it.effect("is no orphan when its caller leaves before the commit", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = threadOf(freshId("thread"))
       const asked = yield* Effect.forkChild(node.registry.create(ref, birth, { request: submit("/wait 3s\nhello") }))
@@ -91,24 +98,27 @@ describe("a birth", () => {
       yield* toRest(world, node, ref)
       assert.strictEqual(world.claims, before, "it lives twice")
       assert.deepStrictEqual(factsOf(world, ref), ["user_message", "assistant_message", "turn_completed"])
-    }))
+    })
+  )
 })
 
 describe("a sweep", () => {
   it.effect("delivers what stands behind a row that nobody can read", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = yield* create(node)
-      const post = (id: string, command: string) => world.store.inbox.set(ref.workspace + id, { id, actor: ref, command })
+      const post = (id: string, command: string) =>
+        world.store.inbox.set(ref.workspace + id, { id, actor: ref, command })
       post("a", "{ not JSON")
       post("b", JSON.stringify(submit("hello")))
       yield* pass(1_500)
       yield* toRest(world, node, ref)
       assert.deepStrictEqual(factsOf(world, ref), ["user_message", "assistant_message", "turn_completed"])
-    }))
+    })
+  )
 
   it.effect("resumes its other actors when one cannot be loaded", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const broken = yield* create(node)
       const sound = yield* create(node)
@@ -121,7 +131,13 @@ describe("a sweep", () => {
       yield* pass(1_500)
       yield* toRest(world, other, sound)
       assert.deepStrictEqual(factsOf(world, sound), [
-        "user_message", "assistant_message", "turn_completed", "user_message", "assistant_message", "turn_completed"
+        "user_message",
+        "assistant_message",
+        "turn_completed",
+        "user_message",
+        "assistant_message",
+        "turn_completed"
       ])
-    }))
+    })
+  )
 })

@@ -14,16 +14,22 @@ import { told } from "./Client.ts"
 import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Extract<Request, { type: "submit" }> =>
-  ({ type: "submit", input: { inputId, mode, content: [{ type: "text", text }], principal: ann } })
+const submit = (
+  text: string,
+  mode: SubmitMode = "queue",
+  inputId = freshId("input")
+): Extract<Request, { type: "submit" }> => ({
+  type: "submit",
+  input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
+})
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
 
-const create = Effect.fnUntraced(function*(node: Node) {
+const create = Effect.fnUntraced(function* (node: Node) {
   const ref = threadOf(freshId("thread"))
   yield* node.registry.create(ref, birth, { request: { type: "create" } })
   return ref
 })
-const setting = Effect.fnUntraced(function*(idleMs?: number) {
+const setting = Effect.fnUntraced(function* (idleMs?: number) {
   const world = makeWorld()
   yield* connect(world)
   const node = yield* startNode(world, () => undefined, idleMs)
@@ -37,7 +43,11 @@ const logOf = ({ store }: World, ref: ActorRef) => {
 const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)) ?? assert.fail("no such actor")
 const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
 
-const whenPreparing = (node: Node, type: Request["type"], answer: () => Effect.Effect<never, Unreachable> | undefined) => {
+const whenPreparing = (
+  node: Node,
+  type: Request["type"],
+  answer: () => Effect.Effect<never, Unreachable> | undefined
+) => {
   const { prepare } = node.kind
   Object.assign(node.kind, {
     prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
@@ -47,20 +57,23 @@ const whenPreparing = (node: Node, type: Request["type"], answer: () => Effect.E
 
 describe("an outcome that could not be prepared for one moment", () => {
   it.effect("is told again while its actor stays in memory", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       let times = 0
       // As roles or a profile that cannot be read for one moment.
-      whenPreparing(node, "model.replied", () => ++times === 1 ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 })) : undefined)
+      whenPreparing(node, "model.replied", () =>
+        ++times === 1 ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 })) : undefined
+      )
       yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
       yield* pass(30_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("an outcome whose append was refused after its actor was taken up again", () => {
   it.effect("is told to the actor that is in memory now", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const { perform } = node.kind
       Object.assign(node.kind, {
@@ -75,7 +88,7 @@ describe("an outcome whose append was refused after its actor was taken up again
       // The append with the first result hangs,
       const gate = yield* Deferred.make<void>()
       let hanging = 0
-      world.slowness = Effect.suspend(() => hanging++ === 0 ? Deferred.await(gate) : Effect.void)
+      world.slowness = Effect.suspend(() => (hanging++ === 0 ? Deferred.await(gate) : Effect.void))
       yield* pass(2_500)
       assert.strictEqual(hanging, 1)
       // no beat is answered for a second, and then all is well again: the actor is taken up anew.
@@ -86,41 +99,64 @@ describe("an outcome whose append was refused after its actor was taken up again
       assert.strictEqual(logOf(world, ref), "user(A) intent(A) intent(A) result(A: tool_outcome_unknown)")
       yield* Deferred.succeed(gate, undefined)
       yield* pass(40_000)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) intent(A) result(A: tool_outcome_unknown) result(A) assistant(A) turn_completed(A)")
-    }))
+      assert.strictEqual(
+        logOf(world, ref),
+        "user(A) intent(A) intent(A) result(A: tool_outcome_unknown) result(A) assistant(A) turn_completed(A)"
+      )
+    })
+  )
 })
 
 describe("a job that must not run twice, of an actor that this node still remembers to owe", () => {
-  it.effect("does not, when another node had the actor meanwhile and was killed, and one load after the takeover gets no answer", () =>
-    Effect.gen(function*() {
-      const { node: a, world } = yield* setting(0)
-      const b = yield* startNode(world, () => undefined)
-      const ref = threadOf(b.registry.freshId("thread"))
-      yield* a.registry.create(ref, birth, { request: { type: "create" } })
-      yield* a.deliver(ref, { request: submit("A\n/call risky {}") })
-      yield* settle
-      // It awaits an approval, leaves memory, and the answer to its release is lost, as are those to A's claims for a while.
-      world.store.readFault = (read, _, owner) => owner !== a.incarnation ? undefined : read === "release" ? "unanswered" : read === "claim" ? "unasked" : undefined
-      yield* pass(4_000)
-      assert.isNull(rowOf(world, ref).owner)
-      const wait = [...rowOf(world, ref).waits.values()][0] ?? assert.fail("no wait")
-      yield* b.deliver(ref, { request: { type: "answer", waitId: wait.id, principal: { type: "user", id: "bob" }, answer: { type: "decision", decision: "allow" } } as Request })
-      yield* settle
-      assert.strictEqual(rowOf(world, ref).owner, b.incarnation)
-      assert.strictEqual(runsOf(world), 1)
-      yield* b.kill
-      // A's claims are answered again; one load is not.
-      let loads = 0
-      world.store.readFault = (read, _, owner) => owner === a.incarnation && read === "load" && ++loads === 1 ? "unasked" : undefined
-      yield* pass(30_000)
-      assert.deepStrictEqual(world.complaints, [])
-      assert.strictEqual(runsOf(world), 1)
-    }))
+  it.effect(
+    "does not, when another node had the actor meanwhile and was killed, and one load after the takeover gets no answer",
+    () =>
+      Effect.gen(function* () {
+        const { node: a, world } = yield* setting(0)
+        const b = yield* startNode(world, () => undefined)
+        const ref = threadOf(b.registry.freshId("thread"))
+        yield* a.registry.create(ref, birth, { request: { type: "create" } })
+        yield* a.deliver(ref, { request: submit("A\n/call risky {}") })
+        yield* settle
+        // It awaits an approval, leaves memory, and the answer to its release is lost, as are those to A's claims for a
+        // while.
+        world.store.readFault = (read, _, owner) =>
+          owner !== a.incarnation
+            ? undefined
+            : read === "release"
+              ? "unanswered"
+              : read === "claim"
+                ? "unasked"
+                : undefined
+        yield* pass(4_000)
+        assert.isNull(rowOf(world, ref).owner)
+        const wait = [...rowOf(world, ref).waits.values()][0] ?? assert.fail("no wait")
+        yield* b.deliver(ref, {
+          request: {
+            type: "answer",
+            waitId: wait.id,
+            principal: { type: "user", id: "bob" },
+            answer: { type: "decision", decision: "allow" }
+          } as Request
+        })
+        yield* settle
+        assert.strictEqual(rowOf(world, ref).owner, b.incarnation)
+        assert.strictEqual(runsOf(world), 1)
+        yield* b.kill
+        // A's claims are answered again; one load is not.
+        let loads = 0
+        world.store.readFault = (read, _, owner) =>
+          owner === a.incarnation && read === "load" && ++loads === 1 ? "unasked" : undefined
+        yield* pass(30_000)
+        assert.deepStrictEqual(world.complaints, [])
+        assert.strictEqual(runsOf(world), 1)
+      })
+  )
 })
 
 describe("a command behind a poison that breaks", () => {
   it.effect("is not delivered again and again without a pause", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* node.kill
@@ -137,21 +173,24 @@ describe("a command behind a poison that breaks", () => {
         return Effect.die(new Error("it breaks"))
       })
       const before = world.claims
-      const asked = yield* Effect.forkChild(Effect.exit(other.deliver(ref, { request: submit("B") })), { startImmediately: true })
+      const asked = yield* Effect.forkChild(Effect.exit(other.deliver(ref, { request: submit("B") })), {
+        startImmediately: true
+      })
       for (let i = 0; i < 50; i++) yield* settle
       const claims = world.claims - before
       yield* Fiber.interrupt(asked)
       assert.isBelow(claims, 10)
-    }))
+    })
+  )
 })
 
 describe("a question about an owed thread from another workspace", () => {
   it.effect("leaves it owed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       const from = world.store.commits
-      world.store.fault = (commit) => commit <= from + 1 ? "unavailable" : undefined
+      world.store.fault = (commit) => (commit <= from + 1 ? "unavailable" : undefined)
       yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
       yield* settle
       assert.strictEqual(node.registry.wakeable.owed(), 1)
@@ -159,12 +198,13 @@ describe("a question about an owed thread from another workspace", () => {
       assert.strictEqual((yield* Effect.flip(node.deliver(stranger, { request: submit("S") })))._tag, "Refused")
       yield* pass(60_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("a birth in doubt that is tried again", () => {
   it.effect("runs, when the first one has come through meanwhile", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = threadOf(freshId("thread"))
       const request: Request = { ...submit("A"), creating: true }
@@ -183,32 +223,39 @@ describe("a birth in doubt that is tried again", () => {
       assert.strictEqual(rowOf(world, ref).owner, node.incarnation)
       yield* pass(60_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("a release that fails after its actor came back", () => {
   it.effect("leaves nothing owed: the node can leave at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       let releases = 0
-      Object.assign(node.journal, { release: () => {
-        if (++releases > 1) return Effect.void
-        // A command comes while the release is under way, and brings the actor back; then the release fails.
-        return Effect.andThen(Effect.ignore(node.deliver(ref, { request: submit("B") })), Effect.fail(new JournalUnavailable({ cause: "release" })))
-      } })
+      Object.assign(node.journal, {
+        release: () => {
+          if (++releases > 1) return Effect.void
+          // A command comes while the release is under way, and brings the actor back; then the release fails.
+          return Effect.andThen(
+            Effect.ignore(node.deliver(ref, { request: submit("B") })),
+            Effect.fail(new JournalUnavailable({ cause: "release" }))
+          )
+        }
+      })
       for (let i = 0; i < 100 && releases === 0; i++) yield* pass(100)
       assert.strictEqual(releases, 1)
       assert.strictEqual(node.registry.wakeable.size(), 1)
       yield* pass(300)
       assert.strictEqual(node.registry.wakeable.owed(), 0)
       void world
-    }))
+    })
+  )
 })
 
 describe("an inbox row for a thread that cannot be loaded", () => {
   it.effect("is tried less and less often", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* node.kill
@@ -216,43 +263,50 @@ describe("an inbox row for a thread that cannot be loaded", () => {
       row.head = { ...row.head, carry: "{ not JSON" }
       const other = yield* startNode(world, () => undefined)
       const id = freshId("input")
-      yield* other.journal.post({ id, actor: ref, command: JSON.stringify({ ...submit("B", "queue", id), acknowledged: true }) })
+      yield* other.journal.post({
+        id,
+        actor: ref,
+        command: JSON.stringify({ ...submit("B", "queue", id), acknowledged: true })
+      })
       yield* pass(300_000)
       const before = world.claims
       yield* pass(600_000)
       assert.isBelow(world.claims - before, 30)
-    }))
+    })
+  )
 })
 
-const lostOnce = Effect.fnUntraced(function*(world: World, node: Node, ref: ActorRef) {
+const lostOnce = Effect.fnUntraced(function* (world: World, node: Node, ref: ActorRef) {
   const from = world.store.commits
-  world.store.fault = (commit) => commit <= from + 1 ? "unavailable" : undefined
+  world.store.fault = (commit) => (commit <= from + 1 ? "unavailable" : undefined)
   yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
   yield* settle
 })
 
 describe("what a node owes", () => {
   it.effect("is served beside an actor whose load takes long", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const other = yield* create(node)
       for (const each of [ref, other]) yield* node.deliver(each, { request: submit("A\n/wait 3s") })
       const { load } = node.journal
       Object.assign(node.journal, {
         // As one of many facts that waits for its turn to read a whole log.
-        load: (claimed: Parameters<typeof load>[0]) => claimed.actor.id === ref.id ? Effect.delay(load(claimed), 60_000) : load(claimed)
+        load: (claimed: Parameters<typeof load>[0]) =>
+          claimed.actor.id === ref.id ? Effect.delay(load(claimed), 60_000) : load(claimed)
       })
       yield* lostOnce(world, node, ref)
       yield* pass(1_000)
       yield* lostOnce(world, node, other)
       yield* pass(20_000)
       assert.strictEqual(logOf(world, other), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("a tool whose job could not begin yet", () => {
   it.effect("has not run when the lease comes back: nobody says that it may have", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const { perform } = node.kind
       Object.assign(node.kind, {
@@ -268,19 +322,25 @@ describe("a tool whose job could not begin yet", () => {
       yield* pass(30_000)
       assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
       assert.strictEqual(runsOf(world), 1)
-    }))
+    })
+  )
 })
 
 describe("an outcome in hand", () => {
   it.effect("that breaks its actor while a client asks does not use up all attempts in one moment", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       let breaks = 0
       const { prepare } = node.kind
       Object.assign(node.kind, {
         // Broken for a moment: a defect that is over a second later.
         prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
-          request.type === "model.replied" && at < lastBad ? Effect.sync(() => { breaks++; throw new Error("it breaks") }) : prepare(being, request, at)
+          request.type === "model.replied" && at < lastBad
+            ? Effect.sync(() => {
+                breaks++
+                throw new Error("it breaks")
+              })
+            : prepare(being, request, at)
       })
       let lastBad = 0
       yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
@@ -288,48 +348,67 @@ describe("an outcome in hand", () => {
       yield* pass(900)
       const slow = yield* Deferred.make<void>()
       let n = 0
-      world.slowness = Effect.suspend(() => n++ === 0 ? Deferred.await(slow) : Effect.void)
+      world.slowness = Effect.suspend(() => (n++ === 0 ? Deferred.await(slow) : Effect.void))
       // One that is being written while the outcome comes, and one behind it.
-      const asked = yield* Effect.forkChild(Effect.exit(node.deliver(ref, { request: submit("B") })), { startImmediately: true })
+      const asked = yield* Effect.forkChild(Effect.exit(node.deliver(ref, { request: submit("B") })), {
+        startImmediately: true
+      })
       yield* settle
       yield* pass(200)
-      const keyed = yield* Effect.forkChild(Effect.exit(node.deliver(ref, { request: submit("C"), key: { scope: "s", fingerprint: "f" } })), { startImmediately: true })
+      const keyed = yield* Effect.forkChild(
+        Effect.exit(node.deliver(ref, { request: submit("C"), key: { scope: "s", fingerprint: "f" } })),
+        { startImmediately: true }
+      )
       yield* settle
       yield* Deferred.succeed(slow, undefined)
       yield* pass(60_000)
-      yield* Fiber.interrupt(asked); yield* Fiber.interrupt(keyed)
+      yield* Fiber.interrupt(asked)
+      yield* Fiber.interrupt(keyed)
       assert.isAtLeast(breaks, 1)
       assert.match(logOf(world, ref), /turn_completed\(A\)/)
-    }))
+    })
+  )
 })
 
 describe("a release that breaks", () => {
   it.effect("leaves its actors owed, as one without an answer does", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
       const { release } = node.journal
       let releases = 0
       // As 25006 does, a database that is read-only for the moment of a failover: no DatabaseUnavailable, but a defect.
-      Object.assign(node.journal, { release: (actors: Parameters<typeof release>[0]) => ++releases === 1 ? Effect.die(new Error("cannot execute UPDATE in a read-only transaction")) : release(actors) })
+      Object.assign(node.journal, {
+        release: (actors: Parameters<typeof release>[0]) =>
+          ++releases === 1 ? Effect.die(new Error("cannot execute UPDATE in a read-only transaction")) : release(actors)
+      })
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       yield* pass(60_000)
       assert.isAtLeast(releases, 1)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
-    }))
+      assert.strictEqual(
+        logOf(world, ref),
+        "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
+      )
+    })
+  )
 })
 
 describe("a birth that is being prepared while the lease lapses", () => {
   it.effect("runs, where the client was told that it does", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = threadOf(freshId("thread"))
       const { prepare } = node.kind
       Object.assign(node.kind, {
         // As what an agent has spent, read from a database that is slow.
         prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
-          request.type === "submit" && request.creating === true ? Effect.delay(prepare(being, request, at), 1_000) : prepare(being, request, at)
+          request.type === "submit" && request.creating === true
+            ? Effect.delay(prepare(being, request, at), 1_000)
+            : prepare(being, request, at)
       })
-      const asked = yield* Effect.forkChild(Effect.exit(node.registry.create(ref, birth, { request: { ...submit("A"), creating: true } })), { startImmediately: true })
+      const asked = yield* Effect.forkChild(
+        Effect.exit(node.registry.create(ref, birth, { request: { ...submit("A"), creating: true } })),
+        { startImmediately: true }
+      )
       yield* pass(500)
       node.registry.wakeable.dropAll()
       yield* pass(2_000)
@@ -337,24 +416,37 @@ describe("a birth that is being prepared while the lease lapses", () => {
       yield* pass(60_000)
       if (Exit.isSuccess(exit)) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       else assert.isUndefined(world.store.actors.get(placeOf(ref)))
-    }))
+    })
+  )
 })
 
 describe("an outcome in one append with an input that has to wait for the inbox twice", () => {
   it.effect("is told again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
       const post = (text: string) => {
         const request = submit(text)
-        return node.journal.post({ id: request.input.inputId, actor: ref, command: JSON.stringify({ ...request, acknowledged: true }) })
+        return node.journal.post({
+          id: request.input.inputId,
+          actor: ref,
+          command: JSON.stringify({ ...request, acknowledged: true })
+        })
       }
       // A first append is under way while the outcome and a client's input gather behind it.
       const gate = yield* Deferred.make<void>()
       let n = 0
       world.slowness = Effect.suspend(() => {
         n++
-        return n === 1 ? Deferred.await(gate) : n === 2 ? Effect.ignore(post("R1")) : n === 3 ? Effect.void : n === 4 ? Effect.ignore(post("R2")) : Effect.void
+        return n === 1
+          ? Deferred.await(gate)
+          : n === 2
+            ? Effect.ignore(post("R1"))
+            : n === 3
+              ? Effect.void
+              : n === 4
+                ? Effect.ignore(post("R2"))
+                : Effect.void
       })
       yield* pass(900)
       yield* Effect.forkChild(Effect.exit(node.deliver(ref, { request: submit("B") })), { startImmediately: true })
@@ -364,5 +456,6 @@ describe("an outcome in one append with an input that has to wait for the inbox 
       yield* Deferred.succeed(gate, undefined)
       yield* pass(40_000)
       assert.match(logOf(world, ref), /turn_completed\(A\)/)
-    }))
+    })
+  )
 })

@@ -23,11 +23,17 @@ const checkSchema = (schema: unknown) => validators.unusable(JSON.stringify(sche
 const validate = (schema: unknown, value: unknown) => validators.misfit(JSON.stringify(schema), value)
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 const families = async () => [
-  threadFamily({ reads: await server.runtime.runPromise(ThreadReads), modelOf: await server.runtime.runPromise(makeThreadModel), now: Date.now }),
+  threadFamily({
+    reads: await server.runtime.runPromise(ThreadReads),
+    modelOf: await server.runtime.runPromise(makeThreadModel),
+    now: Date.now
+  }),
   agentsFamily(server.database, () => Effect.never),
   connectionsFamily(server.database)
 ]
@@ -35,15 +41,24 @@ const families = async () => [
 describe("the families", () => {
   it("are those that profiles may list, and their tools are called after them", async () => {
     const all = await families()
-    assert.sameMembers(all.map(({ name }) => name), [...servedFamilies])
-    for (const { name, tools } of all) for (const tool of tools) assert.isTrue(tool.name.startsWith(`${name}.`), tool.name)
+    assert.sameMembers(
+      all.map(({ name }) => name),
+      [...servedFamilies]
+    )
+    for (const { name, tools } of all)
+      for (const tool of tools) assert.isTrue(tool.name.startsWith(`${name}.`), tool.name)
   })
 
   it("are in the README, tool by tool", async () => {
     const readme = readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8")
-    const section = readme.split(/^## /m).find((part) => part.startsWith("Built-in tools\n")) ?? assert.fail("there is no section of built-in tools")
+    const section =
+      readme.split(/^## /m).find((part) => part.startsWith("Built-in tools\n")) ??
+      assert.fail("there is no section of built-in tools")
     const named = [...section.matchAll(/^\| `([a-z_.]+)` \|/gm)].map(([, name]) => name)
-    assert.deepStrictEqual(named, ["tool_search", ...(await families()).flatMap(({ tools }) => tools.map(({ name }) => name))])
+    assert.deepStrictEqual(named, [
+      "tool_search",
+      ...(await families()).flatMap(({ tools }) => tools.map(({ name }) => name))
+    ])
   })
 
   it("have names, descriptions and schemas that every provider takes", async () => {
@@ -60,7 +75,8 @@ describe("the families", () => {
 
   it("say in their schemas what they take", async () => {
     const [thread, agents] = await families()
-    const schema = (name: string) => [...thread!.tools, ...agents!.tools].find((tool) => tool.name === name)?.inputSchema
+    const schema = (name: string) =>
+      [...thread!.tools, ...agents!.tools].find((tool) => tool.name === name)?.inputSchema
     assert.isUndefined(validate(schema("thread.get"), {}))
     assert.isDefined(validate(schema("thread.get"), { threadId: "thr_1" }))
     assert.isUndefined(validate(schema("thread.rename"), { title: null, metadata: { a: null, b: "c" } }))
@@ -72,28 +88,59 @@ describe("the families", () => {
 
 describe("a model", () => {
   it("is shown what is always there, then the search, then what was revealed", async () => {
-    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "open", inputSchema: { type: "object" } }] })
-    const hidden = await addToolset(server.alpha, { kind: "client", exposure: "search", tools: [{ name: "one", inputSchema: { type: "object" } }, { name: "two", inputSchema: { type: "object" } }] })
-    const { body: { profile } } = await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], families: ["thread", "agents"], toolsetIds: [hidden.id, id] })
+    const { id, namespace } = await addToolset(server.alpha, {
+      kind: "client",
+      tools: [{ name: "open", inputSchema: { type: "object" } }]
+    })
+    const hidden = await addToolset(server.alpha, {
+      kind: "client",
+      exposure: "search",
+      tools: [
+        { name: "one", inputSchema: { type: "object" } },
+        { name: "two", inputSchema: { type: "object" } }
+      ]
+    })
+    const {
+      body: { profile }
+    } = await server.alpha.post("/v1/profiles", {
+      name: "P",
+      models: ["troupe/scripted"],
+      families: ["thread", "agents"],
+      toolsetIds: [hidden.id, id]
+    })
     const workspace = server.workspaces.alpha
     const tools = await server.runtime.runPromise(Effect.flatMap(Effect.promise(families), makeTools))
-    const kit = await server.runtime.runPromise(tools.kit(workspace, {
-      profileId: profile.id, profileVersion: 1, models: [], maxSteps: 1, maxTurnMs: 1, maxParallelTools: 1,
-      catalogues: [{ id: hidden.id, version: 1 }, { id, version: 1 }]
-    }))
+    const kit = await server.runtime.runPromise(
+      tools.kit(workspace, {
+        profileId: profile.id,
+        profileVersion: 1,
+        models: [],
+        maxSteps: 1,
+        maxTurnMs: 1,
+        maxParallelTools: 1,
+        catalogues: [
+          { id: hidden.id, version: 1 },
+          { id, version: 1 }
+        ]
+      })
+    )
     const shown = async (reveals?: Carry["reveals"]) => {
       const carry = { usage: noUsage, ...(reveals === undefined ? {} : { reveals }) }
       return await server.runtime.runPromise(kit.definitions({ workspace, agentId: "agt_1", threadId: "thr_1", carry }))
     }
     const before = await shown()
-    assert.deepStrictEqual(before.map(({ name }) => name), [`${namespace}.open`, "tool_search"])
+    assert.deepStrictEqual(
+      before.map(({ name }) => name),
+      [`${namespace}.open`, "tool_search"]
+    )
     const { description, inputSchema } = before[1]!
     assert.include(description, `Families: thread, agents. Toolsets: ${hidden.namespace}.`)
     assert.isUndefined(checkSchema(inputSchema))
     assert.isUndefined(validate(inputSchema, { query: "q".repeat(limits.searchChars), limit: limits.revealedTools }))
     assert.isDefined(validate(inputSchema, { query: "q".repeat(limits.searchChars + 1) }))
-    assert.deepStrictEqual((await shown({ families: ["agents"], tools: [`${hidden.id}/two`] })).map(({ name }) => name), [
-      `${namespace}.open`, "tool_search", "agents.list", "agents.get", "agents.ask", `${hidden.namespace}.two`
-    ])
+    assert.deepStrictEqual(
+      (await shown({ families: ["agents"], tools: [`${hidden.id}/two`] })).map(({ name }) => name),
+      [`${namespace}.open`, "tool_search", "agents.list", "agents.get", "agents.ask", `${hidden.namespace}.two`]
+    )
   })
 })

@@ -10,16 +10,31 @@ import { placeOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
-import { agentId, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, workspace, type World } from "./World.ts"
+import {
+  agentId,
+  makeWorld,
+  type Node,
+  pass,
+  settle,
+  startNode,
+  threadOf,
+  toRest,
+  workspace,
+  type World
+} from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request =>
-  ({ type: "submit", input: { inputId, mode, content: [{ type: "text", text }], principal: ann } })
+const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request => ({
+  type: "submit",
+  input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
+})
 
-const bodyOf = ({ body }: Answer): Readonly<Record<string, unknown>> => ({ ...JSON.parse(body) as Readonly<Record<string, unknown>> })
+const bodyOf = ({ body }: Answer): Readonly<Record<string, unknown>> => ({
+  ...(JSON.parse(body) as Readonly<Record<string, unknown>>)
+})
 
-const create = Effect.fnUntraced(function*(node: Node) {
+const create = Effect.fnUntraced(function* (node: Node) {
   const ref = threadOf(freshId("thread"))
   const attributes = JSON.stringify({ createdBy: ann, updatedBy: ann })
   yield* node.registry.create(ref, { parent: agentId, attributes }, { request: { type: "create" } })
@@ -29,7 +44,7 @@ const create = Effect.fnUntraced(function*(node: Node) {
 const start = (world: World, idleMs?: number) => startNode(world, () => undefined, idleMs)
 
 /** A world with one node and one thread. */
-const setting = Effect.fnUntraced(function*(idleMs?: number) {
+const setting = Effect.fnUntraced(function* (idleMs?: number) {
   const world = makeWorld()
   const node = yield* start(world, idleMs)
   return { world, node, ref: yield* create(node) }
@@ -50,96 +65,149 @@ const next = ({ store }: World, ...faults: ReadonlyArray<"unavailable" | "lost b
 
 describe("a mailbox", () => {
   it.effect("is worked off in the order in which commands arrived", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const names = Array.from({ length: 30 }, (_, i) => `m${i}`)
-      yield* Effect.all([node.deliver(ref, { request: submit("A\n/wait 3s") }), ...names.map((name) => node.deliver(ref, { request: submit(name) }))], {
-        concurrency: "unbounded"
-      })
+      yield* Effect.all(
+        [
+          node.deliver(ref, { request: submit("A\n/wait 3s") }),
+          ...names.map((name) => node.deliver(ref, { request: submit(name) }))
+        ],
+        {
+          concurrency: "unbounded"
+        }
+      )
       yield* toRest(world, node, ref)
-      const texts = logOf(world, ref).filter(({ type }) => type === "user_message").map(({ event }) => JSON.stringify(event["content"]))
-      assert.deepStrictEqual(texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]), ["A", ...names])
-    }))
+      const texts = logOf(world, ref)
+        .filter(({ type }) => type === "user_message")
+        .map(({ event }) => JSON.stringify(event["content"]))
+      assert.deepStrictEqual(
+        texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]),
+        ["A", ...names]
+      )
+    })
+  )
 
   it.effect("answers only what is committed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const answer = bodyOf(yield* node.deliver(ref, { request: submit("A\n/wait 3s") }))
       assert.strictEqual(answer["state"], "admitted")
       assert.deepInclude(logOf(world, ref)[0] ?? {}, { type: "user_message", seq: 1, turn: answer["turnId"] })
       const waiting = bodyOf(yield* node.deliver(ref, { request: submit("B") }))
       assert.strictEqual(row(world, ref).inputs.get(String(waiting["id"]))?.state, "pending")
-    }))
+    })
+  )
 
   it.effect("changes nothing and answers why when the thread refuses", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const commits = world.store.commits
       const refused = yield* Effect.flip(node.deliver(ref, { request: { type: "remove", inputId: freshId("input") } }))
       assert.deepInclude(refused, { _tag: "Refused", reason: "input_not_pending" })
       assert.strictEqual(world.store.commits, commits)
-    }))
+    })
+  )
 })
 
 describe("outcomes of jobs that run at once", () => {
   it.effect("wait a moment for each other, and are one commit", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const before = world.store.commits
       yield* node.deliver(ref, { request: submit("/call often {}\n/call often {}") })
       yield* toRest(world, node, ref)
-      assert.deepStrictEqual(logOf(world, ref).map(({ type }) => type), [
-        "user_message", "tool_intent", "tool_intent", "tool_result", "tool_result", "assistant_message", "turn_completed"
-      ])
+      assert.deepStrictEqual(
+        logOf(world, ref).map(({ type }) => type),
+        [
+          "user_message",
+          "tool_intent",
+          "tool_intent",
+          "tool_result",
+          "tool_result",
+          "assistant_message",
+          "turn_completed"
+        ]
+      )
       // The message, the calls, their results, the answer.
       assert.strictEqual(world.store.commits - before, 4)
-    }))
+    })
+  )
 })
 
 describe("what gathers in a mailbox while an append is under way", () => {
   const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
   const all = (node: Node, ref: ActorRef, ...more: ReadonlyArray<Request>) =>
-    Effect.all([submit("A\n/wait 3s"), ...names.map((name) => submit(name)), ...more].map((request) => Effect.result(node.deliver(ref, { request }))), {
-      concurrency: "unbounded"
-    })
+    Effect.all(
+      [submit("A\n/wait 3s"), ...names.map((name) => submit(name)), ...more].map((request) =>
+        Effect.result(node.deliver(ref, { request }))
+      ),
+      {
+        concurrency: "unbounded"
+      }
+    )
 
   it.effect("is one commit, and every one of them has its own answer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const before = world.store.commits
       const answers = yield* all(node, ref)
       assert.isAtMost(world.store.commits - before, 2)
-      const states = answers.map((answer) => Result.isSuccess(answer) ? bodyOf(answer.success)["state"] : answer.failure._tag)
+      const states = answers.map((answer) =>
+        Result.isSuccess(answer) ? bodyOf(answer.success)["state"] : answer.failure._tag
+      )
       assert.deepStrictEqual(states, ["admitted", ...names.map(() => "queued")])
-      assert.strictEqual([...row(world, ref).inputs.values()].filter(({ state }) => state === "pending").length, names.length)
-    }))
+      assert.strictEqual(
+        [...row(world, ref).inputs.values()].filter(({ state }) => state === "pending").length,
+        names.length
+      )
+    })
+  )
 
   it.effect("is refused one by one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const answers = yield* all(node, ref, { type: "remove", inputId: freshId("input") }, submit("last"))
-      const tags = answers.map((answer) => Result.isSuccess(answer) ? "done" : answer.failure._tag)
+      const tags = answers.map((answer) => (Result.isSuccess(answer) ? "done" : answer.failure._tag))
       assert.deepStrictEqual(tags, [...Array.from({ length: 21 }, () => "done"), "Refused", "done"])
       assert.strictEqual(row(world, ref).inputs.size, 21)
-    }))
+    })
+  )
 
-  it.effect("writes of a row that several touch its last state, and starts nothing that is stopped in the same breath", () =>
-    Effect.gen(function*() {
-      const { node, ref, world } = yield* setting()
-      const [inputId, gone] = [freshId("input"), freshId("input")]
-      yield* Effect.all([
-        submit("A\n/wait 3s"), submit("first", "queue", inputId), { type: "edit" as const, inputId, content: [{ type: "text" as const, text: "second" }] },
-        submit("gone", "queue", gone), { type: "remove" as const, inputId: gone },
-        { type: "cancel" as const, principal: ann, clearQueue: false }
-      ].map((request) => node.deliver(ref, { request })), { concurrency: "unbounded" })
-      yield* toRest(world, node, ref)
-      const texts = logOf(world, ref).filter(({ type }) => type === "user_message").map(({ event }) => JSON.stringify(event["content"]))
-      assert.deepStrictEqual(texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]), ["A", "second"])
-      assert.deepStrictEqual([...row(world, ref).inputs].map(([id, { state }]) => [id, state]), [[gone, "cancelled"]])
-    }))
+  it.effect(
+    "writes of a row that several touch its last state, and starts nothing that is stopped in the same breath",
+    () =>
+      Effect.gen(function* () {
+        const { node, ref, world } = yield* setting()
+        const [inputId, gone] = [freshId("input"), freshId("input")]
+        yield* Effect.all(
+          [
+            submit("A\n/wait 3s"),
+            submit("first", "queue", inputId),
+            { type: "edit" as const, inputId, content: [{ type: "text" as const, text: "second" }] },
+            submit("gone", "queue", gone),
+            { type: "remove" as const, inputId: gone },
+            { type: "cancel" as const, principal: ann, clearQueue: false }
+          ].map((request) => node.deliver(ref, { request })),
+          { concurrency: "unbounded" }
+        )
+        yield* toRest(world, node, ref)
+        const texts = logOf(world, ref)
+          .filter(({ type }) => type === "user_message")
+          .map(({ event }) => JSON.stringify(event["content"]))
+        assert.deepStrictEqual(
+          texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]),
+          ["A", "second"]
+        )
+        assert.deepStrictEqual(
+          [...row(world, ref).inputs].map(([id, { state }]) => [id, state]),
+          [[gone, "cancelled"]]
+        )
+      })
+  )
 
   it.effect("is lost together when the journal does not answer, and nobody is told otherwise", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       next(world, "unavailable", "unavailable")
       const answers = yield* all(node, ref)
@@ -147,53 +215,64 @@ describe("what gathers in a mailbox while an append is under way", () => {
       const done = answers.filter(Result.isSuccess).length
       assert.strictEqual(stored, done)
       assert.isBelow(done, answers.length)
-    }))
+    })
+  )
 
   it.effect("leaves no trace when the actor is another's by now", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const other = yield* start(world)
       world.store.lapse(node.incarnation)
       yield* other.deliver(ref, { request: submit("B\n/wait 3s") })
       const answers = yield* all(node, ref)
-      assert.deepStrictEqual(answers.map((answer) => Result.isSuccess(answer) ? "done" : answer.failure._tag), Array.from({ length: 21 }, () => "Unreachable"))
+      assert.deepStrictEqual(
+        answers.map((answer) => (Result.isSuccess(answer) ? "done" : answer.failure._tag)),
+        Array.from({ length: 21 }, () => "Unreachable")
+      )
       yield* toRest(world, other, ref)
       assert.strictEqual(row(world, ref).inputs.size, 0)
       assert.strictEqual(logOf(world, ref).filter(({ type }) => type === "user_message").length, 1)
-    }))
+    })
+  )
 })
 
 describe("a reader", () => {
   it.effect("waits for what is being written, and for nothing else", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 0)
-      const submitting = yield* Effect.forkChild(node.deliver(ref, { request: submit("A\n/wait 3s") }), { startImmediately: true })
+      const submitting = yield* Effect.forkChild(node.deliver(ref, { request: submit("A\n/wait 3s") }), {
+        startImmediately: true
+      })
       assert.strictEqual(node.registry.current(ref)?.context.seq, 0, "the append is under way")
       assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1)
       yield* Fiber.join(submitting)
       assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1, "a model that answers is not waited for")
       yield* toRest(world, node, ref)
       assert.isUndefined(yield* node.registry.settled({ ...ref, workspace: freshId("workspace") }))
-    }))
+    })
+  )
 
   it.effect("gets nothing from memory while an append takes its time: it may be in the database by now", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const slow = yield* Deferred.make<void>()
       world.slowness = Deferred.await(slow)
-      const submitting = yield* Effect.forkChild(node.deliver(ref, { request: submit("A\n/wait 3s") }), { startImmediately: true })
+      const submitting = yield* Effect.forkChild(node.deliver(ref, { request: submit("A\n/wait 3s") }), {
+        startImmediately: true
+      })
       assert.isUndefined(yield* node.registry.settled(ref))
       assert.strictEqual(node.registry.current(ref)?.context.seq, 0)
       yield* Deferred.succeed(slow, undefined)
       yield* Fiber.join(submitting)
       assert.strictEqual((yield* node.registry.settled(ref))?.context.seq, 1)
-    }))
+    })
+  )
 })
 
 describe("an actor at rest", () => {
   it.effect("leaves memory, keeps its owner, and comes back as it was", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
       yield* node.deliver(ref, { request: submit("A") })
       yield* settle
@@ -202,12 +281,16 @@ describe("an actor at rest", () => {
       assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
       yield* node.deliver(ref, { request: submit("B") })
       yield* settle
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)")
+      assert.strictEqual(
+        told(logOf(world, ref)),
+        "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
+      )
       assert.strictEqual(row(world, ref).epoch, 2)
-    }))
+    })
+  )
 
   it.effect("that waits for a client is given back, and is found when the wait expires", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       yield* settle
@@ -215,11 +298,15 @@ describe("an actor at rest", () => {
       assert.isNull(row(world, ref).owner)
       assert.isUndefined(node.registry.peek(ref.id))
       yield* pass(12_000)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
-    }))
+      assert.strictEqual(
+        told(logOf(world, ref)),
+        "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
+      )
+    })
+  )
 
   it.effect("that could not be given back is found all the same when its wait expires", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
       let releases = 0
       world.store.readFault = (read, n) => {
@@ -231,22 +318,27 @@ describe("an actor at rest", () => {
       yield* settle
       yield* pass(20_000)
       assert.isAbove(releases, 0, "nothing was released")
-      assert.strictEqual(told(logOf(world, ref)), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
-    }))
+      assert.strictEqual(
+        told(logOf(world, ref)),
+        "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
+      )
+    })
+  )
 
   it.effect("does not leave while a model answers", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
       yield* node.deliver(ref, { request: submit("A\n/wait 30s") })
       yield* pass(20_000)
       assert.isDefined(node.registry.peek(ref.id))
       yield* pass(11_000)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("an actor that another node has taken", () => {
-  const taken = Effect.fnUntraced(function*(script = "A\n/wait 3s") {
+  const taken = Effect.fnUntraced(function* (script = "A\n/wait 3s") {
     const { node, ref, world } = yield* setting()
     yield* node.deliver(ref, { request: submit(script) })
     // The first node does not know yet that its lease has lapsed.
@@ -258,7 +350,7 @@ describe("an actor that another node has taken", () => {
   })
 
   it.effect("is dropped at the first refused append, with its jobs, and the command is not taken", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, other, ref, world } = yield* taken()
       const failure = yield* Effect.flip(node.deliver(ref, { request: submit("B") }))
       assert.deepInclude(failure, { _tag: "Unreachable", elsewhere: true })
@@ -266,19 +358,21 @@ describe("an actor that another node has taken", () => {
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
       yield* toRest(world, other, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
   it.effect("stops running its tools", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, other, ref, world } = yield* taken("A\n/call often {}")
       yield* Effect.flip(node.deliver(ref, { request: submit("B") }))
       yield* toRest(world, other, ref)
       assert.deepStrictEqual([...world.runs.values()], [2])
       assert.strictEqual(world.finished, 1)
-    }))
+    })
+  )
 
   it.effect("is dropped also when a job's outcome is what is refused, and the outcome is forgotten", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, other, ref, world } = yield* taken()
       yield* toRest(world, other, ref)
       yield* pass(30_000)
@@ -288,28 +382,36 @@ describe("an actor that another node has taken", () => {
       const { claims } = world
       yield* pass(30_000)
       assert.strictEqual(world.claims, claims)
-    }))
+    })
+  )
 
   it.effect("takes what waited in its mailbox once it is free again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, other, ref, world } = yield* taken()
       yield* toRest(world, other, ref)
       // The first node is back, and the other one has left in order.
       yield* other.registry.wakeable.drain(0)
-      const answers = yield* Effect.all(["B", "C"].map((name) => node.deliver(ref, { request: submit(name) })), { concurrency: "unbounded" })
-      assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201])
+      const answers = yield* Effect.all(
+        ["B", "C"].map((name) => node.deliver(ref, { request: submit(name) })),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [201, 201]
+      )
       yield* toRest(world, node, ref)
       assert.strictEqual(
         told(logOf(world, ref)),
         "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B) user(C) assistant(C) turn_completed(C)"
       )
       assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 3 })
-    }))
+    })
+  )
 })
 
 describe("a journal that does not answer", () => {
   it.effect("makes the actor unreachable, with nothing changed, and works again later", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       next(world, "unavailable")
       const failure = yield* Effect.flip(node.deliver(ref, { request: submit("A") }))
@@ -318,19 +420,21 @@ describe("a journal that does not answer", () => {
       yield* node.deliver(ref, { request: submit("B") })
       yield* toRest(world, node, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(B) assistant(B) turn_completed(B)")
-    }))
+    })
+  )
 
   it.effect("costs no outcome: the turn goes on when it is back", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       next(world, "unavailable")
       yield* pass(10_000)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
   it.effect("poisons no turn that gets on between its failures, however many there are", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const script = Array.from({ length: 6 }, (_, i) => `/call nope {"i":${i}}\n/wait 1s`).join("\n/then\n")
       yield* node.deliver(ref, { request: submit(`A\n${script}`) })
@@ -340,81 +444,107 @@ describe("a journal that does not answer", () => {
       }
       yield* toRest(world, node, ref)
       assert.match(told(logOf(world, ref)), /assistant\(A\) turn_completed\(A\)$/)
-    }))
+    })
+  )
 
   it.effect("and whose last answer was lost is believed to have written when it has", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       next(world, "lost after")
       const answer = yield* node.deliver(ref, { request: submit("A") })
       assert.strictEqual(answer.status, 201)
       yield* toRest(world, node, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("an idempotency key", () => {
   const key = { scope: "s", fingerprint: "one" }
 
   it.effect("gets the same answer again, also from another node, and the effect happens once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const first = yield* node.deliver(ref, { request: submit("A\n/wait 3s"), key })
       const again = yield* node.deliver(ref, { request: submit("A\n/wait 3s"), key })
       assert.deepStrictEqual(again, { ...first, replayed: true })
       yield* node.kill
       const other = yield* start(world)
-      assert.deepStrictEqual(yield* other.deliver(ref, { request: submit("A\n/wait 3s"), key }), { ...first, replayed: true })
+      assert.deepStrictEqual(yield* other.deliver(ref, { request: submit("A\n/wait 3s"), key }), {
+        ...first,
+        replayed: true
+      })
       yield* toRest(world, other, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
   it.effect("is refused with another body", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref } = yield* setting()
       yield* node.deliver(ref, { request: submit("A"), key })
-      const reused = yield* Effect.flip(node.deliver(ref, { request: submit("B"), key: { ...key, fingerprint: "two" } }))
+      const reused = yield* Effect.flip(
+        node.deliver(ref, { request: submit("B"), key: { ...key, fingerprint: "two" } })
+      )
       assert.strictEqual(reused._tag, "KeyReused")
-    }))
+    })
+  )
 
   it.effect("makes a second request wait for the first", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
-      const answers = yield* Effect.all(Array.from({ length: 5 }, () => node.deliver(ref, { request: submit("A"), key })), { concurrency: "unbounded" })
+      const answers = yield* Effect.all(
+        Array.from({ length: 5 }, () => node.deliver(ref, { request: submit("A"), key })),
+        { concurrency: "unbounded" }
+      )
       assert.strictEqual(new Set(answers.map(({ body }) => body)).size, 1)
-      assert.deepStrictEqual(answers.map(({ replayed }) => replayed ?? false), [false, true, true, true, true])
+      assert.deepStrictEqual(
+        answers.map(({ replayed }) => replayed ?? false),
+        [false, true, true, true, true]
+      )
       yield* toRest(world, node, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
   it.effect("creates one thread, whoever comes first", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, world } = yield* setting()
       const attributes = JSON.stringify({ createdBy: ann, updatedBy: ann })
       const made = yield* Effect.all(
         Array.from({ length: 5 }, () =>
-          node.registry.create(threadOf(freshId("thread")), { parent: agentId, attributes }, { request: submit("A"), key })),
+          node.registry.create(
+            threadOf(freshId("thread")),
+            { parent: agentId, attributes },
+            { request: submit("A"), key }
+          )
+        ),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(new Set(made.map(({ body }) => body)).size, 1)
       assert.strictEqual(world.store.actors.size, 2, "the one of the setting, and one more")
       assert.strictEqual(node.registry.wakeable.size(), 2)
-    }))
+    })
+  )
 
   it.effect("keeps no refusal", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref } = yield* setting()
       const request: Request = { type: "retry", inputId: freshId("input"), principal: ann }
-      assert.deepInclude(yield* Effect.flip(node.deliver(ref, { request, key })), { _tag: "Refused", reason: "nothing_to_retry" })
+      assert.deepInclude(yield* Effect.flip(node.deliver(ref, { request, key })), {
+        _tag: "Refused",
+        reason: "nothing_to_retry"
+      })
       yield* node.deliver(ref, { request: submit("A\n/fail model_error no") })
       yield* settle
       assert.strictEqual((yield* node.deliver(ref, { request, key })).status, 201)
-    }))
+    })
+  )
 })
 
 describe("a turn that is taken over again and again", () => {
   it.effect("is given up at the third claim without progress, and the next input runs", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node: first, ref, world } = yield* setting()
       yield* first.deliver(ref, { request: submit("A\n/wait 1000s") })
       yield* first.deliver(ref, { request: submit("Q") })
@@ -430,11 +560,15 @@ describe("a turn that is taken over again and again", () => {
       node = yield* start(world)
       yield* pass(2_000)
       yield* toRest(world, node, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) turn_failed(A: turn_poisoned) user(Q) assistant(Q) turn_completed(Q)")
-    }))
+      assert.strictEqual(
+        told(logOf(world, ref)),
+        "user(A) turn_failed(A: turn_poisoned) user(Q) assistant(Q) turn_completed(Q)"
+      )
+    })
+  )
 
   it.effect("is not given up when it gets on between the claims", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node: first, ref, world } = yield* setting()
       const script = Array.from({ length: 6 }, (_, i) => `/call nope {"i":${i}}\n/wait 2s`).join("\n/then\n")
       yield* first.deliver(ref, { request: submit(`A\n${script}`) })
@@ -447,12 +581,13 @@ describe("a turn that is taken over again and again", () => {
       yield* pass(2_000)
       yield* toRest(world, node, ref)
       assert.match(told(logOf(world, ref)), /assistant\(A\) turn_completed\(A\)$/)
-    }))
+    })
+  )
 })
 
 describe("a node", () => {
   it.effect("that is fenced aborts its jobs and starts none, and does them again when its lease is back", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       world.fenced.add(node.incarnation)
@@ -463,10 +598,11 @@ describe("a node", () => {
       world.fenced.delete(node.incarnation)
       yield* pass(5_000)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
   it.effect("that is fenced for a moment waits for the beat that it owes, and keeps what it has", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* settle
@@ -479,16 +615,19 @@ describe("a node", () => {
       assert.strictEqual(bodyOf(yield* Fiber.join(queued))["state"], "queued")
       assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
       assert.strictEqual(node.registry.wakeable.jobs(), 1)
-    }))
+    })
+  )
 
   it.effect("decides nothing for an actor that it lost while it waited for its beat", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* settle
       const other = yield* start(world)
       world.fenced.add(node.incarnation)
-      const queued = yield* Effect.forkChild(Effect.result(node.deliver(ref, { request: submit("B") })), { startImmediately: true })
+      const queued = yield* Effect.forkChild(Effect.result(node.deliver(ref, { request: submit("B") })), {
+        startImmediately: true
+      })
       yield* pass(100)
       node.registry.wakeable.dropAll()
       world.store.lapse(node.incarnation)
@@ -503,10 +642,11 @@ describe("a node", () => {
       yield* Fiber.join(queued)
       assert.deepStrictEqual(tried, [], "nothing was decided")
       yield* toRest(world, other, ref)
-    }))
+    })
+  )
 
   it.effect("that is fenced takes no actor over, not even from one without a lease", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const other = yield* start(world)
       world.store.lapse(node.incarnation)
@@ -516,10 +656,11 @@ describe("a node", () => {
       world.fenced.delete(other.incarnation)
       yield* other.deliver(ref, { request: submit("A") })
       assert.deepInclude(row(world, ref), { owner: other.incarnation, epoch: 2 })
-    }))
+    })
+  )
 
   it.effect("that leaves takes nothing more, and another one goes on at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(0))
@@ -532,10 +673,11 @@ describe("a node", () => {
       yield* toRest(world, other, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(row(world, ref).fruitless, 0)
-    }))
+    })
+  )
 
   it.effect("finds no actor of another workspace, whether it lives here or not", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref } = yield* setting()
       const foreign = { ...ref, workspace: freshId("workspace") }
       for (const place of [foreign, threadOf(freshId("thread"))]) {
@@ -543,12 +685,13 @@ describe("a node", () => {
         assert.deepInclude(failure, { _tag: "Refused", reason: "not_found" })
       }
       assert.strictEqual(ref.workspace, workspace)
-    }))
+    })
+  )
 })
 
 describe("a command that breaks the journal's rules", () => {
   it.effect("is a defect of that command alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const inputId = freshId("input")
       world.store.once.add(inputId.slice(-26))
@@ -558,5 +701,6 @@ describe("a command that breaks the journal's rules", () => {
       assert.isTrue(Result.isSuccess(answer))
       yield* toRest(world, node, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(B) assistant(B) turn_completed(B)")
-    }))
+    })
+  )
 })

@@ -1,4 +1,7 @@
-/** Whoever asks a thread the same twice: an input is taken once and answered as the first was, and so is what was asked of it. */
+/**
+ * Whoever asks a thread the same twice: an input is taken once and answered as the first was, and so is what was asked
+ * of it.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Answer } from "../../actors/Actor.ts"
@@ -9,7 +12,18 @@ import type { ActorRef } from "../../src/journal/Journal.ts"
 import { placeOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
-import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+import {
+  agentId,
+  connect,
+  makeWorld,
+  type Node,
+  pass,
+  settle,
+  startNode,
+  threadOf,
+  toRest,
+  type World
+} from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 
@@ -18,7 +32,7 @@ const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("inp
 
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
 
-const setting = Effect.fnUntraced(function*() {
+const setting = Effect.fnUntraced(function* () {
   const world = makeWorld()
   const node = yield* startNode(world, () => undefined)
   const ref = threadOf(freshId("thread"))
@@ -31,15 +45,25 @@ const factsOf = ({ store }: World, ref: ActorRef) => {
   assert.deepStrictEqual(violations(log), [])
   return log
 }
-const admissions = (world: World, ref: ActorRef) => factsOf(world, ref).flatMap(({ event, type }) => type === "user_message" ? [event["inputId"]] : [])
+const admissions = (world: World, ref: ActorRef) =>
+  factsOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event["inputId"]] : []))
 
-const read = ({ body, status }: Answer) => ({ status, ...JSON.parse(body) as { readonly id: string; readonly state: string; readonly turnId: string; readonly seq?: number; readonly queuedAt: string } })
+const read = ({ body, status }: Answer) => ({
+  status,
+  ...(JSON.parse(body) as {
+    readonly id: string
+    readonly state: string
+    readonly turnId: string
+    readonly seq?: number
+    readonly queuedAt: string
+  })
+})
 
 const ask = (node: Node, ref: ActorRef, request: Request) => Effect.map(node.deliver(ref, { request }), read)
 
 describe("an input that is sent twice", () => {
   it.effect("gets the first answer while it waits", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* ask(node, ref, submit("/wait 60s\nA"))
       const queued = submit("B")
@@ -48,28 +72,37 @@ describe("an input that is sent twice", () => {
       assert.deepStrictEqual(yield* ask(node, ref, { ...queued, fresh: true }), first)
       yield* toRest(world, node, ref)
       assert.lengthOf(admissions(world, ref), 2)
-    }))
+    })
+  )
 
-  it.effect.each(["queue", "interrupt"] as const)("gets the first answer while its turn runs, and does not stop it, with mode %s", (mode) =>
-    Effect.gen(function*() {
-      const { node, ref, world } = yield* setting()
-      const request = submit("/wait 30s\nA", mode)
-      const first = yield* ask(node, ref, request)
-      yield* pass(2_000)
-      assert.deepStrictEqual(yield* ask(node, ref, request), first)
-      assert.deepStrictEqual(yield* ask(node, ref, { ...request, fresh: true }), first)
-      yield* toRest(world, node, ref)
-      assert.deepStrictEqual(factsOf(world, ref).map(({ type }) => type), ["user_message", "assistant_message", "turn_completed"])
-    }))
+  it.effect.each(["queue", "interrupt"] as const)(
+    "gets the first answer while its turn runs, and does not stop it, with mode %s",
+    (mode) =>
+      Effect.gen(function* () {
+        const { node, ref, world } = yield* setting()
+        const request = submit("/wait 30s\nA", mode)
+        const first = yield* ask(node, ref, request)
+        yield* pass(2_000)
+        assert.deepStrictEqual(yield* ask(node, ref, request), first)
+        assert.deepStrictEqual(yield* ask(node, ref, { ...request, fresh: true }), first)
+        yield* toRest(world, node, ref)
+        assert.deepStrictEqual(
+          factsOf(world, ref).map(({ type }) => type),
+          ["user_message", "assistant_message", "turn_completed"]
+        )
+      })
+  )
 
   it.effect("gets the first answer though both are decided in one append", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       world.slowness = Effect.sleep(1_000)
       const busy = yield* Effect.forkChild(ask(node, ref, submit("/wait 5s\nA")))
       yield* settle
       const request = { ...submit("B", "interrupt"), fresh: true as const }
-      const twice = yield* Effect.forkChild(Effect.all([ask(node, ref, request), ask(node, ref, request)], { concurrency: 2 }))
+      const twice = yield* Effect.forkChild(
+        Effect.all([ask(node, ref, request), ask(node, ref, request)], { concurrency: 2 })
+      )
       yield* pass(5_000)
       yield* Fiber.join(busy)
       const [first, second] = yield* Fiber.join(twice)
@@ -77,10 +110,11 @@ describe("an input that is sent twice", () => {
       world.slowness = Effect.void
       yield* toRest(world, node, ref)
       assert.lengthOf(admissions(world, ref), 2)
-    }))
+    })
+  )
 
   it.effect("gets its answer long after its turn, here, on a node that takes over, and where it was cancelled", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const request = submit("A")
       const first = yield* ask(node, ref, request)
@@ -99,10 +133,11 @@ describe("an input that is sent twice", () => {
       yield* toRest(world, other, ref)
       assert.lengthOf(admissions(world, ref), 2)
       assert.deepStrictEqual(openTurns(factsOf(world, ref)), [])
-    }))
+    })
+  )
 
   it.effect("gets its answer as a retry, too", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* ask(node, ref, submit("/fail content_refused\nA"))
       yield* toRest(world, node, ref)
@@ -112,23 +147,27 @@ describe("an input that is sent twice", () => {
       yield* toRest(world, node, ref)
       assert.deepInclude(yield* ask(node, ref, retry), { id: first.id, turnId: first.turnId, state: "admitted" })
       assert.lengthOf(admissions(world, ref), 2)
-    }))
+    })
+  )
 
   it.effect("costs the journal nothing where its id was made for it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref } = yield* setting()
       const asked: Array<string> = []
       const { input } = node.journal
-      Object.assign(node.journal, { input: (...args: Parameters<typeof input>) => {
-        asked.push(args[1])
-        return input(...args)
-      } })
+      Object.assign(node.journal, {
+        input: (...args: Parameters<typeof input>) => {
+          asked.push(args[1])
+          return input(...args)
+        }
+      })
       yield* ask(node, ref, { ...submit("A"), fresh: true })
       assert.deepStrictEqual(asked, [])
       const derived = submit("B")
       yield* ask(node, ref, derived)
       assert.deepStrictEqual(asked, [derived.input.inputId])
-    }))
+    })
+  )
 })
 
 describe("what was asked of a node that took it and died is answered as taken:", () => {
@@ -137,11 +176,15 @@ describe("what was asked of a node that took it and died is answered as taken:",
     ["a promote", (_, inputId) => ({ type: "promote", inputId, mode: "interrupt", principal: ann }), "admitted"],
     ["a removal", (_, inputId) => ({ type: "remove", inputId }), ""],
     ["an edit", (_, inputId) => ({ type: "edit", inputId, content: [{ type: "text", text: "other" }] }), "other"],
-    ["a cancel that names its turn", (first) => ({ type: "cancel", principal: ann, clearQueue: false, turnId: first }), "running"]
+    [
+      "a cancel that names its turn",
+      (first) => ({ type: "cancel", principal: ann, clearQueue: false, turnId: first }),
+      "running"
+    ]
   ]
   for (const [what, make, tells] of cases) {
     it.effect(what, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const world = makeWorld()
         const wire = yield* connect(world)
         const nodes = [yield* startNode(world, () => undefined), yield* startNode(world, () => undefined)] as const
@@ -153,7 +196,9 @@ describe("what was asked of a node that took it and died is answered as taken:",
         const second = yield* ask(owner, ref, submit("/wait 30s\nB"))
         wire.fate = "unanswered"
         wire.meanwhile = Effect.asVoid(owner.kill)
-        const asked = yield* Effect.forkChild(Effect.exit(asker.deliver(ref, { request: make(first.turnId, second.id) })))
+        const asked = yield* Effect.forkChild(
+          Effect.exit(asker.deliver(ref, { request: make(first.turnId, second.id) }))
+        )
         for (let i = 0; i < 40 && asked.pollUnsafe() === undefined; i++) yield* pass(250)
         const exit = yield* Fiber.join(asked)
         assert.strictEqual(exit._tag, "Success", JSON.stringify(exit))
@@ -163,6 +208,7 @@ describe("what was asked of a node that took it and died is answered as taken:",
         }
         yield* toRest(world, asker, ref)
         assert.isAtMost(factsOf(world, ref).filter(({ type }) => type === "turn_cancelled").length, 1)
-      }))
+      })
+    )
   }
 })

@@ -1,4 +1,7 @@
-/** Crash points of judged turns: hooks, asks, approvals, waits of clients. No crash changes their logs, but where a tool may not run twice. */
+/**
+ * Crash points of judged turns: hooks, asks, approvals, waits of clients. No crash changes their logs, but where a tool
+ * may not run twice.
+ */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { HookPoint } from "../../src/domain/event.ts"
@@ -10,9 +13,11 @@ import { enumerate, type Scenario } from "./crashes.ts"
 import { hook, rewrites } from "./Toolbox.ts"
 import type { World } from "./World.ts"
 
-const judgedBy = (...hooks: ReadonlyArray<Hook>) => (world: World) => {
-  world.hooks = hooks
-}
+const judgedBy =
+  (...hooks: ReadonlyArray<Hook>) =>
+  (world: World) => {
+    world.hooks = hooks
+  }
 
 const allow: WaitAnswer = { type: "decision", decision: "allow" }
 const deny: WaitAnswer = { type: "decision", decision: "deny", reason: "No." }
@@ -28,16 +33,25 @@ const lastWords = (text: string) => (log: ReadonlyArray<Recorded>) => {
 const runsOf = ({ runs }: World) => [...runs.values()]
 
 /** Sends the script, and answers as soon as somebody is waited for. */
-const answered = (script: string, ...answers: ReadonlyArray<WaitAnswer>) => Effect.fnUntraced(function*(client: Client) {
-  yield* client.create("A", script)
-  for (const answer of answers) yield* client.answers(answer)
-})
+const answered = (script: string, ...answers: ReadonlyArray<WaitAnswer>) =>
+  Effect.fnUntraced(function* (client: Client) {
+    yield* client.create("A", script)
+    for (const answer of answers) yield* client.answers(answer)
+  })
 
 const quick = { asyncTimeoutMs: 5_000 }
 
-/** A role's approval, the answer to the hook's ask, and the approval that this makes necessary again: the two last ones rewrite. */
-const rewrittenTwice = [allow, rewrite("before_tool_call"), { ...allow, rewrite: { toolInput: { rewritten: "twice" } } }] satisfies ReadonlyArray<WaitAnswer>
-const askedTwice = "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
+/**
+ * A role's approval, the answer to the hook's ask, and the approval that this makes necessary again: the two last ones
+ * rewrite.
+ */
+const rewrittenTwice = [
+  allow,
+  rewrite("before_tool_call"),
+  { ...allow, rewrite: { toolInput: { rewritten: "twice" } } }
+] satisfies ReadonlyArray<WaitAnswer>
+const askedTwice =
+  "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
   "wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A)"
 
 const asks: ReadonlyArray<Scenario> = [
@@ -64,9 +78,9 @@ const asks: ReadonlyArray<Scenario> = [
   {
     name: "a call whose hook asks, allowed",
     given: judgedBy(hook("ask", "before_tool_call")),
-    does: answered("/call often {\"n\":1}", allow),
+    does: answered('/call often {"n":1}', allow),
     log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [{\"ran\":\"often\",\"with\":{\"n\":1}}]")
+    then: lastWords('Done: [{"ran":"often","with":{"n":1}}]')
   },
   {
     name: "a call whose hook asks, denied",
@@ -78,30 +92,30 @@ const asks: ReadonlyArray<Scenario> = [
   {
     name: "a call whose hook asks, rewritten",
     given: judgedBy(hook("ask", "before_tool_call")),
-    does: answered("/call often {\"n\":1}", rewrite("before_tool_call")),
+    does: answered('/call often {"n":1}', rewrite("before_tool_call")),
     log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [{\"ran\":\"often\",\"with\":{\"rewritten\":true}}]")
+    then: lastWords('Done: [{"ran":"often","with":{"rewritten":true}}]')
   },
   {
     name: "a result whose hook asks, allowed",
     given: judgedBy(hook("ask", "after_tool_result")),
     does: answered("/call often {}", allow),
     log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [{\"ran\":\"often\",\"with\":{}}]")
+    then: lastWords('Done: [{"ran":"often","with":{}}]')
   },
   {
     name: "a result whose hook asks, denied",
     given: judgedBy(hook("ask", "after_tool_result")),
     does: answered("/call often {}", deny),
     log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) result(A: hook_denied) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [{\"code\":\"hook_denied\",\"text\":\"No.\"}]")
+    then: lastWords('Done: [{"code":"hook_denied","text":"No."}]')
   },
   {
     name: "a result whose hook asks, rewritten",
     given: judgedBy(hook("ask", "after_tool_result")),
     does: answered("/call often {}", rewrite("after_tool_result")),
     log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [\"redacted\"]")
+    then: lastWords('Done: ["redacted"]')
   },
   {
     name: "a response whose hook asks, allowed",
@@ -125,9 +139,13 @@ const asks: ReadonlyArray<Scenario> = [
   },
   {
     name: "two hooks that ask, one after the other",
-    given: judgedBy(hook("ask", "before_tool_call"), hook("ask too", "before_tool_call", { processor: { type: "client" } })),
+    given: judgedBy(
+      hook("ask", "before_tool_call"),
+      hook("ask too", "before_tool_call", { processor: { type: "client" } })
+    ),
     does: answered("/call often {}", allow, allow),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) hook(A: 1 ask) wait_created(A) wait_resolved(A: allow) " +
+    log:
+      "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) hook(A: 1 ask) wait_created(A) wait_resolved(A: allow) " +
       "result(A) assistant(A) turn_completed(A)"
   },
   {
@@ -147,36 +165,46 @@ const asks: ReadonlyArray<Scenario> = [
     name: "an ask that nobody answers, and that ends the turn",
     given: judgedBy(hook("ask", "before_tool_call", { ...quick, onTimeout: "fail" })),
     does: answered("/call once {}\n/call ask {}"),
-    log: "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) wait_resolved(A: cancelled) " +
+    log:
+      "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) wait_resolved(A: cancelled) " +
       "result(A: turn_interrupted) result(A: turn_interrupted) turn_failed(A: wait_expired)"
   },
   {
     name: "an ask that is allowed for the thread, in this turn and the next",
     given: judgedBy(hook("ask", "before_tool_call")),
-    does: Effect.fnUntraced(function*(client) {
-      yield* client.create("A", "/call often {\"n\":1}\n/then\n/call often {\"n\":2}")
+    does: Effect.fnUntraced(function* (client) {
+      yield* client.create("A", '/call often {"n":1}\n/then\n/call often {"n":2}')
       yield* client.answers(forThread)
       yield* client.rest()
       yield* client.send("B", "queue", "/call often {}")
     }),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) intent(A) hook(A: 0 allow) result(A) assistant(A) turn_completed(A) " +
+    log:
+      "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) intent(A) hook(A: 0 allow) result(A) assistant(A) turn_completed(A) " +
       "user(B) intent(B) hook(B: 0 allow) result(B) assistant(B) turn_completed(B)"
   },
-  ...([[0, "allowed, then denied"], [1, "denied, then allowed"]] as const).map(([place, how]): Scenario => ({
-    name: `two asks at once: ${how}, in that order`,
-    given: judgedBy(hook("ask", "before_tool_call")),
-    does: Effect.fnUntraced(function*(client) {
-      yield* client.create("A", "/call often {\"n\":1}\n/call often {\"n\":2}")
-      yield* client.answers(place === 0 ? allow : deny, place, 2)
-      yield* client.answers(place === 0 ? deny : allow)
-    }),
-    log: place === 0
-      ? "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
-        "wait_resolved(A: deny) result(A: hook_denied) result(A) assistant(A) turn_completed(A)"
-      : "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) result(A: hook_denied) " +
-        "wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: (_, world) => assert.strictEqual(world.runs.size, 1)
-  }))
+  ...(
+    [
+      [0, "allowed, then denied"],
+      [1, "denied, then allowed"]
+    ] as const
+  ).map(
+    ([place, how]): Scenario => ({
+      name: `two asks at once: ${how}, in that order`,
+      given: judgedBy(hook("ask", "before_tool_call")),
+      does: Effect.fnUntraced(function* (client) {
+        yield* client.create("A", '/call often {"n":1}\n/call often {"n":2}')
+        yield* client.answers(place === 0 ? allow : deny, place, 2)
+        yield* client.answers(place === 0 ? deny : allow)
+      }),
+      log:
+        place === 0
+          ? "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
+            "wait_resolved(A: deny) result(A: hook_denied) result(A) assistant(A) turn_completed(A)"
+          : "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) result(A: hook_denied) " +
+            "wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
+      then: (_, world) => assert.strictEqual(world.runs.size, 1)
+    })
+  )
 ]
 
 const decisions: ReadonlyArray<Scenario> = [
@@ -199,14 +227,14 @@ const decisions: ReadonlyArray<Scenario> = [
     given: judgedBy(hook("allow rewrite", "before_tool_call"), hook("defer", "before_tool_call")),
     does: answered("/call often {}"),
     log: "user(A) intent(A) hook(A: 0 allow) hook(A: 1 defer) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [{\"ran\":\"often\",\"with\":{\"rewritten\":true}}]")
+    then: lastWords('Done: [{"ran":"often","with":{"rewritten":true}}]')
   },
   {
     name: "an output that a hook rewrites",
     given: judgedBy(hook("allow rewrite", "after_tool_result"), hook("defer", "after_tool_result")),
     does: answered("/call often {}"),
     log: "user(A) intent(A) hook(A: 0 allow) hook(A: 1 defer) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [\"redacted\"]")
+    then: lastWords('Done: ["redacted"]')
   },
   {
     name: "responses that a hook rewrites",
@@ -217,14 +245,19 @@ const decisions: ReadonlyArray<Scenario> = [
   },
   {
     name: "hooks at every point",
-    given: judgedBy(hook("allow", "before_turn_start"), hook("allow", "after_model_response"), hook("allow", "before_tool_call"), hook("allow", "after_tool_result")),
+    given: judgedBy(
+      hook("allow", "before_turn_start"),
+      hook("allow", "after_model_response"),
+      hook("allow", "before_tool_call"),
+      hook("allow", "after_tool_result")
+    ),
     does: answered("/call often {}"),
     log: "user(A) hook(A: 0 allow) hook(A: 1 allow) intent(A) hook(A: 2 allow) hook(A: 3 allow) result(A) hook(A: 1 allow) assistant(A) turn_completed(A)"
   },
   {
     name: "two steers that hooks judge",
     given: judgedBy(hook("allow", "before_turn_start")),
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call often {}")
       yield* client.send("S", "steer")
       yield* client.send("T", "steer")
@@ -238,7 +271,9 @@ const tools: ReadonlyArray<Scenario> = [
     name: "a role that wants an approval, given",
     does: answered("/call risky {}", allow),
     log: "user(A) intent(A) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    or: ["user(A) intent(A) wait_created(A) wait_resolved(A: allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"]
+    or: [
+      "user(A) intent(A) wait_created(A) wait_resolved(A: allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"
+    ]
   },
   {
     name: "a role that wants an approval, refused",
@@ -248,10 +283,15 @@ const tools: ReadonlyArray<Scenario> = [
   },
   {
     name: "a role that wants an approval, given with another input, which hooks judge then",
-    given: judgedBy(hook("allow", "before_tool_call", { match: { conditions: [{ path: "/rewritten", op: "eq", value: true }] } }), hook("allow", "after_tool_result")),
-    does: answered("/call risky {\"rewritten\":false}", rewrite("before_tool_call")),
+    given: judgedBy(
+      hook("allow", "before_tool_call", { match: { conditions: [{ path: "/rewritten", op: "eq", value: true }] } }),
+      hook("allow", "after_tool_result")
+    ),
+    does: answered('/call risky {"rewritten":false}', rewrite("before_tool_call")),
     log: "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 allow) hook(A: 1 allow) result(A) assistant(A) turn_completed(A)",
-    or: ["user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"]
+    or: [
+      "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"
+    ]
   },
   {
     name: "an approval that is asked anew and brings another input: the hook that asked asks again, about that one, under another id",
@@ -259,13 +299,17 @@ const tools: ReadonlyArray<Scenario> = [
     does: answered("/call risky {}", ...rewrittenTwice, allow),
     log: `${askedTwice} wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)`,
     or: [`${askedTwice} wait_resolved(A: allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)`],
-    then: (_, { questions }) => assert.deepStrictEqual([...questions.values()].map((data) => "toolInput" in data ? data.toolInput : undefined), [{}, { rewritten: "twice" }])
+    then: (_, { questions }) =>
+      assert.deepStrictEqual(
+        [...questions.values()].map((data) => ("toolInput" in data ? data.toolInput : undefined)),
+        [{}, { rewritten: "twice" }]
+      )
   },
   {
     name: "a call that may run again",
     does: answered("/call often {}"),
     log: "user(A) intent(A) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [{\"ran\":\"often\",\"with\":{}}]")
+    then: lastWords('Done: [{"ran":"often","with":{}}]')
   },
   {
     name: "a call that must not run twice",
@@ -287,13 +331,14 @@ const tools: ReadonlyArray<Scenario> = [
     given: judgedBy(hook("allow", "before_tool_call"), hook("allow rewrite", "after_tool_result")),
     does: answered("/call ask {}", { type: "tool_result", output: "secret" }),
     log: "user(A) intent(A) hook(A: 0 allow) wait_created(A) wait_resolved(A: result) hook(A: 1 allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords("Done: [\"redacted\"]")
+    then: lastWords('Done: ["redacted"]')
   },
   {
     name: "a client's call that comes back as an error, and one that does not come back",
     given: judgedBy(hook("allow", "after_tool_result")),
     does: answered("/call ask {}\n/call ask {}", { type: "tool_result", error: { code: "no_disk", message: "full" } }),
-    log: "user(A) intent(A) intent(A) wait_created(A) wait_created(A) wait_resolved(A: error) hook(A: 0 allow) result(A: tool_error) " +
+    log:
+      "user(A) intent(A) intent(A) wait_created(A) wait_created(A) wait_resolved(A: error) hook(A: 0 allow) result(A: tool_error) " +
       "wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
   }
 ]
@@ -301,8 +346,11 @@ const tools: ReadonlyArray<Scenario> = [
 const endings: ReadonlyArray<Scenario> = [
   {
     name: "steer while an ask waits: held, and judged before the model reads it",
-    given: judgedBy(hook("ask", "before_tool_call"), hook("allow", "before_turn_start", { match: { conditions: [{ path: "/submitMode", op: "eq", value: "steer" }] } })),
-    does: Effect.fnUntraced(function*(client) {
+    given: judgedBy(
+      hook("ask", "before_tool_call"),
+      hook("allow", "before_turn_start", { match: { conditions: [{ path: "/submitMode", op: "eq", value: "steer" }] } })
+    ),
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call often {}")
       yield* client.untilWaiting()
       yield* client.send("S", "steer")
@@ -313,20 +361,25 @@ const endings: ReadonlyArray<Scenario> = [
   {
     name: "interrupt while an ask and a client wait",
     given: judgedBy(hook("ask", "before_tool_call", { match: { tools: ["once"] } })),
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call once {}\n/call ask {}")
       yield* client.untilWaiting(2)
       yield* client.send("I", "interrupt")
       yield* client.answer(allow)
     }),
-    log: "user(A) intent(A) intent(A) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: cancelled) wait_resolved(A: cancelled) " +
+    log:
+      "user(A) intent(A) intent(A) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: cancelled) wait_resolved(A: cancelled) " +
       "result(A: turn_interrupted) result(A: turn_interrupted) turn_cancelled(A) user(I) assistant(I) turn_completed(I)",
     then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
   },
   {
     name: "cancel while a message's ask waits, with an input queued",
-    given: judgedBy(hook("ask", "before_turn_start", { match: { conditions: [{ path: "/content/0/text", op: "startsWith", value: "A" }] } })),
-    does: Effect.fnUntraced(function*(client) {
+    given: judgedBy(
+      hook("ask", "before_turn_start", {
+        match: { conditions: [{ path: "/content/0/text", op: "startsWith", value: "A" }] }
+      })
+    ),
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A")
       yield* client.send("Q")
       yield* client.untilWaiting()
@@ -337,7 +390,7 @@ const endings: ReadonlyArray<Scenario> = [
   {
     name: "cancel while a response's ask waits: nobody has seen the response",
     given: judgedBy(hook("ask", "after_model_response")),
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/say secret")
       yield* client.untilWaiting()
       yield* client.cancel()
@@ -347,7 +400,7 @@ const endings: ReadonlyArray<Scenario> = [
   {
     name: "cancel while the ask waits that a hook has asked anew",
     given: judgedBy(hook("ask", "before_tool_call")),
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* answered("/call risky {}", ...rewrittenTwice)(client)
       yield* client.untilWaiting()
       yield* client.cancel()
@@ -358,7 +411,7 @@ const endings: ReadonlyArray<Scenario> = [
   {
     name: "interrupt while a hook is asked",
     given: judgedBy(hook("allow", "before_tool_call")),
-    does: Effect.fnUntraced(function*(client) {
+    does: Effect.fnUntraced(function* (client) {
       yield* client.create("A", "/call once {}")
       yield* client.until(({ questions }) => questions.size > 0)
       yield* client.send("I", "interrupt")
@@ -376,14 +429,16 @@ const atOnce: ReadonlyArray<Scenario> = [
   {
     name: "four calls with hooks before and after, two at a time, one of which asks",
     given: judgedBy(
-      hook("allow", "before_tool_call"), hook("allow", "after_tool_result"),
+      hook("allow", "before_tool_call"),
+      hook("allow", "after_tool_result"),
       hook("ask", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })
     ),
-    does: Effect.fnUntraced(function*(client) {
-      yield* client.create("A", "/call often {\"n\":1}\n/call often {\"n\":2}\n/call often {\"n\":3}\n/call often {\"n\":4}")
+    does: Effect.fnUntraced(function* (client) {
+      yield* client.create("A", '/call often {"n":1}\n/call often {"n":2}\n/call often {"n":3}\n/call often {"n":4}')
       yield* client.answers(allow)
     }),
-    log: "user(A) intent(A) intent(A) intent(A) intent(A) hook(A: 0 allow) hook(A: 0 allow) hook(A: 2 ask) wait_created(A) wait_resolved(A: allow) " +
+    log:
+      "user(A) intent(A) intent(A) intent(A) intent(A) hook(A: 0 allow) hook(A: 0 allow) hook(A: 2 ask) wait_created(A) wait_resolved(A: allow) " +
       "hook(A: 0 allow) hook(A: 1 allow) result(A) hook(A: 1 allow) result(A) hook(A: 1 allow) result(A) hook(A: 0 allow) hook(A: 1 allow) result(A) assistant(A) turn_completed(A)",
     chance: "any",
     then: (log) => {

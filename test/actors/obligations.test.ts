@@ -1,6 +1,6 @@
 /**
- * What a living node owes and must not forget: an actor that it lost, a load that broke, an outcome in hand (O1 to O3 of
- * actors/obligations.ts, D1 to D5 of actors/Jobs.ts, R1 of actors/Registry.ts).
+ * What a living node owes and must not forget: an actor that it lost, a load that broke, an outcome in hand (O1 to O3
+ * of actors/obligations.ts, D1 to D5 of actors/Jobs.ts, R1 of actors/Registry.ts).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
@@ -17,19 +17,36 @@ import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
 import { hook } from "./Toolbox.ts"
-import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+import {
+  agentId,
+  connect,
+  makeWorld,
+  type Node,
+  pass,
+  settle,
+  startNode,
+  threadOf,
+  toRest,
+  type World
+} from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request =>
-  ({ type: "submit", input: { inputId, mode, content: [{ type: "text", text }], principal: ann } })
+const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request => ({
+  type: "submit",
+  input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
+})
 
-const create = Effect.fnUntraced(function*(node: Node) {
+const create = Effect.fnUntraced(function* (node: Node) {
   const ref = threadOf(freshId("thread"))
-  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }, { request: { type: "create" } })
+  yield* node.registry.create(
+    ref,
+    { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) },
+    { request: { type: "create" } }
+  )
   return ref
 })
 
-const setting = Effect.fnUntraced(function*(hooks: ReadonlyArray<Hook> = []) {
+const setting = Effect.fnUntraced(function* (hooks: ReadonlyArray<Hook> = []) {
   const world = makeWorld()
   world.hooks = hooks
   yield* connect(world)
@@ -47,13 +64,22 @@ const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)
 /** The next commits get no answer, and are not carried out. */
 const unavailable = ({ store }: World, commits = 1) => {
   const from = store.commits
-  store.fault = (commit) => commit <= from + commits ? "unavailable" : undefined
+  store.fault = (commit) => (commit <= from + commits ? "unavailable" : undefined)
 }
 
 /** Reads of these kinds get no answer until the effect is over. */
 const without = <A, E>({ store }: World, reads: ReadonlyArray<Read>, during: Effect.Effect<A, E>) =>
-  Effect.andThen(Effect.sync(() => { store.readFault = (read) => reads.includes(read) ? "unasked" : undefined }), during).pipe(
-    Effect.ensuring(Effect.sync(() => { store.readFault = () => undefined }))
+  Effect.andThen(
+    Effect.sync(() => {
+      store.readFault = (read) => (reads.includes(read) ? "unasked" : undefined)
+    }),
+    during
+  ).pipe(
+    Effect.ensuring(
+      Effect.sync(() => {
+        store.readFault = () => undefined
+      })
+    )
   )
 
 /** Runs of a test's tools so far. */
@@ -63,56 +89,69 @@ const done = "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_c
 
 describe("a running turn whose actor was lost", () => {
   it.effect("goes on though the sweep cannot read what is due", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       unavailable(world)
-      yield* without(world, ["due"], Effect.gen(function*() {
-        assert.strictEqual((yield* Effect.flip(node.deliver(ref, { request: submit("lost") })))._tag, "Unreachable")
-        yield* pass(30_000)
-      }))
+      yield* without(
+        world,
+        ["due"],
+        Effect.gen(function* () {
+          assert.strictEqual((yield* Effect.flip(node.deliver(ref, { request: submit("lost") })))._tag, "Unreachable")
+          yield* pass(30_000)
+        })
+      )
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
   it.effect("goes on when the journal answers again, whatever it did not answer before", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       unavailable(world)
-      yield* without(world, ["due", "claim", "load", "log", "inbox", "release"], Effect.gen(function*() {
-        yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
-        yield* pass(60_000)
-      }))
+      yield* without(
+        world,
+        ["due", "claim", "load", "log", "inbox", "release"],
+        Effect.gen(function* () {
+          yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
+          yield* pass(60_000)
+        })
+      )
       yield* pass(5_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 
-  it.effect("goes on with a hundred and twenty others, of which a fence closed over most while they were taken up", () =>
-    Effect.gen(function*() {
-      const { node, world } = yield* setting()
-      const refs: Array<ActorRef> = []
-      for (let i = 0; i < 120; i++) refs.push(yield* create(node))
-      for (const ref of refs) yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-      world.fenced.add(node.incarnation)
-      yield* pass(1_000)
-      world.fenced.delete(node.incarnation)
-      let claims = 0
-      const { claims: before } = world
-      world.store.readFault = (read) => {
-        // After some fifty of them.
-        if (read === "claim" && ++claims === 50) world.fencedUntil.set(node.incarnation, Number.MAX_SAFE_INTEGER)
-        return undefined
-      }
-      yield* pass(1_000)
-      world.fencedUntil.clear()
-      world.store.readFault = () => undefined
-      yield* pass(60_000)
-      assert.isAbove(world.claims, before)
-      for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+  it.effect(
+    "goes on with a hundred and twenty others, of which a fence closed over most while they were taken up",
+    () =>
+      Effect.gen(function* () {
+        const { node, world } = yield* setting()
+        const refs: Array<ActorRef> = []
+        for (let i = 0; i < 120; i++) refs.push(yield* create(node))
+        for (const ref of refs) yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+        world.fenced.add(node.incarnation)
+        yield* pass(1_000)
+        world.fenced.delete(node.incarnation)
+        let claims = 0
+        const { claims: before } = world
+        world.store.readFault = (read) => {
+          // After some fifty of them.
+          if (read === "claim" && ++claims === 50) world.fencedUntil.set(node.incarnation, Number.MAX_SAFE_INTEGER)
+          return undefined
+        }
+        yield* pass(1_000)
+        world.fencedUntil.clear()
+        world.store.readFault = () => undefined
+        yield* pass(60_000)
+        assert.isAbove(world.claims, before)
+        for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      })
+  )
 
   it.effect("keeps the model call that it had paid for", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(1_000)
@@ -122,12 +161,13 @@ describe("a running turn whose actor was lost", () => {
       yield* pass(2_500)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
-    }))
+    })
+  )
 })
 
 describe("a load that breaks after its claim", () => {
   it.effect("is owed, and met once it no longer breaks", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* node.kill
@@ -140,12 +180,13 @@ describe("a load that breaks after its claim", () => {
       yield* pass(5_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(other.registry.wakeable.owed(), 0)
-    }))
+    })
+  )
 })
 
 describe("an outcome in hand", () => {
   it.effect("of a tool that must not run twice is told before anybody says that the tool was lost", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/call once {}") })
       yield* pass(1_000)
@@ -153,10 +194,11 @@ describe("an outcome in hand", () => {
       yield* pass(30_000)
       assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
       assert.strictEqual(runsOf(world), 1)
-    }))
+    })
+  )
 
   it.effect("of a model is not asked for a second time, and nothing runs on when the turn is over", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(2_900)
@@ -164,31 +206,36 @@ describe("an outcome in hand", () => {
       for (let i = 0; i < 40 && logOf(world, ref) === "user(A)"; i++) yield* pass(100)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
-    }))
+    })
+  )
 })
 
 describe("an outcome that could not be taken because the node could not read what it needs", () => {
   it.effect("is told again though its actor never left memory", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const { prepare } = node.kind
       let failed = 0
       Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) => request.type === "model.replied" && failed++ < 3
-          ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
-          : prepare(being, request, at)
+        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+          request.type === "model.replied" && failed++ < 3
+            ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
+            : prepare(being, request, at)
       })
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(5_000)
       assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    }))
+    })
+  )
 })
 
 describe("an outcome that is being appended while its actor is lost and taken up again", () => {
   it.effect("is told again, since that append is refused", () =>
-    Effect.gen(function*() {
-      const { node, ref, world } = yield* setting([hook("allow", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })])
-      yield* node.deliver(ref, { request: submit("A\n/call once {\"n\":1}\n/call often {\"n\":2}") })
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* setting([
+        hook("allow", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })
+      ])
+      yield* node.deliver(ref, { request: submit('A\n/call once {"n":1}\n/call often {"n":2}') })
       yield* pass(900)
       // The hook's answer is on its way for three seconds.
       world.slowness = Effect.sleep("3 seconds")
@@ -198,22 +245,27 @@ describe("an outcome that is being appended while its actor is lost and taken up
       yield* pass(1_000)
       world.fenced.delete(node.incarnation)
       yield* pass(20_000)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) intent(A) hook(A: 0 allow) result(A) result(A) assistant(A) turn_completed(A)")
-    }))
+      assert.strictEqual(
+        logOf(world, ref),
+        "user(A) intent(A) intent(A) hook(A: 0 allow) result(A) result(A) assistant(A) turn_completed(A)"
+      )
+    })
+  )
 })
 
 describe("an append that hangs while a fence closes over its actor", () => {
-  // The command comes to a running turn, or begins one: then nothing was due of the head that was known when the fence closed.
+  // The command comes to a running turn, or begins one: then nothing was due of the head that was known when the fence
+  // closed.
   for (const before of ["a running turn", "rest"]) {
     for (const arrives of ["while the fence is closed", "after it"]) {
       it.effect(`leaves nothing undone when it arrives ${arrives}: from ${before}`, () =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const { node, ref, world } = yield* setting()
           yield* node.deliver(ref, { request: submit(before === "rest" ? "A" : "A\n/wait 20s") })
           yield* pass(500)
           const gate = yield* Deferred.make<void>()
           let hanging = 0
-          world.slowness = Effect.suspend(() => hanging++ === 0 ? Deferred.await(gate) : Effect.void)
+          world.slowness = Effect.suspend(() => (hanging++ === 0 ? Deferred.await(gate) : Effect.void))
           yield* Effect.forkScoped(node.deliver(ref, { request: submit("B") }))
           yield* pass(100)
           world.fenced.add(node.incarnation)
@@ -229,7 +281,8 @@ describe("an append that hangs while a fence closes over its actor", () => {
           }
           yield* pass(60_000)
           assert.strictEqual(logOf(world, ref), done)
-        }))
+        })
+      )
     }
   }
 })
@@ -249,27 +302,36 @@ describe("what is owed to an actor", () => {
 })
 
 describe("an actor that waits and could not be given back", () => {
-  for (const [how, failing] of [["got no answer", Effect.fail(new JournalUnavailable({ cause: "no answer" }))], ["broke", Effect.die(new Error("corrupt"))]] as const) {
+  for (const [how, failing] of [
+    ["got no answer", Effect.fail(new JournalUnavailable({ cause: "no answer" }))],
+    ["broke", Effect.die(new Error("corrupt"))]
+  ] as const) {
     it.effect(`is owed when the release ${how}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const world = makeWorld()
         const node = yield* startNode(world, () => undefined, 0)
         let releases = 0
         const { release } = node.journal
-        Object.assign(node.journal, { release: (given: Parameters<typeof release>[0]) => releases++ === 0 ? failing : release(given) })
+        Object.assign(node.journal, {
+          release: (given: Parameters<typeof release>[0]) => (releases++ === 0 ? failing : release(given))
+        })
         const ref = yield* create(node)
         yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
         yield* settle
         yield* pass(20_000)
         assert.isAbove(releases, 0)
-        assert.strictEqual(logOf(world, ref), "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)")
-      }))
+        assert.strictEqual(
+          logOf(world, ref),
+          "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
+        )
+      })
+    )
   }
 })
 
 describe("a node that leaves", () => {
   it.effect("runs the tool that a response asked for while it left: nobody has to say that it may have run", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/wait 1s\n/call once {}") })
       yield* settle
@@ -281,20 +343,22 @@ describe("a node that leaves", () => {
       yield* toRest(world, other, ref)
       assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
       assert.strictEqual(runsOf(world), 1)
-    }))
+    })
+  )
 
   it.effect("withholds the model call that its last commit asks for: who takes over makes it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/call often {}") })
       yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
       yield* pass(3_000)
       assert.strictEqual(node.registry.wakeable.size(), 0)
       assert.isNull(rowOf(world, ref).owner)
-    }))
+    })
+  )
 
   it.effect("serves what it owes before it goes", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       yield* node.deliver(ref, { request: submit("A\n/call once {}") })
       yield* pass(1_000)
@@ -304,7 +368,8 @@ describe("a node that leaves", () => {
       yield* Fiber.join(leaving)
       assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A)")
       assert.isNull(rowOf(world, ref).owner)
-    }))
+    })
+  )
 })
 
 describe("an actor that breaks whatever is tried", () => {
@@ -313,9 +378,11 @@ describe("an actor that breaks whatever is tried", () => {
     const row = rowOf(world, ref)
     const { carry } = row.head
     row.head = { ...row.head, carry: "{ not JSON" }
-    return () => { row.head = { ...row.head, carry } }
+    return () => {
+      row.head = { ...row.head, carry }
+    }
   }
-  const broken = Effect.fnUntraced(function*() {
+  const broken = Effect.fnUntraced(function* () {
     const { node, ref, world } = yield* setting()
     yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
     yield* node.kill
@@ -326,7 +393,7 @@ describe("an actor that breaks whatever is tried", () => {
   })
 
   it.effect("is set aside: it failed, nothing of it is due, no fact was written, and nobody tries again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* broken()
       const { head } = rowOf(world, ref)
       assert.deepInclude(head, { status: "failed", runnableAt: null })
@@ -336,43 +403,62 @@ describe("an actor that breaks whatever is tried", () => {
       yield* pass(600_000)
       assert.strictEqual(world.claims, claims)
       assert.strictEqual(node.registry.wakeable.owed(), 0)
-    }))
+    })
+  )
 
   it.effect("is tried less and less often before that", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { world } = yield* broken()
       assert.isBelow(world.claims, 12)
-    }))
+    })
+  )
 
   it.effect("wakes for a command: its turn is given up, and the next one runs", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { mend, node, ref, world } = yield* broken()
       mend()
       assert.strictEqual((yield* node.deliver(ref, { request: submit("B") })).status, 201)
       yield* toRest(world, node, ref)
-      assert.strictEqual(logOf(world, ref), "user(A) turn_failed(A: turn_poisoned) user(B) assistant(B) turn_completed(B)")
-    }))
+      assert.strictEqual(
+        logOf(world, ref),
+        "user(A) turn_failed(A: turn_poisoned) user(B) assistant(B) turn_completed(B)"
+      )
+    })
+  )
 
   it.effect("does not hold up the client's next command when it is a row of the inbox that breaks it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const bad = submit("bad")
       const id = bad.type === "submit" ? bad.input.inputId : assert.fail("no submit")
       const { prepare } = node.kind
       let breaks = 0
       Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) => request.type === "submit" && request.input.inputId === id
-          ? Effect.sync(() => { throw new Error(`it breaks for the ${++breaks}. time`) })
-          : prepare(being, request, at)
+        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+          request.type === "submit" && request.input.inputId === id
+            ? Effect.sync(() => {
+                throw new Error(`it breaks for the ${++breaks}. time`)
+              })
+            : prepare(being, request, at)
       })
       yield* node.journal.post({ id, actor: ref, command: JSON.stringify(bad) })
-      const answers = yield* Effect.forkChild(Effect.all(["A", "B"].map((text) => node.deliver(ref, { request: submit(text) })), { concurrency: 2 }), { startImmediately: true })
+      const answers = yield* Effect.forkChild(
+        Effect.all(
+          ["A", "B"].map((text) => node.deliver(ref, { request: submit(text) })),
+          { concurrency: 2 }
+        ),
+        { startImmediately: true }
+      )
       yield* settle
       yield* pass(5_000)
-      assert.deepStrictEqual((yield* Fiber.join(answers)).map(({ status }) => status), [201, 201])
+      assert.deepStrictEqual(
+        (yield* Fiber.join(answers)).map(({ status }) => status),
+        [201, 201]
+      )
       yield* toRest(world, node, ref)
       assert.strictEqual(logOf(world, ref), done)
       assert.strictEqual(breaks, 1)
       assert.strictEqual(world.store.inbox.size, 1)
-    }))
+    })
+  )
 })

@@ -23,18 +23,33 @@ const start: Start = { begun: () => {}, enter: () => undefined }
 const ref = { workspace: freshId("workspace"), kind: "thread" as const, id: freshId("thread") }
 const agentId = freshId("agent")
 
-const being = ({ snapshot }: Walk) => ({ ref, parent: agentId, attributes: JSON.stringify({ createdBy: { type: "user", id: "ann" } }), createdAt: 0, head: { updatedAt: 0 }, snapshot, desk: { queuedMs: () => 0 } })
+const being = ({ snapshot }: Walk) => ({
+  ref,
+  parent: agentId,
+  attributes: JSON.stringify({ createdBy: { type: "user", id: "ann" } }),
+  createdAt: 0,
+  head: { updatedAt: 0 },
+  snapshot,
+  desk: { queuedMs: () => 0 }
+})
 
 const jobOf = (walk: Walk): Job => resume(walk.snapshot)[0] ?? assert.fail("nothing is under way")
 
 const emptyLog: Log = { facts: [], pos: undefined, characters: 0 }
 const limits = { keptBytes: 1_000_000, underWayBytes: 1_000_000 }
 
-const performing = Effect.fnUntraced(function*(more: Partial<Omit<Performing, "models">> & { readonly sample?: (request: SampleRequest) => Effect.Effect<ModelReply, ModelFailure> }) {
-  const bus = Bus.of({ ...yield* makeInProcess(), state: () => "in-process" })
+const performing = Effect.fnUntraced(function* (
+  more: Partial<Omit<Performing, "models">> & {
+    readonly sample?: (request: SampleRequest) => Effect.Effect<ModelReply, ModelFailure>
+  }
+) {
+  const bus = Bus.of({ ...(yield* makeInProcess()), state: () => "in-process" })
   const { sample = () => Effect.die("no model was to be asked"), ...rest } = more
   const perform = makePerform({
-    bus, prompts: new Prompts(limits, () => Effect.succeed(emptyLog)), tools: noTools, random: () => 0.5,
+    bus,
+    prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
+    tools: noTools,
+    random: () => 0.5,
     hooks: { evaluate: ({ deliveryId }) => Effect.succeed({ decision: "allow", latencyMs: 1, deliveryId }) },
     models: { list: [], resolve: () => [], sample },
     ...rest
@@ -43,23 +58,33 @@ const performing = Effect.fnUntraced(function*(more: Partial<Omit<Performing, "m
 })
 
 describe("a model call that breaks in mid-stream", () => {
-  const breaks = ({ onText }: SampleRequest) => Effect.suspend(() => {
-    for (const piece of ["Hel", "lo"]) onText(piece)
-    return Effect.fail(new ModelFailure({ code: "model_error", text: "The stream broke.", transient: true, unavailable: false }))
-  })
+  const breaks = ({ onText }: SampleRequest) =>
+    Effect.suspend(() => {
+      for (const piece of ["Hel", "lo"]) onText(piece)
+      return Effect.fail(
+        new ModelFailure({ code: "model_error", text: "The stream broke.", transient: true, unavailable: false })
+      )
+    })
 
   const watches: ReadonlyArray<readonly [string, Watch | undefined, ReadonlyArray<string>]> = [
     ["nobody watches", undefined, []],
     ["somebody watches the workspace's statuses", { workspace: ref.workspace }, []],
     ["somebody watches the thread's events", { workspace: ref.workspace, threadId: ref.id, deltas: false }, []],
-    ["somebody reads along", { workspace: ref.workspace, threadId: ref.id, deltas: true }, ["delta", "delta", "discard", "delta", "delta", "discard"]]
+    [
+      "somebody reads along",
+      { workspace: ref.workspace, threadId: ref.id, deltas: true },
+      ["delta", "delta", "discard", "delta", "delta", "discard"]
+    ]
   ]
 
   it.effect.each(watches)("is tried again when %s", ([_, watch, heard]) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { bus, perform } = yield* performing({ sample: breaks })
       const hints: Array<Hint> = []
-      if (watch !== undefined) yield* bus.subscribe(watch, (hint) => { hints.push(hint) })
+      if (watch !== undefined)
+        yield* bus.subscribe(watch, (hint) => {
+          hints.push(hint)
+        })
       const walk = new Walk().queue("A")
       for (const attempt of [1, 2]) {
         const outcome = yield* perform(being(walk), jobOf(walk), start)
@@ -69,16 +94,23 @@ describe("a model call that breaks in mid-stream", () => {
         walk.due(10_000)
       }
       assert.strictEqual(walk.status, "running")
-      assert.deepStrictEqual(hints.map(({ type }) => type), heard)
-      assert.deepStrictEqual(hints.flatMap((hint) => hint.type === "delta" ? [hint.index] : []), heard.length === 0 ? [] : [0, 1, 0, 1])
-    }))
+      assert.deepStrictEqual(
+        hints.map(({ type }) => type),
+        heard
+      )
+      assert.deepStrictEqual(
+        hints.flatMap((hint) => (hint.type === "delta" ? [hint.index] : [])),
+        heard.length === 0 ? [] : [0, 1, 0, 1]
+      )
+    })
+  )
 })
 
 describe("a job that cannot begin for this node's own reasons", () => {
   /** Fails so often, then is what it is. */
   const failing = <A, E>(times: number, error: E, then: Effect.Effect<A, E>) => {
     let tries = 0
-    return { tries: () => tries, effect: Effect.suspend(() => ++tries <= times ? Effect.fail(error) : then) }
+    return { tries: () => tries, effect: Effect.suspend(() => (++tries <= times ? Effect.fail(error) : then)) }
   }
   const away = new Unreachable({ retryAfterSeconds: 2 })
   const replied: ModelReply = { text: "Hello.", calls: [], usage, durationMs: 1 }
@@ -87,37 +119,93 @@ describe("a job that cannot begin for this node's own reasons", () => {
   const running = () => new Walk().queue("A").reply("", call("a"))
   const asking = () => new Walk().queue("A").reply("", call("a", { hooks: [0] }))
 
-  const cases: ReadonlyArray<readonly [string, (times: number) => { readonly tries: () => number; readonly more: Parameters<typeof performing>[0] }, () => Walk, string]> = [
-    ["whose conversation cannot be read", (times) => {
-      const read = failing(times, new JournalUnavailable({ cause: "no answer" }), Effect.succeed(emptyLog))
-      return { tries: read.tries, more: { sample, prompts: new Prompts(limits, () => read.effect) } }
-    }, sampling, "model.replied"],
-    ["whose profile cannot be read", (times) => {
-      const kit = failing(times, away, Effect.succeed(emptyKit))
-      return { tries: kit.tries, more: { sample, tools: { kit: () => kit.effect } } }
-    }, sampling, "model.replied"],
-    ["whose roles cannot be read", (times) => {
-      const roles = failing(times, away, Effect.succeed([]))
-      return { tries: roles.tries, more: { sample, tools: { kit: () => Effect.succeed({ ...emptyKit, definitions: () => roles.effect }) } } }
-    }, sampling, "model.replied"],
-    ["a call, whose roles cannot be read", (times) => {
-      const run = failing(times, away, Effect.succeed({ output: 1 }))
-      return { tries: run.tries, more: { tools: { kit: () => Effect.succeed({ ...emptyKit, run: () => run.effect }) } } }
-    }, running, "tool.returned"],
-    ["a call, whose profile cannot be read", (times) => {
-      const kit = failing(times, away, Effect.succeed({ ...emptyKit, run: () => Effect.succeed({ output: 1 }) }))
-      return { tries: kit.tries, more: { tools: { kit: () => kit.effect } } }
-    }, running, "tool.returned"],
-    ["a question to a hook, whose profile cannot be read", (times) => {
-      const kit = failing(times, away, Effect.succeed({
-        ...emptyKit, hooks: [{ id: "hook_0", name: "h", point: "before_tool_call" as const, enabled: true, processor: { type: "client" as const } }]
-      }))
-      return { tries: kit.tries, more: { tools: { kit: () => kit.effect } } }
-    }, asking, "hook.decided"]
+  const cases: ReadonlyArray<
+    readonly [
+      string,
+      (times: number) => { readonly tries: () => number; readonly more: Parameters<typeof performing>[0] },
+      () => Walk,
+      string
+    ]
+  > = [
+    [
+      "whose conversation cannot be read",
+      (times) => {
+        const read = failing(times, new JournalUnavailable({ cause: "no answer" }), Effect.succeed(emptyLog))
+        return { tries: read.tries, more: { sample, prompts: new Prompts(limits, () => read.effect) } }
+      },
+      sampling,
+      "model.replied"
+    ],
+    [
+      "whose profile cannot be read",
+      (times) => {
+        const kit = failing(times, away, Effect.succeed(emptyKit))
+        return { tries: kit.tries, more: { sample, tools: { kit: () => kit.effect } } }
+      },
+      sampling,
+      "model.replied"
+    ],
+    [
+      "whose roles cannot be read",
+      (times) => {
+        const roles = failing(times, away, Effect.succeed([]))
+        return {
+          tries: roles.tries,
+          more: { sample, tools: { kit: () => Effect.succeed({ ...emptyKit, definitions: () => roles.effect }) } }
+        }
+      },
+      sampling,
+      "model.replied"
+    ],
+    [
+      "a call, whose roles cannot be read",
+      (times) => {
+        const run = failing(times, away, Effect.succeed({ output: 1 }))
+        return {
+          tries: run.tries,
+          more: { tools: { kit: () => Effect.succeed({ ...emptyKit, run: () => run.effect }) } }
+        }
+      },
+      running,
+      "tool.returned"
+    ],
+    [
+      "a call, whose profile cannot be read",
+      (times) => {
+        const kit = failing(times, away, Effect.succeed({ ...emptyKit, run: () => Effect.succeed({ output: 1 }) }))
+        return { tries: kit.tries, more: { tools: { kit: () => kit.effect } } }
+      },
+      running,
+      "tool.returned"
+    ],
+    [
+      "a question to a hook, whose profile cannot be read",
+      (times) => {
+        const kit = failing(
+          times,
+          away,
+          Effect.succeed({
+            ...emptyKit,
+            hooks: [
+              {
+                id: "hook_0",
+                name: "h",
+                point: "before_tool_call" as const,
+                enabled: true,
+                processor: { type: "client" as const }
+              }
+            ]
+          })
+        )
+        return { tries: kit.tries, more: { tools: { kit: () => kit.effect } } }
+      },
+      asking,
+      "hook.decided"
+    ]
   ]
 
   it.effect.each(cases)("%s, waits with growing pauses, and begins as soon as it can", ([_, make, walked, type]) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { more, tries } = make(8)
       const { perform } = yield* performing(more)
       const walk = walked()
@@ -134,13 +222,18 @@ describe("a job that cannot begin for this node's own reasons", () => {
       if (outcome?.type === "hook.decided") assert.strictEqual(outcome.decision, "allow")
       assert.strictEqual(tries(), 9)
       const pauses = moments.map((at, i) => at - (moments[i - 1] ?? 0))
-      assert.deepStrictEqual(pauses.map((pause, i) => pause >= (pauses[i - 1] ?? 0)), pauses.map(() => true), `pauses: ${pauses.join(", ")}`)
+      assert.deepStrictEqual(
+        pauses.map((pause, i) => pause >= (pauses[i - 1] ?? 0)),
+        pauses.map(() => true),
+        `pauses: ${pauses.join(", ")}`
+      )
       assert.isAtMost(Math.max(...pauses), 5_000)
       assert.isAtMost(pauses[0] ?? Infinity, 200)
-    }))
+    })
+  )
 
   it.effect("stops trying when its turn ends", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const read = failing(Infinity, new JournalUnavailable({ cause: "no answer" }), Effect.succeed(emptyLog))
       const { perform } = yield* performing({ prompts: new Prompts(limits, () => read.effect) })
       const walk = sampling()
@@ -151,16 +244,23 @@ describe("a job that cannot begin for this node's own reasons", () => {
       const tried = read.tries()
       yield* TestClock.adjust(30_000)
       assert.strictEqual(read.tries(), tried)
-    }))
+    })
+  )
 })
 
 describe("model calls under way", () => {
   it.effect("hold no more than their cap together: the others wait, in order", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const under: Array<string> = []
       const { perform } = yield* performing({
         prompts: new Prompts({ keptBytes: 0, underWayBytes: 600 }, () => Effect.succeed(emptyLog)),
-        sample: ({ prompt }) => Effect.andThen(Effect.sync(() => { under.push(prompt.turnId) }), Effect.as(Effect.sleep(1_000), { text: "x", calls: [], usage, durationMs: 1 }))
+        sample: ({ prompt }) =>
+          Effect.andThen(
+            Effect.sync(() => {
+              under.push(prompt.turnId)
+            }),
+            Effect.as(Effect.sleep(1_000), { text: "x", calls: [], usage, durationMs: 1 })
+          )
       })
       const walks = ["A", "B", "C", "D", "E"].map((name) => new Walk().queue(name))
       const jobs = yield* Effect.forEach(walks, (walk) => Effect.forkChild(perform(being(walk), jobOf(walk), start)))
@@ -174,5 +274,6 @@ describe("model calls under way", () => {
       assert.deepStrictEqual(under, turns)
       yield* TestClock.adjust(5_000)
       for (const job of jobs) yield* Fiber.await(job)
-    }))
+    })
+  )
 })

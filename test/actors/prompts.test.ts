@@ -23,13 +23,15 @@ const logOfWalk = (walk: Walk) => (_: ActorRef, after: number, types: ReadonlyAr
   Effect.succeed(logOf(stored(walk).filter(({ pos, type }) => pos > after && types.includes(type))))
 
 const cold = (walk: Walk) =>
-  Effect.runSync(new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, logOfWalk(walk)).upTo(ref(), walk.log.length))
+  Effect.runSync(
+    new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, logOfWalk(walk)).upTo(ref(), walk.log.length)
+  )
 
 const short = (messages: ReadonlyArray<PromptMessage>) =>
   messages.map((message) => {
     switch (message.role) {
       case "user":
-        return `user ${message.content.map((block) => block.type === "text" ? block.text : "image").join()}`
+        return `user ${message.content.map((block) => (block.type === "text" ? block.text : "image")).join()}`
       case "assistant":
         return `assistant ${JSON.stringify(message.text)}${message.calls.map(({ name }) => ` ${name}`).join("")}`
       case "tool":
@@ -39,24 +41,43 @@ const short = (messages: ReadonlyArray<PromptMessage>) =>
 
 describe("a prompt", () => {
   it("has a response's text and its calls in one message, and every call has its result", () => {
-    const walk = new Walk().queue("A").reply("I look.", call("a"), call("b")).returns(1).returns(0, { code: "tool_not_found", text: "no" })
-    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"I look.\" a b", "tool b", "tool a: tool_not_found"])
+    const walk = new Walk()
+      .queue("A")
+      .reply("I look.", call("a"), call("b"))
+      .returns(1)
+      .returns(0, { code: "tool_not_found", text: "no" })
+    assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "I look." a b', "tool b", "tool a: tool_not_found"])
   })
 
   it("tells responses apart, also those without text", () => {
-    const walk = new Walk().queue("A").reply("", call("a")).returns().reply("", call("b")).returns().steer("S").reply("x")
-    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"\" a", "tool a", "assistant \"\" b", "tool b", "assistant \"x\"", "user S"])
+    const walk = new Walk()
+      .queue("A")
+      .reply("", call("a"))
+      .returns()
+      .reply("", call("b"))
+      .returns()
+      .steer("S")
+      .reply("x")
+    assert.deepStrictEqual(short(cold(walk)), [
+      "user A",
+      'assistant "" a',
+      "tool a",
+      'assistant "" b',
+      "tool b",
+      'assistant "x"',
+      "user S"
+    ])
   })
 
   it("leaves a retried turn out, with its steers and calls, and keeps what came before", () => {
     const walk = new Walk().queue("A").reply().queue("B").reply("", call("a")).steer("S").returns().fail()
     walk.do(walk.submission("R", "queue", { retryOf: turnOf("B") }))
-    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"done\"", "user R"])
+    assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "done"', "user R"])
   })
 
   it("keeps a turn that failed or was cancelled when nobody retried it", () => {
     const walk = new Walk().queue("A").reply("", call("a")).cancel().queue("B")
-    assert.deepStrictEqual(short(cold(walk)), ["user A", "assistant \"\" a", "tool a: turn_interrupted", "user B"])
+    assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "" a', "tool a: turn_interrupted", "user B"])
   })
 
   it("holds what must go back to the provider", () => {
@@ -80,8 +101,14 @@ describe("a kept prompt", () => {
   /** The least cap that keeps the walk's prompt beside another one. */
   const sizeOf = (walk: Walk) => {
     const [one, other] = [ref(), ref()]
-    for (let bytes = 100;; bytes += 100) {
-      const { prompts, reads } = keeping(2 * bytes, new Map([[one.id, walk], [other.id, walk]]))
+    for (let bytes = 100; ; bytes += 100) {
+      const { prompts, reads } = keeping(
+        2 * bytes,
+        new Map([
+          [one.id, walk],
+          [other.id, walk]
+        ])
+      )
       for (const thread of [one, other, one]) Effect.runSync(prompts.upTo(thread, walk.log.length))
       if (reads() === 2) return bytes
     }
@@ -94,7 +121,10 @@ describe("a kept prompt", () => {
     }
     const plain = sizeOf(saying("short"))
     const thought = "x".repeat(10_000)
-    assert.isAtLeast(sizeOf(saying("short", [{ type: "reasoning", text: thought, signature: thought }])) - plain, 20_000)
+    assert.isAtLeast(
+      sizeOf(saying("short", [{ type: "reasoning", text: thought, signature: thought }])) - plain,
+      20_000
+    )
     assert.isAtLeast(sizeOf(saying("ж".repeat(10_000))) - plain, 20_000)
   })
 
@@ -103,8 +133,11 @@ describe("a kept prompt", () => {
     const walk = new Walk().queue("A").reply("", call("a")).returns().reply()
     const gate = Effect.runSync(Deferred.make<void>())
     const prompts = new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, (actor, after, types) =>
-      Effect.andThen(Deferred.await(gate), logOfWalk(walk)(actor, after, types)))
-    const both = Effect.runFork(Effect.all([prompts.upTo(thread, walk.log.length), prompts.upTo(thread, walk.log.length)], { concurrency: 2 }))
+      Effect.andThen(Deferred.await(gate), logOfWalk(walk)(actor, after, types))
+    )
+    const both = Effect.runFork(
+      Effect.all([prompts.upTo(thread, walk.log.length), prompts.upTo(thread, walk.log.length)], { concurrency: 2 })
+    )
     Effect.runSync(Deferred.succeed(gate, undefined))
     return Effect.runPromise(Fiber.join(both)).then((found) => assert.deepStrictEqual(found, [cold(walk), cold(walk)]))
   })
@@ -114,8 +147,14 @@ describe("a kept prompt", () => {
     const walk = new Walk()
     const { prompts, reads } = keeping(1_000_000, new Map([[thread.id, walk]]))
     const steps: ReadonlyArray<(walk: Walk) => Walk> = [
-      (w) => w.queue("A"), (w) => w.reply("", call("a"), call("b")), (w) => w.returns(), (w) => w.steer("S"), (w) => w.returns(), (w) => w.fail(),
-      (w) => w.do(w.submission("R", "queue", { retryOf: turnOf("A") })), (w) => w.reply()
+      (w) => w.queue("A"),
+      (w) => w.reply("", call("a"), call("b")),
+      (w) => w.returns(),
+      (w) => w.steer("S"),
+      (w) => w.returns(),
+      (w) => w.fail(),
+      (w) => w.do(w.submission("R", "queue", { retryOf: turnOf("A") })),
+      (w) => w.reply()
     ]
     for (const step of steps) {
       const pos = walk.log.length
@@ -142,7 +181,10 @@ describe("a kept prompt", () => {
     const { prompts, reads } = keeping(2 * sizeOf(walk), new Map(threads.map(({ id }) => [id, walk])))
     const read = (place: number) => {
       const before = reads()
-      assert.deepStrictEqual(Effect.runSync(prompts.upTo(threads[place] ?? assert.fail("no thread"), walk.log.length)), cold(walk))
+      assert.deepStrictEqual(
+        Effect.runSync(prompts.upTo(threads[place] ?? assert.fail("no thread"), walk.log.length)),
+        cold(walk)
+      )
       return reads() - before
     }
     assert.deepStrictEqual([read(0), read(1), read(2)], [1, 1, 1])

@@ -6,7 +6,17 @@ import { Room } from "../../actors/thread/room.ts"
 
 const open = (room: Room, size: number, inside: Array<number>, name: number) => {
   const gate = Deferred.makeUnsafe<void>()
-  const fiber = Effect.runFork(room.within(size, Effect.andThen(Effect.sync(() => { inside.push(name) }), Deferred.await(gate))))
+  const fiber = Effect.runFork(
+    room.within(
+      size,
+      Effect.andThen(
+        Effect.sync(() => {
+          inside.push(name)
+        }),
+        Deferred.await(gate)
+      )
+    )
+  )
   return {
     leave: () => {
       Effect.runSync(Deferred.succeed(gate, undefined))
@@ -30,36 +40,48 @@ describe("a room", () => {
   })
 
   it("never holds more than its cap but for one alone, keeps the order, and is empty when all have left or were interrupted", async () => {
-    const move = fc.record({ size: fc.integer({ min: 0, max: 15 }), act: fc.constantFrom("come", "leave", "interrupt"), who: fc.nat() })
-    await fc.assert(fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
-      const room = new Room(20)
-      const inside: Array<number> = []
-      const visits: Array<{ readonly size: number; readonly visit: ReturnType<typeof open> }> = []
-      const gone = new Set<number>()
-      const held = () => inside.filter((name) => !gone.has(name)).reduce((sum, name) => sum + (visits[name]?.size ?? 0), 0)
-      for (const { act, size, who } of moves) {
-        if (act === "come") {
-          const name = visits.length
-          // Who enters at once is counted, too.
-          visits.push({ size, visit: open(room, size, inside, name) })
-        } else if (visits.length > 0) {
-          const name = who % visits.length
-          const { visit } = visits[name] ?? assert.fail()
-          if (act === "leave" && !inside.includes(name)) continue
-          gone.add(name)
-          await visit[act]()
+    const move = fc.record({
+      size: fc.integer({ min: 0, max: 15 }),
+      act: fc.constantFrom("come", "leave", "interrupt"),
+      who: fc.nat()
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+        const room = new Room(20)
+        const inside: Array<number> = []
+        const visits: Array<{ readonly size: number; readonly visit: ReturnType<typeof open> }> = []
+        const gone = new Set<number>()
+        const held = () =>
+          inside.filter((name) => !gone.has(name)).reduce((sum, name) => sum + (visits[name]?.size ?? 0), 0)
+        for (const { act, size, who } of moves) {
+          if (act === "come") {
+            const name = visits.length
+            // Who enters at once is counted, too.
+            visits.push({ size, visit: open(room, size, inside, name) })
+          } else if (visits.length > 0) {
+            const name = who % visits.length
+            const { visit } = visits[name] ?? assert.fail()
+            if (act === "leave" && !inside.includes(name)) continue
+            gone.add(name)
+            await visit[act]()
+          }
+          assert.deepStrictEqual(
+            inside,
+            inside.toSorted((a, b) => a - b),
+            "order"
+          )
+          if (inside.filter((name) => !gone.has(name)).length > 1) assert.isAtMost(held(), 20)
+          const waits = visits.filter((_, name) => !inside.includes(name) && !gone.has(name)).length
+          assert.strictEqual(room.waiting, waits)
+          if (held() === 0) assert.strictEqual(waits, 0, "somebody waits for nothing")
         }
-        assert.deepStrictEqual(inside, inside.toSorted((a, b) => a - b), "order")
-        if (inside.filter((name) => !gone.has(name)).length > 1) assert.isAtMost(held(), 20)
-        const waits = visits.filter((_, name) => !inside.includes(name) && !gone.has(name)).length
-        assert.strictEqual(room.waiting, waits)
-        if (held() === 0) assert.strictEqual(waits, 0, "somebody waits for nothing")
-      }
-      for (const [name, { visit }] of visits.entries()) if (!gone.has(name)) await visit.interrupt()
-      assert.strictEqual(room.waiting, 0)
-      const after = open(room, 1_000, inside, -1)
-      assert.strictEqual(inside.at(-1), -1, "the room is empty")
-      await after.leave()
-    }), { numRuns: 300 })
+        for (const [name, { visit }] of visits.entries()) if (!gone.has(name)) await visit.interrupt()
+        assert.strictEqual(room.waiting, 0)
+        const after = open(room, 1_000, inside, -1)
+        assert.strictEqual(inside.at(-1), -1, "the room is empty")
+        await after.leave()
+      }),
+      { numRuns: 300 }
+    )
   })
 })

@@ -11,15 +11,22 @@ import { told } from "./Client.ts"
 import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
 
 const principal = { type: "user" as const, id: "ann" }
-const submit = (text: string): Extract<Request, { type: "submit" }> =>
-  ({ type: "submit", input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal } })
+const submit = (text: string): Extract<Request, { type: "submit" }> => ({
+  type: "submit",
+  input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal }
+})
 
-const create = Effect.fnUntraced(function*(node: Node) {
+const create = Effect.fnUntraced(function* (node: Node) {
   const ref = threadOf(node.registry.freshId("thread"))
-  yield* node.registry.create(ref, { parent: agentId, attributes: JSON.stringify({ createdBy: principal }) }, { request: { type: "create" } })
+  yield* node.registry.create(
+    ref,
+    { parent: agentId, attributes: JSON.stringify({ createdBy: principal }) },
+    { request: { type: "create" } }
+  )
   return ref
 })
-const post = (node: Node, ref: ActorRef, request: object, id = freshId("input")) => node.journal.post({ id, actor: ref, command: JSON.stringify(request) })
+const post = (node: Node, ref: ActorRef, request: object, id = freshId("input")) =>
+  node.journal.post({ id, actor: ref, command: JSON.stringify(request) })
 const postInput = (node: Node, ref: ActorRef, text: string) => {
   const request = submit(text)
   return post(node, ref, { ...request, acknowledged: true }, request.input.inputId)
@@ -33,7 +40,7 @@ const logOf = ({ store }: World, ref: ActorRef) => {
 
 describe("the inbox", () => {
   it.effect("of one thread with hundreds of rows holds up no other's, nor a takeover", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = makeWorld()
       const [a, b] = [yield* startNode(world, () => undefined), yield* startNode(world, () => undefined)]
       const [busy, other, lost] = [yield* create(a), yield* create(a), yield* create(b)]
@@ -51,14 +58,15 @@ describe("the inbox", () => {
       world.slowness = Effect.void
       for (let i = 0; i < 20 && rowsOf(world, busy) > 0; i++) yield* pass(300)
       assert.strictEqual(rowsOf(world, busy), 0)
-    }))
+    })
+  )
 
   it.effect("passes over rows that this version cannot read, however many, and says so of each once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = makeWorld()
       const said: Array<unknown> = []
-      const logger = Logger.make(({ message }) => void said.push(...Array.isArray(message) ? message : [message]))
-      yield* Effect.gen(function*() {
+      const logger = Logger.make(({ message }) => void said.push(...(Array.isArray(message) ? message : [message])))
+      yield* Effect.gen(function* () {
         const a = yield* startNode(world, () => undefined)
         const [strange, mixed, other] = [yield* create(a), yield* create(a), yield* create(a)]
         for (let i = 0; i < 250; i++) yield* post(a, strange, { type: "of another version" })
@@ -70,13 +78,14 @@ describe("the inbox", () => {
         assert.strictEqual(logOf(world, mixed), "user(M) assistant(M) turn_completed(M)")
         assert.strictEqual(said.filter((line) => line === "a row of the inbox cannot be read").length, 320)
       }).pipe(Effect.provide(Logger.layer([logger])))
-    }))
+    })
+  )
 })
 
 describe("what a node that lives and does nothing is to take", () => {
   for (const others of [1, 2, 4]) {
     it.effect(`is taken by one of ${others} others`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const world = makeWorld()
         yield* connect(world)
         const first = yield* startNode(world, () => undefined)
@@ -91,6 +100,7 @@ describe("what a node that lives and does nothing is to take", () => {
         yield* settle
         yield* pass(14_000)
         for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-      }))
+      })
+    )
   }
 })

@@ -6,25 +6,35 @@ const text = (thread: string, seq: number, size: number) => `${thread}:${seq}:${
 
 describe("the kept ends of logs", () => {
   it("answer as the whole log would, or not at all", () => {
-    const commit = fc.record({ thread: fc.constantFrom("a", "b", "c"), sizes: fc.array(fc.integer({ min: 0, max: 9_000 }), { maxLength: 4 }) })
+    const commit = fc.record({
+      thread: fc.constantFrom("a", "b", "c"),
+      sizes: fc.array(fc.integer({ min: 0, max: 9_000 }), { maxLength: 4 })
+    })
     const ask = fc.record({ after: fc.integer({ min: 0, max: 40 }), limit: fc.integer({ min: 1, max: 20 }) })
     let answered = 0
-    fc.assert(fc.property(fc.array(fc.tuple(commit, ask), { maxLength: 60 }), fc.integer({ min: 0, max: 60_000 }), (steps, cap) => {
-      const tails = new Tails(cap)
-      const logs = new Map<string, Array<string>>()
-      for (const [{ sizes, thread }, { after, limit }] of steps) {
-        const log = logs.get(thread) ?? []
-        logs.set(thread, log)
-        const texts = sizes.map((size, i) => text(thread, log.length + i + 1, size))
-        if (texts.length > 0) tails.committed(thread, log.length + 1, texts)
-        log.push(...texts)
-        const found = tails.since(thread, after, log.length, limit)
-        if (found === undefined) continue
-        answered++
-        assert.deepStrictEqual(found, log.slice(after))
-        assert.isAtMost(found.length, limit)
-      }
-    }), { numRuns: 300 })
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(commit, ask), { maxLength: 60 }),
+        fc.integer({ min: 0, max: 60_000 }),
+        (steps, cap) => {
+          const tails = new Tails(cap)
+          const logs = new Map<string, Array<string>>()
+          for (const [{ sizes, thread }, { after, limit }] of steps) {
+            const log = logs.get(thread) ?? []
+            logs.set(thread, log)
+            const texts = sizes.map((size, i) => text(thread, log.length + i + 1, size))
+            if (texts.length > 0) tails.committed(thread, log.length + 1, texts)
+            log.push(...texts)
+            const found = tails.since(thread, after, log.length, limit)
+            if (found === undefined) continue
+            answered++
+            assert.deepStrictEqual(found, log.slice(after))
+            assert.isAtMost(found.length, limit)
+          }
+        }
+      ),
+      { numRuns: 300 }
+    )
     assert.isAbove(answered, 500)
   })
 

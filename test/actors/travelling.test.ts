@@ -10,7 +10,11 @@ const sent = (request: unknown) => revive(JSON.parse(JSON.stringify(request)))
 
 describe("a request that another node sends", () => {
   const edit: Request = { type: "edit", inputId: freshId("input"), content, principal, profileModels: true }
-  const submit: Request = { type: "submit", input: { inputId: freshId("input"), content, mode: "queue", principal, model: "a/b" }, profileModels: true }
+  const submit: Request = {
+    type: "submit",
+    input: { inputId: freshId("input"), content, mode: "queue", principal, model: "a/b" },
+    profileModels: true
+  }
 
   it("says who edits, and whether they may name any model", () => {
     assert.deepStrictEqual(sent(edit), edit)

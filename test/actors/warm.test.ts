@@ -1,4 +1,6 @@
-/** What a node keeps of a thread that has left its memory: whoever thinks for a minute finds it as warm as they left it. */
+/**
+ * What a node keeps of a thread that has left its memory: whoever thinks for a minute finds it as warm as they left it.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Request } from "../../actors/thread/requests.ts"
@@ -7,12 +9,15 @@ import { agentId, makeWorld, pass, startNode, threadOf, toRest } from "./World.t
 
 const ann = { type: "user" as const, id: "ann" }
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
-const submit = (text: string): Request =>
-  ({ type: "submit", fresh: true, input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann } })
+const submit = (text: string): Request => ({
+  type: "submit",
+  fresh: true,
+  input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }
+})
 
 describe("a thread that comes back after a pause", () => {
   it.effect("is claimed and loaded, and its log is not read again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = makeWorld()
       const node = yield* startNode(world, () => undefined, 0)
       const ref = threadOf(freshId("thread"))
@@ -28,8 +33,12 @@ describe("a thread that comes back after a pause", () => {
         yield* pass(2_000)
         assert.isFalse(node.registry.wakeable.isLive(ref), "it rests, and has left")
       }
-      assert.lengthOf(asked.filter((read) => read === "claim"), 2)
+      assert.lengthOf(
+        asked.filter((read) => read === "claim"),
+        2
+      )
       assert.notInclude(asked, "log")
       assert.notInclude(asked, "input")
-    }))
+    })
+  )
 })

@@ -27,29 +27,42 @@ const watch = (page: Page) => {
   const complaints: Array<string> = []
   page.on("request", (request) => asked.push(request.url()))
   page.on("websocket", (socket) => asked.push(socket.url()))
-  page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") complaints.push(message.text()) })
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
+  })
   page.on("pageerror", (error) => complaints.push(String(error)))
   page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`))
   return {
     complaints,
-    elsewhere: () => asked.filter((url) => !["data:", "blob:"].includes(new URL(url).protocol) && new URL(url).origin !== server.base),
+    elsewhere: () =>
+      asked.filter((url) => !["data:", "blob:"].includes(new URL(url).protocol) && new URL(url).origin !== server.base),
     asked
   }
 }
 
 // A page of its own for each: what one closes must not be what the next one looks at. Once more if the
 // bundled page, which is not ours, has not got ready in time.
-it("tries requests against this server, with the key that is put in and nothing that was not asked for", { retry: 2 }, async () => {
+it("tries requests against this server, with the key that is put in and nothing that was not asked for", {
+  retry: 2
+}, async () => {
   const tryOut = async (method: string, path: string, group: string) => {
     const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
     page.setDefaultTimeout(15_000)
     const seen = watch(page)
     try {
       await page.goto(`${server.base}/docs#tag/${group}/${method}${path}`)
-      await page.getByPlaceholder("Token").filter({ visible: true }).first().fill(server.alpha.token ?? "")
-      await page.getByRole("button", { name: new RegExp(`^Test Request.*${method.toLowerCase()} ${path}\\)?$`, "i") }).click()
+      await page
+        .getByPlaceholder("Token")
+        .filter({ visible: true })
+        .first()
+        .fill(server.alpha.token ?? "")
+      await page
+        .getByRole("button", { name: new RegExp(`^Test Request.*${method.toLowerCase()} ${path}\\)?$`, "i") })
+        .click()
       const [answer] = await Promise.all([
-        page.waitForResponse((response) => response.url().startsWith(server.base + path) && response.request().method() === method),
+        page.waitForResponse(
+          (response) => response.url().startsWith(server.base + path) && response.request().method() === method
+        ),
         page.getByRole("button", { name: /^Send/ }).first().click()
       ])
       await shoot(page, `try-${group}`)
@@ -79,12 +92,17 @@ it("shows every group and operation, and no request leaves the machine", async (
   await page.getByRole("button", { name: "curl", exact: true }).first().click()
   await page.getByRole("option").first().waitFor()
   assert.deepStrictEqual(await page.getByRole("option").allInnerTexts(), ["curl"])
-  assert.strictEqual(await page.getByRole("button", { name: /^(?:Ruby|Node\.js|PHP|Python|More Select from all clients)$/ }).count(), 0)
+  assert.strictEqual(
+    await page.getByRole("button", { name: /^(?:Ruby|Node\.js|PHP|Python|More Select from all clients)$/ }).count(),
+    0
+  )
   await page.keyboard.press("Escape")
   for (const { name, description } of body.tags) {
     await page.goto(`${server.base}/docs#tag/${name}`)
     await page.getByText(description).first().waitFor()
-    for (const methods of Object.values<Record<string, { readonly tags: ReadonlyArray<string>; readonly summary: string }>>(body.paths)) {
+    for (const methods of Object.values<
+      Record<string, { readonly tags: ReadonlyArray<string>; readonly summary: string }>
+    >(body.paths)) {
       for (const { summary, tags } of Object.values(methods)) {
         if (tags[0] === name) await page.getByText(summary, { exact: true }).first().waitFor({ state: "attached" })
       }

@@ -3,7 +3,8 @@ import { assert, describe, it } from "vitest"
 import { exposures, type NatsFiles } from "../../src/bus/natsSettings.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
 
-const of = (url: string, files: NatsFiles = {}) => exposures({ ...readNatsUrls(url), files }).map((line) => line.replace(/.* is reached without (TLS|a login).*/, "$1"))
+const of = (url: string, files: NatsFiles = {}) =>
+  exposures({ ...readNatsUrls(url), files }).map((line) => line.replace(/.* is reached without (TLS|a login).*/, "$1"))
 
 describe("the way to NATS", () => {
   it.each([
@@ -19,7 +20,9 @@ describe("the way to NATS", () => {
     ["nats://127.0.0.1:4222", {}, []],
     ["nats://localhost,nats://[::1]:4222", {}, []],
     ["nats://127.0.0.1,nats://nats.example", {}, ["TLS", "a login"]]
-  ] as const)("%s with %o is open for want of %o", (url, files, expected) => assert.deepStrictEqual(of(url, files), [...expected]))
+  ] as const)("%s with %o is open for want of %o", (url, files, expected) =>
+    assert.deepStrictEqual(of(url, files), [...expected])
+  )
 
   it("is described by its server, and not by its login", () => {
     const [line = ""] = exposures(readNatsUrls("nats://ann:hunter2@127.0.0.1:1,nats://nats.example"))

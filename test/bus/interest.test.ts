@@ -14,8 +14,14 @@ const pair = (most?: number) => {
     line.messages.push(message)
     if (!line.cut) to().heard(message)
   }
-  const here = makeInterest(carry(() => there), most)
-  const there: ReturnType<typeof makeInterest> = makeInterest(carry(() => here), most)
+  const here = makeInterest(
+    carry(() => there),
+    most
+  )
+  const there: ReturnType<typeof makeInterest> = makeInterest(
+    carry(() => here),
+    most
+  )
   return { here, there, line }
 }
 
@@ -68,7 +74,10 @@ describe("interest", () => {
     line.cut = false
     line.messages.length = 0
     there.heard({ deltas: [], ask: true })
-    assert.deepStrictEqual(line.messages.map(({ deltas }) => deltas.length), [500, 500, 200])
+    assert.deepStrictEqual(
+      line.messages.map(({ deltas }) => deltas.length),
+      [500, 500, 200]
+    )
     assert.isTrue(here.wanted(about(1_199)))
   })
 

@@ -13,7 +13,12 @@ const data = bytes(`{"v":1}`)
 /** A clock to be turned. */
 const clock = (at = 1_800_000_000_000) => {
   let now = at
-  return { now: () => now, turn: (ms: number) => { now += ms } }
+  return {
+    now: () => now,
+    turn: (ms: number) => {
+      now += ms
+    }
+  }
 }
 
 describe("a signature", () => {
@@ -21,7 +26,8 @@ describe("a signature", () => {
   const sender = makeSignatures([k1!], now)
   const receiver = makeSignatures([k1!], now)
   const taken = receiver.taken()
-  const judge = (signature: string, more: Partial<Parameters<typeof receiver.mistrusted>[1]> = {}) => receiver.mistrusted(signature, { subject, data, taken, ...more })
+  const judge = (signature: string, more: Partial<Parameters<typeof receiver.mistrusted>[1]> = {}) =>
+    receiver.mistrusted(signature, { subject, data, taken, ...more })
 
   it("is taken once", () => {
     const signature = sender.sign(subject, data)
@@ -108,16 +114,23 @@ describe("keys", () => {
   const message = () => ({ subject, data, taken: new Map() })
 
   it("that are not shared are refused as such, and tell nothing of themselves by their names", () => {
-    assert.strictEqual(makeSignatures([k2!], now).mistrusted(makeSignatures([k1!], now).sign(subject, data), message()), "unknown_key")
+    assert.strictEqual(
+      makeSignatures([k2!], now).mistrusted(makeSignatures([k1!], now).sign(subject, data), message()),
+      "unknown_key"
+    )
     assert.strictEqual(new Set([k1, k2, k3].map((key) => key!.name)).size, 3)
-    for (const [i, { name }] of [k1!, k2!, k3!].entries()) assert.notInclude(Buffer.from(secrets[i]!).toString("base64url"), name)
+    for (const [i, { name }] of [k1!, k2!, k3!].entries())
+      assert.notInclude(Buffer.from(secrets[i]!).toString("base64url"), name)
   })
 
   it("all verify, the first signs: while they are rotated, every node takes what every other sends", () => {
     const steps = [[k1!], [k1!, k2!], [k2!, k1!], [k2!]]
     for (const [i, before] of steps.entries()) {
       const after = steps[i + 1] ?? before
-      for (const [from, to] of [[before, after], [after, before]] as const) {
+      for (const [from, to] of [
+        [before, after],
+        [after, before]
+      ] as const) {
         assert.isUndefined(makeSignatures(to, now).mistrusted(makeSignatures(from, now).sign(subject, data), message()))
       }
     }
@@ -125,7 +138,10 @@ describe("keys", () => {
 
   it("of another name do not verify what the right one signed", () => {
     const signature = makeSignatures([k1!], now).sign(subject, data)
-    assert.strictEqual(makeSignatures([k1!, k2!], now).mistrusted(signature.replace(k1!.name, k2!.name), message()), "forged")
+    assert.strictEqual(
+      makeSignatures([k1!, k2!], now).mistrusted(signature.replace(k1!.name, k2!.name), message()),
+      "forged"
+    )
   })
 })
 

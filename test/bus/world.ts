@@ -29,19 +29,31 @@ export interface Standing {
 }
 
 /** One node's bus; it is not waited for that it is connected. Pings follow each other fast. */
-export const nodeOn = Effect.fnUntraced(function*(settings: NatsSettings | string, pingMs = 100, standing: Standing = {}): Effect.fn.Return<Node, never, Scope.Scope> {
+export const nodeOn = Effect.fnUntraced(function* (
+  settings: NatsSettings | string,
+  pingMs = 100,
+  standing: Standing = {}
+): Effect.fn.Return<Node, never, Scope.Scope> {
   const log: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {
-    log.push(`${logLevel} ${(Array.isArray(message) ? message : [message]).map((part) => typeof part === "string" ? part : JSON.stringify(part)).join(" ")}`)
+    log.push(
+      `${logLevel} ${(Array.isArray(message) ? message : [message]).map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" ")}`
+    )
   })
-  const layer = layerNats({ settings: typeof settings === "string" ? readNatsUrls(settings) : settings, name: "test", pingMs, keys: standing.keys ?? keys, lease: { now: Date.now, nodes: standing.nodes ?? (() => []) } })
+  const layer = layerNats({
+    settings: typeof settings === "string" ? readNatsUrls(settings) : settings,
+    name: "test",
+    pingMs,
+    keys: standing.keys ?? keys,
+    lease: { now: Date.now, nodes: standing.nodes ?? (() => []) }
+  })
   const context = yield* Layer.build(Layer.provide(layer, Logger.layer([logger])))
   return { bus: Context.get(context, Bus), log }
 })
 
 export const until = (holds: () => boolean, what = "it did not happen", forMs = 8_000) =>
-  Effect.gen(function*() {
-    for (const end = performance.now() + forMs; performance.now() < end && !holds();) yield* Effect.sleep(2)
+  Effect.gen(function* () {
+    for (const end = performance.now() + forMs; performance.now() < end && !holds(); ) yield* Effect.sleep(2)
     assert.isTrue(holds(), what)
   })
 
@@ -51,8 +63,11 @@ export const disconnected = ({ bus }: Node) => until(() => bus.state() === "disc
 /** A server's metric, summed over its labels that contain the text. */
 export const metric = (name: string, labels = "") =>
   Effect.map(PrometheusMetrics.format(), (text) =>
-    text.split("\n").filter((line) => line.startsWith(`troupe_${name}`) && line.includes(labels))
-      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0))
+    text
+      .split("\n")
+      .filter((line) => line.startsWith(`troupe_${name}`) && line.includes(labels))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0)
+  )
 
 export const idOf = (prefix: string, n: number) => prefix + String(n).padStart(26, "0")
 export const one = { workspace: idOf("wsp_", 1), agentId: idOf("agt_", 1), threadId: idOf("thr_", 1) }

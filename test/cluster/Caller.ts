@@ -45,7 +45,12 @@ export class Caller {
   }
 
   /** Undefined when no answer came in all that time. */
-  async ask(method: string, path: string, body?: unknown, { key, node, once = false, patience = 60_000, submit = false }: AskOptions = {}): Promise<Answered | undefined> {
+  async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    { key, node, once = false, patience = 60_000, submit = false }: AskOptions = {}
+  ): Promise<Answered | undefined> {
     const began = performance.now()
     let failed: string | undefined
     let tries = 0
@@ -73,11 +78,19 @@ export class Caller {
         })
         const text = await response.text()
         this.#inspect(`${method} ${path}`, response.status, text)
-        // The try before, whose answer did not come in time, is under way still: what becomes of it is told to a later one.
+        // The try before, whose answer did not come in time, is under way still: what becomes of it is told to a later
+        // one.
         const isUnderWay = response.status === 409 && field(JSON.parse(text), "error") === "idempotency_in_progress"
         if (response.status !== 503 && response.status !== 429 && !isUnderWay) {
           const ended = performance.now()
-          this.history.requests.push({ began, ended, tries, submit, lost: false, ...(failed === undefined ? {} : { failed }) })
+          this.history.requests.push({
+            began,
+            ended,
+            tries,
+            submit,
+            lost: false,
+            ...(failed === undefined ? {} : { failed })
+          })
           return { status: response.status, text, body: text === "" ? {} : JSON.parse(text), began, ended, tries }
         }
         why = `${target.name} ${response.status} ${field(JSON.parse(text), "error")}`
@@ -99,9 +112,11 @@ export class Caller {
 
   /** What must not be in any answer: another workspace's words, an error of ours. */
   #inspect(what: string, status: number, text: string) {
-    if (status >= 500 && status !== 503) this.history.problems.push(`5xx: ${what} was answered ${status} ${text.slice(0, 200)}`)
+    if (status >= 500 && status !== 503)
+      this.history.problems.push(`5xx: ${what} was answered ${status} ${text.slice(0, 200)}`)
     for (const { canary, name } of this.cluster.workspaces) {
-      if (name !== this.workspace.name && text.includes(canary)) this.history.problems.push(`J13: ${what} by ${this.workspace.name} showed text of ${name}`)
+      if (name !== this.workspace.name && text.includes(canary))
+        this.history.problems.push(`J13: ${what} by ${this.workspace.name} showed text of ${name}`)
     }
   }
 }

@@ -76,7 +76,13 @@ export class Cluster {
     this.ttlMs = parts.ttlMs
   }
 
-  static async start({ nats: withNats = true, nodes: count = 3, planted, ttlMs = 3_000, ...database }: ClusterOptions = {}): Promise<Cluster> {
+  static async start({
+    nats: withNats = true,
+    nodes: count = 3,
+    planted,
+    ttlMs = 3_000,
+    ...database
+  }: ClusterOptions = {}): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "troupe-faults-"))
     guardFolder(folder)
     const names = Array.from({ length: count + 1 }, (_, i) => `n${i + 1}`)
@@ -87,7 +93,12 @@ export class Cluster {
       startMcpServer({
         tools: [
           { name: "charge", description: "Must not run twice", run: () => sleep(150, "charged") },
-          { name: "look", description: "Changes nothing", annotations: { readOnlyHint: true }, run: () => sleep(50, "seen") }
+          {
+            name: "look",
+            description: "Changes nothing",
+            annotations: { readOnlyHint: true },
+            run: () => sleep(50, "seen")
+          }
         ]
       })
     ])
@@ -101,35 +112,73 @@ export class Cluster {
     const workspaces: Array<Workspace> = []
     for (const name of ["alpha", "beta", "gamma"]) {
       const made = generateKey()
-      const id = await Effect.runPromise(onDatabase(Redacted.make(url), (db) => db.transaction().execute(async (tx) => {
-        const workspace = await ensureWorkspace(tx, name)
-        await createKey(tx, workspace, { public: made.publicPart, hash: made.hash, name: "faults", scopes }, Date.now())
-        return workspace
-      })))
+      const id = await Effect.runPromise(
+        onDatabase(Redacted.make(url), (db) =>
+          db.transaction().execute(async (tx) => {
+            const workspace = await ensureWorkspace(tx, name)
+            await createKey(
+              tx,
+              workspace,
+              { public: made.publicPart, hash: made.hash, name: "faults", scopes },
+              Date.now()
+            )
+            return workspace
+          })
+        )
+      )
       workspaces.push({ name, id, key: made.key, canary: `canary-${name}-${randomBytes(4).toString("hex")}` })
     }
     const encryption = `k1:${randomBytes(32).toString("base64")}`
-    const all = await Promise.all(names.map(async (name) => {
-      const file = join(folder, `${name}.models.json`)
-      await writeFile(file, models.fileFor(name))
-      const toPostgres = await Proxy.to(postgres.port)
-      const toNats = nats === undefined ? undefined : await Proxy.to(nats.port)
-      return new Node({
-        name, postgres: toPostgres, nats: toNats, planted, log: join(folder, `${name}.log`),
-        env: {
-          TROUPE_DATABASE_URL: postgres.url(name, toPostgres.port), TROUPE_PORT: "0", TROUPE_NODE_ID: name, TROUPE_LEASE_TTL_MS: String(ttlMs),
-          TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_LOG_FORMAT: "json", TROUPE_LOG_LEVEL: "info", TROUPE_ENCRYPTION_KEYS: encryption, TROUPE_ALLOW_PRIVATE_NETWORK: "true",
-          TROUPE_SCRIPTED_MODELS: "true",
-          // The herd is one workspace's, and is to run whole.
-          TROUPE_MAX_TURNS: "0", TROUPE_MAX_CALLS: "0",
-          TROUPE_MODELS: file, TROUPE_NATS_URL: toNats === undefined ? "" : `nats://127.0.0.1:${toNats.port}`
-        }
+    const all = await Promise.all(
+      names.map(async (name) => {
+        const file = join(folder, `${name}.models.json`)
+        await writeFile(file, models.fileFor(name))
+        const toPostgres = await Proxy.to(postgres.port)
+        const toNats = nats === undefined ? undefined : await Proxy.to(nats.port)
+        return new Node({
+          name,
+          postgres: toPostgres,
+          nats: toNats,
+          planted,
+          log: join(folder, `${name}.log`),
+          env: {
+            TROUPE_DATABASE_URL: postgres.url(name, toPostgres.port),
+            TROUPE_PORT: "0",
+            TROUPE_NODE_ID: name,
+            TROUPE_LEASE_TTL_MS: String(ttlMs),
+            TROUPE_RATE_LIMIT: "0",
+            TROUPE_WORKSPACE_RATE_LIMIT: "0",
+            TROUPE_METRICS: "api",
+            TROUPE_LOG_FORMAT: "json",
+            TROUPE_LOG_LEVEL: "info",
+            TROUPE_ENCRYPTION_KEYS: encryption,
+            TROUPE_ALLOW_PRIVATE_NETWORK: "true",
+            TROUPE_SCRIPTED_MODELS: "true",
+            // The herd is one workspace's, and is to run whole.
+            TROUPE_MAX_TURNS: "0",
+            TROUPE_MAX_CALLS: "0",
+            TROUPE_MODELS: file,
+            TROUPE_NATS_URL: toNats === undefined ? "" : `nats://127.0.0.1:${toNats.port}`
+          }
+        })
       })
-    }))
+    )
     const nodes = all.slice(0, count)
     const [spare] = all.slice(count)
     if (spare === undefined) throw new Error("no spare node")
-    const cluster = new Cluster({ nodes, spare, postgres, nats, pool, models, tools, toTools, workspaces, folder, ttlMs })
+    const cluster = new Cluster({
+      nodes,
+      spare,
+      postgres,
+      nats,
+      pool,
+      models,
+      tools,
+      toTools,
+      workspaces,
+      folder,
+      ttlMs
+    })
     try {
       await Promise.all(nodes.map((node) => node.start()))
     } catch (cause) {
@@ -159,12 +208,16 @@ export class Cluster {
     }
     if (this.spare.running) await this.spare.leave()
     for (const node of this.nodes) if (!node.running) await node.start()
-    await until("every node is ready", 60_000, async () => (await Promise.all(this.nodes.map((node) => node.ready()))).every(Boolean))
+    await until("every node is ready", 60_000, async () =>
+      (await Promise.all(this.nodes.map((node) => node.ready()))).every(Boolean)
+    )
   }
 
   async stop() {
     await Promise.all([...this.nodes, this.spare].map((node) => node.kill()))
-    await Promise.all([...this.nodes, this.spare].flatMap(({ options }) => [options.postgres.close(), options.nats?.close()]))
+    await Promise.all(
+      [...this.nodes, this.spare].flatMap(({ options }) => [options.postgres.close(), options.nats?.close()])
+    )
     await Promise.all([this.pool.end(), this.toTools.close()])
     await Promise.all([this.postgres.stop(), this.nats?.stop(), this.models.stop(), this.tools.close()])
     await rm(this.folder, { recursive: true, force: true })

@@ -37,38 +37,67 @@ export class Herd implements Clients {
     if (workspace === undefined || other === undefined) throw new Error("no workspaces")
     const caller = new Caller(this.cluster, workspace, this.history, this.#random)
     const create = async (path: string, body: object) => {
-      const answer = await caller.ask("POST", path, body, { key: `${this.name}.${path}.${JSON.stringify(body).length}.${caller.random()}` })
+      const answer = await caller.ask("POST", path, body, {
+        key: `${this.name}.${path}.${JSON.stringify(body).length}.${caller.random()}`
+      })
       if (answer?.status !== 201) throw new Error(`POST ${path}: ${answer?.status} ${answer?.text}`)
       return answer
     }
-    const profileId = field((await create("/v1/profiles", { name: "herd", models: ["ledger/model"] })).body, "profile", "id")
+    const profileId = field(
+      (await create("/v1/profiles", { name: "herd", models: ["ledger/model"] })).body,
+      "profile",
+      "id"
+    )
     const agentId = field((await create("/v1/agents", { name: "herd", profileId })).body, "agent", "id")
     let made = 0
-    await Promise.all(Array.from({ length: clientsAtOnce }, async () => {
-      while (made < herdSize) {
-        const label = `${workspace.canary} ${this.name} ${made++}`
-        const sent: Sent = { label, mode: "queue", began: performance.now(), outcome: "unknown" }
-        const { body, ended } = await create("/v1/threads", { agentId, title: label, message: { content: [{ type: "text", text: `${label}\n${script}` }] } })
-        const threadId = field(body, "thread", "id")
-        const inputId = field(body, "input", "id")
-        Object.assign(sent, { ended, outcome: "acknowledged", inputId, state: field(body, "input", "state") })
-        this.history.threads.set(threadId, {
-          workspace: workspace.id, threadId, sent: [sent], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(),
-          texts: new Map([[inputId, new Set([label])]]), prober: true, sleeper: true, cleared: false
-        })
-      }
-    }))
+    await Promise.all(
+      Array.from({ length: clientsAtOnce }, async () => {
+        while (made < herdSize) {
+          const label = `${workspace.canary} ${this.name} ${made++}`
+          const sent: Sent = { label, mode: "queue", began: performance.now(), outcome: "unknown" }
+          const { body, ended } = await create("/v1/threads", {
+            agentId,
+            title: label,
+            message: { content: [{ type: "text", text: `${label}\n${script}` }] }
+          })
+          const threadId = field(body, "thread", "id")
+          const inputId = field(body, "input", "id")
+          Object.assign(sent, { ended, outcome: "acknowledged", inputId, state: field(body, "input", "state") })
+          this.history.threads.set(threadId, {
+            workspace: workspace.id,
+            threadId,
+            sent: [sent],
+            mayBeGone: new Set(),
+            unordered: new Set(),
+            joins: new Map(),
+            promised: new Map(),
+            texts: new Map([[inputId, new Set([label])]]),
+            prober: true,
+            sleeper: true,
+            cleared: false
+          })
+        }
+      })
+    )
     const [first] = this.history.threads.keys()
-    const stranger = await new Caller(this.cluster, other, this.history, this.#random).ask("GET", `/v1/threads/${first}`)
+    const stranger = await new Caller(this.cluster, other, this.history, this.#random).ask(
+      "GET",
+      `/v1/threads/${first}`
+    )
     if (stranger?.status === 404) this.history.foreign++
     for (const until = performance.now() + 60_000; this.underWay.size < herdSize; await sleep(100)) {
-      if (performance.now() > until) throw new Error(`${this.underWay.size} of ${herdSize} threads are in their second step`)
+      if (performance.now() > until)
+        throw new Error(`${this.underWay.size} of ${herdSize} threads are in their second step`)
     }
   }
 
   /** Labels of the threads whose second step a model was asked for and has not answered. */
   get underWay(): ReadonlySet<string> {
-    return new Set(this.cluster.models.calls.filter(({ label, over, step }) => step === 1 && over === undefined && label.includes(this.name)).map(({ label }) => label))
+    return new Set(
+      this.cluster.models.calls
+        .filter(({ label, over, step }) => step === 1 && over === undefined && label.includes(this.name))
+        .map(({ label }) => label)
+    )
   }
 
   failed() {
@@ -77,7 +106,8 @@ export class Herd implements Clients {
 
   async settle() {
     // The turns end by themselves.
-    for (const until = performance.now() + secondStepMs + 30_000; this.underWay.size > 0 && performance.now() < until;) await sleep(500)
+    for (const until = performance.now() + secondStepMs + 30_000; this.underWay.size > 0 && performance.now() < until; )
+      await sleep(500)
   }
 
   async stop() {}

@@ -86,7 +86,8 @@ export class History {
 
   get acknowledged() {
     let count = 0
-    for (const { sent } of this.threads.values()) for (const { outcome } of sent) if (outcome === "acknowledged") count++
+    for (const { sent } of this.threads.values())
+      for (const { outcome } of sent) if (outcome === "acknowledged") count++
     return count
   }
 }

@@ -24,11 +24,22 @@ export interface ModelCall {
 
 const textOf = (message: unknown) => {
   const content = at(message, "content")
-  return typeof content === "string" ? content : list(message, "content").map((block) => field(block, "text")).join("\n")
+  return typeof content === "string"
+    ? content
+    : list(message, "content")
+        .map((block) => field(block, "text"))
+        .join("\n")
 }
 
 const chunk = (delta: unknown, finish: string | null = null, more: object = {}) =>
-  sse({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "ledger", choices: [{ index: 0, delta, finish_reason: finish }], ...more })
+  sse({
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1_700_000_000,
+    model: "ledger",
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...more
+  })
 
 export class ModelServer {
   readonly calls: Array<ModelCall> = []
@@ -47,7 +58,9 @@ export class ModelServer {
 
   static async start(): Promise<ModelServer> {
     const server = createServer()
-    await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve) })
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve)
+    })
     const address = server.address()
     if (address === null || typeof address === "string") throw new Error("no port")
     const models = new ModelServer(server, address.port)
@@ -60,7 +73,15 @@ export class ModelServer {
   /** For the node's `TROUPE_MODELS`. */
   fileFor(node: string) {
     return JSON.stringify({
-      models: [{ id: "ledger/model", provider: "openai-compatible", baseUrl: `http://127.0.0.1:${this.#port}/${node}`, contextWindow: 1_000_000, features: ["tools"] }]
+      models: [
+        {
+          id: "ledger/model",
+          provider: "openai-compatible",
+          baseUrl: `http://127.0.0.1:${this.#port}/${node}`,
+          contextWindow: 1_000_000,
+          features: ["tools"]
+        }
+      ]
     })
   }
 
@@ -75,9 +96,14 @@ export class ModelServer {
     const messages = list(JSON.parse(body), "messages")
     const from = messages.findLastIndex((message) => field(message, "role") === "user")
     const script = parseScript(textOf(messages[from]))
-    const step = messages.slice(from + 1).filter((message) => field(message, "role") === "assistant" && list(message, "tool_calls").length > 0).length
+    const step = messages
+      .slice(from + 1)
+      .filter((message) => field(message, "role") === "assistant" && list(message, "tool_calls").length > 0).length
     const call: ModelCall = {
-      node: (request.url ?? "").split("/")[1] ?? "", label: script.plain.split("\n")[0] ?? "", step, began: performance.now()
+      node: (request.url ?? "").split("/")[1] ?? "",
+      label: script.plain.split("\n")[0] ?? "",
+      step,
+      began: performance.now()
     }
     this.calls.push(call)
     let open = true
@@ -96,12 +122,31 @@ export class ModelServer {
     response.writeHead(200, { "content-type": "text/event-stream" })
     if (round.calls.length === 0) response.write(chunk({ role: "assistant", content: `You said: ${script.plain}` }))
     for (const [index, { input, name }] of round.calls.entries()) {
-      response.write(chunk({
-        role: "assistant", tool_calls: [{ index, id: `call_${step}_${index}`, type: "function", function: { name, arguments: JSON.stringify(input) } }]
-      }))
+      response.write(
+        chunk({
+          role: "assistant",
+          tool_calls: [
+            {
+              index,
+              id: `call_${step}_${index}`,
+              type: "function",
+              function: { name, arguments: JSON.stringify(input) }
+            }
+          ]
+        })
+      )
     }
     response.write(chunk({}, round.calls.length === 0 ? "stop" : "tool_calls"))
-    response.end(sse({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "ledger", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }) + sse("[DONE]"))
+    response.end(
+      sse({
+        id: "chatcmpl-1",
+        object: "chat.completion.chunk",
+        created: 1_700_000_000,
+        model: "ledger",
+        choices: [],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+      }) + sse("[DONE]")
+    )
   }
 
   async stop() {

@@ -59,15 +59,27 @@ export class Neighbours implements Clients {
       for (let i = 0; i < neighboursEach; i++) {
         const threadId = await create("/v1/threads", { agentId, title: workspace.canary }, "thread", "id")
         const thread: ThreadHistory = {
-          workspace: workspace.id, threadId, sent: [], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(), texts: new Map(),
-          prober: true, sleeper: false, cleared: false
+          workspace: workspace.id,
+          threadId,
+          sent: [],
+          mayBeGone: new Set(),
+          unordered: new Set(),
+          joins: new Map(),
+          promised: new Map(),
+          texts: new Map(),
+          prober: true,
+          sleeper: false,
+          cleared: false
         }
         this.history.threads.set(threadId, thread)
         this.#all.push(this.#talk(caller, thread))
       }
     }
     const [first] = this.history.threads.keys()
-    const stranger = await new Caller(this.cluster, hostile, this.history, this.#random).ask("GET", `/v1/threads/${first}`)
+    const stranger = await new Caller(this.cluster, hostile, this.history, this.#random).ask(
+      "GET",
+      `/v1/threads/${first}`
+    )
     if (stranger?.status === 404) this.history.foreign++
   }
 
@@ -78,7 +90,12 @@ export class Neighbours implements Clients {
       const label = `${caller.workspace.canary} ${this.#name} ${this.#count++}`
       const sent: Sent = { label, mode: "queue", began: performance.now(), outcome: "unknown" }
       thread.sent.push(sent)
-      const answer = await caller.ask("POST", `/v1/threads/${thread.threadId}/messages`, { content: [{ type: "text", text: label }] }, { key: `${this.#name}.${label}`, node: this.node, submit: true })
+      const answer = await caller.ask(
+        "POST",
+        `/v1/threads/${thread.threadId}/messages`,
+        { content: [{ type: "text", text: label }] },
+        { key: `${this.#name}.${label}`, node: this.node, submit: true }
+      )
       // Refused for good, or without an answer for a minute: a submit that takes for ever.
       if (answer === undefined) {
         this.submits.push({ began: sent.began, ms: performance.now() - sent.began })
@@ -98,7 +115,7 @@ export class Neighbours implements Clients {
 
   /** Of the submits that began within the time. */
   times(from: number, to: number): ReadonlyArray<number> {
-    return this.submits.flatMap(({ began, ms }) => began >= from && began <= to ? [ms] : [])
+    return this.submits.flatMap(({ began, ms }) => (began >= from && began <= to ? [ms] : []))
   }
 
   failed() {

@@ -42,9 +42,12 @@ export class Node {
     return this.options.name
   }
 
-  /** Resolves once it accepts requests. `more` adds to its environment in this life. What ends while it starts, for want of a database, is started again as an orchestrator would. */
+  /**
+   * Resolves once it accepts requests. `more` adds to its environment in this life. What ends while it starts, for want
+   * of a database, is started again as an orchestrator would.
+   */
   async start(more: Readonly<Record<string, string>> = {}) {
-    for (let tries = 1;; tries++) {
+    for (let tries = 1; ; tries++) {
       try {
         return await this.#launch(more)
       } catch (cause) {
@@ -56,8 +59,10 @@ export class Node {
 
   async #launch(more: Readonly<Record<string, string>>) {
     const { env, planted } = this.options
-    const args = [...planted === undefined ? [] : ["--import", plant], join(this.checkout, "src/cli.ts"), "serve"]
-    const child = this.#child = new Child(process.execPath, args, { env: { ...env, ...planted === undefined ? {} : { TROUPE_PLANTED: planted }, ...more } })
+    const args = [...(planted === undefined ? [] : ["--import", plant]), join(this.checkout, "src/cli.ts"), "serve"]
+    const child = (this.#child = new Child(process.execPath, args, {
+      env: { ...env, ...(planted === undefined ? {} : { TROUPE_PLANTED: planted }), ...more }
+    }))
     guardProcess(child.process.pid)
     child.process.stdout?.pipe(this.#log, { end: false })
     child.process.stderr?.pipe(this.#log, { end: false })
@@ -82,7 +87,7 @@ export class Node {
   /** SIGTERM, as a deployment does; its exit code. A load balancer asks ten times a second whether it is ready. */
   async leave() {
     const ended = this.#child?.end("SIGTERM")
-    while (this.up && await this.ready()) await sleep(100)
+    while (this.up && (await this.ready())) await sleep(100)
     this.up = false
     const code = await ended
     forgetProcess(this.#child?.process.pid)
@@ -112,7 +117,8 @@ export class Node {
       const response = await fetch(`${this.base}/metrics`, { signal: AbortSignal.timeout(2_000) })
       let sum = 0
       for (const line of (await response.text()).split("\n")) {
-        if (line.startsWith(name) && /[ {]/.test(line.charAt(name.length))) sum += Number(line.slice(line.lastIndexOf(" ") + 1))
+        if (line.startsWith(name) && /[ {]/.test(line.charAt(name.length)))
+          sum += Number(line.slice(line.lastIndexOf(" ") + 1))
       }
       return sum
     } catch {

@@ -48,7 +48,9 @@ export class Proxy {
 
   static async to(port: number, host = "127.0.0.1"): Promise<Proxy> {
     const server = createServer()
-    await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve) })
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve)
+    })
     const address = server.address()
     if (address === null || typeof address === "string") throw new Error("no port")
     const proxy = new Proxy(server, address.port)
@@ -97,7 +99,12 @@ export class Proxy {
       return
     }
     const to = direction === "up" ? link.server : link.client
-    if (direction === "up" && this.#resetShare > 0 && link.name.includes(this.#resetOnly) && this.#random() < this.#resetShare) {
+    if (
+      direction === "up" &&
+      this.#resetShare > 0 &&
+      link.name.includes(this.#resetOnly) &&
+      this.#random() < this.#resetShare
+    ) {
       // The server gets it and works on it; the node never hears.
       this.counted.resets++
       if (this.#lateMs > 0) return this.#resetLate(chunk, link)
@@ -107,7 +114,9 @@ export class Proxy {
     }
     if (this.#delayMs === 0) return void to.write(chunk)
     this.counted.delayed++
-    setTimeout(() => { to.write(chunk) }, this.#delayMs)
+    setTimeout(() => {
+      to.write(chunk)
+    }, this.#delayMs)
   }
 
   #reset(link: Link) {
@@ -120,10 +129,16 @@ export class Proxy {
   #resetLate(chunk: Buffer | string, link: Link) {
     this.#links.delete(link)
     link.client.resetAndDestroy()
-    setTimeout(() => link.server.write(chunk, () => setTimeout(() => link.server.destroy(), 1_000)), this.#lateMs * (0.1 + 0.9 * this.#random()))
+    setTimeout(
+      () => link.server.write(chunk, () => setTimeout(() => link.server.destroy(), 1_000)),
+      this.#lateMs * (0.1 + 0.9 * this.#random())
+    )
   }
 
-  /** Holds what flows in these directions, in connections to come as well, until `heal`; `only` those whose first words hold this. */
+  /**
+   * Holds what flows in these directions, in connections to come as well, until `heal`; `only` those whose first words
+   * hold this.
+   */
   hold(which: ReadonlyArray<Direction> = directions, only = "") {
     for (const direction of which) this.#held.set(direction, only)
   }
@@ -151,7 +166,10 @@ export class Proxy {
     }
   }
 
-  /** This share of the chunks to the server arrives there, and its connection is reset before an answer; up to `lateMs` before it arrives. */
+  /**
+   * This share of the chunks to the server arrives there, and its connection is reset before an answer; up to `lateMs`
+   * before it arrives.
+   */
   resetSome(share: number, random: () => number, { lateMs = 0, only = "" } = {}) {
     this.#resetShare = share
     this.#random = random

@@ -67,17 +67,30 @@ export interface Audit {
 }
 
 export const mark = async (pool: pg.Pool): Promise<{ readonly heads: string; readonly nodes: string }> => {
-  const { rows: [row] } = await pool.query<{ heads: string; nodes: string }>(
-    "select coalesce((select max(n) from audit.heads), 0) as heads, coalesce((select max(n) from audit.nodes), 0) as nodes")
+  const {
+    rows: [row]
+  } = await pool.query<{ heads: string; nodes: string }>(
+    "select coalesce((select max(n) from audit.heads), 0) as heads, coalesce((select max(n) from audit.nodes), 0) as nodes"
+  )
   if (row === undefined) throw new Error("no row")
   return row
 }
 
 /** All since the mark. */
-export const readAudit = async (pool: pg.Pool, since: { readonly heads: string; readonly nodes: string }): Promise<Audit> => {
-  const heads = await pool.query<HeadChange>(`select *, (extract(epoch from at) * 1000)::float8 as at from audit.heads where n > $1 order by n`, [since.heads])
-  const nodes = await pool.query<{ incarnation: string; writer: string }>("select incarnation, writer from audit.nodes where what = 'join'")
-  const late = await pool.query<{ writer: string }>("select writer from audit.nodes where late and n > $1", [since.nodes])
+export const readAudit = async (
+  pool: pg.Pool,
+  since: { readonly heads: string; readonly nodes: string }
+): Promise<Audit> => {
+  const heads = await pool.query<HeadChange>(
+    `select *, (extract(epoch from at) * 1000)::float8 as at from audit.heads where n > $1 order by n`,
+    [since.heads]
+  )
+  const nodes = await pool.query<{ incarnation: string; writer: string }>(
+    "select incarnation, writer from audit.nodes where what = 'join'"
+  )
+  const late = await pool.query<{ writer: string }>("select writer from audit.nodes where late and n > $1", [
+    since.nodes
+  ])
   return {
     heads: heads.rows,
     nameOf: new Map(nodes.rows.map(({ incarnation, writer }) => [incarnation, writer])),
@@ -91,20 +104,27 @@ export const isTakeover = ({ lapsed }: HeadChange) => lapsed !== null
 export const auditViolations = ({ heads, lateRenewals, nameOf }: Audit): ReadonlyArray<string> => {
   const broken = lateRenewals.map((writer) => `A4: ${writer} renewed a lapsed lease`)
   for (const h of heads) {
-    const say = (text: string) => broken.push(`${text} (${h.actor}, rev ${h.rev_after}, epoch ${h.epoch_before} to ${h.epoch_after}, by ${h.writer})`)
+    const say = (text: string) =>
+      broken.push(
+        `${text} (${h.actor}, rev ${h.rev_after}, epoch ${h.epoch_before} to ${h.epoch_after}, by ${h.writer})`
+      )
     const changed = h.owner_before !== h.owner_after
     if (h.epoch_after < h.epoch_before) say("A3: an epoch falls")
-    if (changed && h.owner_after !== null && h.epoch_after !== h.epoch_before + 1) say("A3: a new owner under an epoch that is not the next")
+    if (changed && h.owner_after !== null && h.epoch_after !== h.epoch_before + 1)
+      say("A3: a new owner under an epoch that is not the next")
     if (h.lapsed === false) say("A1: taken from a live owner")
-    if (changed && h.owner_after === null && h.owner_before !== null && nameOf.get(h.owner_before) !== h.writer) say("A1: given back by somebody else")
-    if (changed && h.owner_after !== null && nameOf.get(h.owner_after) !== h.writer) say("A1: claimed for somebody else")
+    if (changed && h.owner_after === null && h.owner_before !== null && nameOf.get(h.owner_before) !== h.writer)
+      say("A1: given back by somebody else")
+    if (changed && h.owner_after !== null && nameOf.get(h.owner_after) !== h.writer)
+      say("A1: claimed for somebody else")
     if (h.rev_after === h.rev_before) {
       if (!h.still) say("A2: a change that does not move rev")
       continue
     }
     if (h.rev_after !== h.rev_before + 1) say(`A2: rev ${h.rev_before} is followed by ${h.rev_after}`)
     if (changed || h.epoch_after !== h.epoch_before) say("A2: an append changes owner or epoch")
-    if (h.owner_before === null || nameOf.get(h.owner_before) !== h.writer) say(`A2: an append that is not its owner's (${h.owner_before})`)
+    if (h.owner_before === null || nameOf.get(h.owner_before) !== h.writer)
+      say(`A2: an append that is not its owner's (${h.owner_before})`)
   }
   return broken
 }

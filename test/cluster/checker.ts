@@ -52,17 +52,22 @@ const uuids = (history: History) => [...history.threads.keys()].map(toUuid)
 /** L1: undefined when all is at rest, else what is not. */
 const unrest = async (cluster: Cluster, history: History): Promise<string | undefined> => {
   const ids = uuids(history)
-  const { rows: [row] } = await cluster.pool.query<{ busy: string[]; pending: string; inbox: string }>(`
+  const {
+    rows: [row]
+  } = await cluster.pool.query<{ busy: string[]; pending: string; inbox: string }>(
+    `
     select (select coalesce(array_agg(status || ' ' || id), '{}') from (select id, status from heads where id = any($1::uuid[]) and status in ('running', 'awaiting') limit 5) b) as busy,
       (select count(*) from inputs where actor = any($1::uuid[]) and state = 'pending') as pending,
-      (select count(*) from inbox where actor = any($1::uuid[])) as inbox`, [ids])
+      (select count(*) from inbox where actor = any($1::uuid[])) as inbox`,
+    [ids]
+  )
   if (row === undefined || row.busy.length + Number(row.pending) + Number(row.inbox) === 0) return undefined
   return `L1: not at rest: ${row.busy.join(", ")}; ${row.pending} inputs wait; ${row.inbox} in the inbox`
 }
 
 /** Waits until all is at rest; what is not after that time. */
 export const rest = async (cluster: Cluster, history: History, ms = 60_000): Promise<string | undefined> => {
-  for (const until = performance.now() + ms;; await sleep(250)) {
+  for (const until = performance.now() + ms; ; await sleep(250)) {
     const what = await unrest(cluster, history).catch((cause: unknown) => `L1: ${String(cause)}`)
     if (what === undefined || performance.now() > until) return what
   }
@@ -73,23 +78,37 @@ const read = async (cluster: Cluster, history: History): Promise<ReadonlyMap<str
   const { pool } = cluster
   const [heads, facts, inputs, waits] = await Promise.all([
     pool.query<HeadRow>("select id, pos, seq, status from heads where id = any($1::uuid[])", [ids]),
-    pool.query<FactColumns & { actor: string }>(`select f.actor, ${factColumns} from facts f where f.actor = any($1::uuid[]) order by f.actor, f.pos`, [ids]),
-    pool.query<{ actor: string; id: string; state: string }>("select actor, id, state from inputs where actor = any($1::uuid[])", [ids]),
-    pool.query<WaitRow & { actor: string }>("select actor, id, state, readable(body)::text as body from waits where actor = any($1::uuid[])", [ids])
+    pool.query<FactColumns & { actor: string }>(
+      `select f.actor, ${factColumns} from facts f where f.actor = any($1::uuid[]) order by f.actor, f.pos`,
+      [ids]
+    ),
+    pool.query<{ actor: string; id: string; state: string }>(
+      "select actor, id, state from inputs where actor = any($1::uuid[])",
+      [ids]
+    ),
+    pool.query<WaitRow & { actor: string }>(
+      "select actor, id, state, readable(body)::text as body from waits where actor = any($1::uuid[])",
+      [ids]
+    )
   ])
   const logs = Map.groupBy(facts.rows, ({ actor }) => actor)
   const inputsOf = Map.groupBy(inputs.rows, ({ actor }) => actor)
   const waitsOf = Map.groupBy(waits.rows, ({ actor }) => actor)
-  return new Map(heads.rows.map((head) => {
-    const own = inputsOf.get(head.id) ?? []
-    return [fromUuid("thread", head.id), {
-      head,
-      log: (logs.get(head.id) ?? []).map((row) => recorded(storedFact(row))),
-      pending: own.filter(({ state }) => state === "pending").map(({ id }) => fromUuid("input", id)),
-      gone: new Set(own.filter(({ state }) => state === "cancelled").map(({ id }) => fromUuid("input", id))),
-      waits: waitsOf.get(head.id) ?? []
-    }]
-  }))
+  return new Map(
+    heads.rows.map((head) => {
+      const own = inputsOf.get(head.id) ?? []
+      return [
+        fromUuid("thread", head.id),
+        {
+          head,
+          log: (logs.get(head.id) ?? []).map((row) => recorded(storedFact(row))),
+          pending: own.filter(({ state }) => state === "pending").map(({ id }) => fromUuid("input", id)),
+          gone: new Set(own.filter(({ state }) => state === "cancelled").map(({ id }) => fromUuid("input", id))),
+          waits: waitsOf.get(head.id) ?? []
+        }
+      ]
+    })
+  )
 }
 
 const firstLine = (event: Readonly<Record<string, unknown>>) => {
@@ -103,7 +122,8 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
   const seq = log.reduce((max, fact) => Math.max(max, fact.seq ?? 0), 0)
   if (head.seq !== seq) broken.push(`J1: the head says seq ${head.seq}, the journal ${seq}`)
   const open = openTurns(log)
-  if (head.status !== "running" && head.status !== "awaiting" && open.length > 0) broken.push(`J3: ${open.join()} has no end at rest`)
+  if (head.status !== "running" && head.status !== "awaiting" && open.length > 0)
+    broken.push(`J3: ${open.join()} has no end at rest`)
 
   // J2, J6. What was never answered may be there or not; the ledger knows the rest.
   const admissions = log.filter(({ type }) => type === "user_message")
@@ -119,40 +139,54 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
   })
   const joins = new Map(thread.joins)
   for (const { inputId: told, label, mode, state } of thread.sent) {
-    // Stored while its owner was away, or while its turn was ending: it may join whatever turn runs then. So may one whose answer was lost.
+    // Stored while its owner was away, or while its turn was ending: it may join whatever turn runs then. So may one
+    // whose answer was lost.
     const inputId = told ?? found.find((other) => other.label === label)?.id
     const turn = inputId === undefined ? undefined : admitted.get(inputId)?.turn
-    if (inputId !== undefined && mode !== "queue" && state !== "steered" && turn !== undefined && turn !== null) joins.set(inputId, turn)
+    if (inputId !== undefined && mode !== "queue" && state !== "steered" && turn !== undefined && turn !== null)
+      joins.set(inputId, turn)
   }
   for (const inputId of thread.unordered) {
     const turn = admitted.get(inputId)?.turn
     if (turn !== undefined && turn !== null && !joins.has(inputId)) joins.set(inputId, turn)
   }
   const told = new Set(thread.sent.flatMap(({ inputId }) => inputId ?? []))
-  for (const id of gone) if (!thread.mayBeGone.has(id) && (told.has(id) || !thread.cleared)) broken.push(`J2: ${id} was removed by nobody`)
-  broken.push(...unaccounted(log, { accepted, removed: gone, pending, unordered: thread.unordered, joins }).map((text) => text.replace(/^I5/, "J2").replace(/^I6/, "J6")))
+  for (const id of gone)
+    if (!thread.mayBeGone.has(id) && (told.has(id) || !thread.cleared)) broken.push(`J2: ${id} was removed by nobody`)
+  broken.push(
+    ...unaccounted(log, { accepted, removed: gone, pending, unordered: thread.unordered, joins }).map((text) =>
+      text.replace(/^I5/, "J2").replace(/^I6/, "J6")
+    )
+  )
   for (const [label, times] of labelled) {
     if (times > 1) broken.push(`J2: ${label} was admitted ${times} times`)
     if (byLabel.get(label)?.outcome === "refused") broken.push(`J2: ${label} was refused, and admitted`)
   }
   for (const [inputId, texts] of thread.texts) {
     const fact = admitted.get(inputId)
-    if (fact !== undefined && !texts.has(firstLine(fact.event))) broken.push(`J2: ${inputId} says ${firstLine(fact.event)}, not ${[...texts].join(" or ")}`)
+    if (fact !== undefined && !texts.has(firstLine(fact.event)))
+      broken.push(`J2: ${inputId} says ${firstLine(fact.event)}, not ${[...texts].join(" or ")}`)
   }
   for (const [inputId, promised] of thread.promised) {
-    if (admitted.get(inputId)?.seq !== promised) broken.push(`J2: ${inputId} was promised seq ${promised}, and has ${admitted.get(inputId)?.seq}`)
+    if (admitted.get(inputId)?.seq !== promised)
+      broken.push(`J2: ${inputId} was promised seq ${promised}, and has ${admitted.get(inputId)?.seq}`)
   }
 
   // J5, J10.
-  const resolutions = Map.groupBy(log.filter(({ type }) => type === "wait_resolved"), ({ event }) => String(event["waitId"]))
+  const resolutions = Map.groupBy(
+    log.filter(({ type }) => type === "wait_resolved"),
+    ({ event }) => String(event["waitId"])
+  )
   for (const { body, id, state } of waits) {
     const waitId = fromUuid("wait", id)
     const resolved = resolutions.get(waitId) ?? []
     if (resolved.length > 1) broken.push(`J5: ${waitId} was resolved ${resolved.length} times`)
-    if (state !== "open" && resolved.length !== 1) broken.push(`J5: ${waitId} is ${state}, and resolved ${resolved.length} times in the log`)
+    if (state !== "open" && resolved.length !== 1)
+      broken.push(`J5: ${waitId} is ${state}, and resolved ${resolved.length} times in the log`)
     const expiresAt = fromTimestamp(field(JSON.parse(body), "expiresAt"))
     for (const fact of resolved) {
-      if (field(fact.event, "waitResult", "outcome") === "expired" && fact.at < expiresAt) broken.push(`J10: ${waitId} ran out ${expiresAt - fact.at} ms early`)
+      if (field(fact.event, "waitResult", "outcome") === "expired" && fact.at < expiresAt)
+        broken.push(`J10: ${waitId} ran out ${expiresAt - fact.at} ms early`)
     }
   }
   return broken
@@ -165,9 +199,14 @@ const answersKept = (history: History, stored: ReadonlyMap<string, Stored>) => {
     const marks = new Set(given.map(({ mark }) => mark))
     if (marks.size > 1) broken.push(`J5: ${waitId} accepted ${marks.size} different answers`)
     const log = stored.get(given[0]?.threadId ?? "")?.log ?? []
-    const about = log.filter(({ event }) => event["waitId"] === waitId || event["toolCallId"] === log.find((fact) => fact.event["waitId"] === waitId)?.event["toolCallId"])
+    const about = log.filter(
+      ({ event }) =>
+        event["waitId"] === waitId ||
+        event["toolCallId"] === log.find((fact) => fact.event["waitId"] === waitId)?.event["toolCallId"]
+    )
     const said = about.map(({ event }) => JSON.stringify(event)).join()
-    for (const mark of marks) if (!said.includes(mark)) broken.push(`J5: the answer ${mark} to ${waitId} was accepted, and the log has another`)
+    for (const mark of marks)
+      if (!said.includes(mark)) broken.push(`J5: the answer ${mark} to ${waitId} was accepted, and the log has another`)
   }
   return broken
 }
@@ -181,7 +220,8 @@ const monotonic = (history: History, stored: ReadonlyMap<string, Stored>) => {
     let known = 0
     let i = 0
     for (const look of byBegin) {
-      for (let before = byEnd[i]; before !== undefined && before.ended < look.began; before = byEnd[++i]) known = Math.max(known, before.seq)
+      for (let before = byEnd[i]; before !== undefined && before.ended < look.began; before = byEnd[++i])
+        known = Math.max(known, before.seq)
       if (look.whole && look.seq < known) broken.push(`J9: ${threadId} was seen at ${known}, and later at ${look.seq}`)
     }
     const last = stored.get(threadId)?.head.seq ?? 0
@@ -191,7 +231,8 @@ const monotonic = (history: History, stored: ReadonlyMap<string, Stored>) => {
     const wrong = seqs.findIndex((seq, i) => seq !== i + 1)
     if (wrong !== -1) broken.push(`J9: a stream of ${threadId} shows ${seqs[wrong]} in place ${wrong + 1}`)
     const last = stored.get(threadId)?.head.seq ?? 0
-    if (wrong === -1 && seqs.length < last) broken.push(`J9: a stream of ${threadId} shows ${seqs.length} of ${last} events`)
+    if (wrong === -1 && seqs.length < last)
+      broken.push(`J9: a stream of ${threadId} shows ${seqs.length} of ${last} events`)
   }
   return broken
 }
@@ -207,13 +248,25 @@ export interface Verdict {
   /** The most of one thread. */
   readonly extraCallsOfOne: number
   readonly waitLatenessMs: ReadonlyArray<number>
-  /** When each input that opened a turn was admitted, and since when nothing ran before it (milliseconds since 1970). */
+  /**
+   * When each input that opened a turn was admitted, and since when nothing ran before it (milliseconds since 1970).
+   */
   readonly admitted: ReadonlyMap<string, { readonly at: number; readonly freeSince: number }>
 }
 
-export const check = async (cluster: Cluster, history: History, audit: Audit, restless: string | undefined): Promise<Verdict> => {
+export const check = async (
+  cluster: Cluster,
+  history: History,
+  audit: Audit,
+  restless: string | undefined
+): Promise<Verdict> => {
   const stored = await read(cluster, history)
-  const broken = [...history.problems, ...auditViolations(audit), ...answersKept(history, stored), ...monotonic(history, stored)]
+  const broken = [
+    ...history.problems,
+    ...auditViolations(audit),
+    ...answersKept(history, stored),
+    ...monotonic(history, stored)
+  ]
   if (restless !== undefined) broken.push(restless)
   const claims = new Map<string, number>()
   // A claim of what is mine already too: a node that was fenced for a moment has dropped it and takes it up again.
@@ -256,24 +309,42 @@ export const check = async (cluster: Cluster, history: History, audit: Audit, re
       for (const calls of Map.groupBy(asked.get(label) ?? [], ({ step }) => step).values()) extra += calls.length - 1
     }
     const hands = claims.get(toUuid(threadId)) ?? 0
-    if (extra > hands) broken.push(`J12: ${threadId} changed hands ${hands} times and asked the model ${extra} times too often`)
+    if (extra > hands)
+      broken.push(`J12: ${threadId} changed hands ${hands} times and asked the model ${extra} times too often`)
     extraCalls += extra
     extraCallsOfOne = Math.max(extraCallsOfOne, extra)
   }
-  for (const [id, calls] of Map.groupBy(cluster.tools.calls.filter(({ tool }) => tool === "charge"), ({ toolCallId }) => String(toolCallId))) {
+  for (const [id, calls] of Map.groupBy(
+    cluster.tools.calls.filter(({ tool }) => tool === "charge"),
+    ({ toolCallId }) => String(toolCallId)
+  )) {
     if (calls.length > 1) broken.push(`J12: charge ran ${calls.length} times for ${id}`)
   }
-  broken.push(...lostCalls(new Map([...stored].map(([threadId, { log }]) => [threadId, log])), audit, cluster.tools.calls, (name) => name.endsWith(".charge")))
+  broken.push(
+    ...lostCalls(
+      new Map([...stored].map(([threadId, { log }]) => [threadId, log])),
+      audit,
+      cluster.tools.calls,
+      (name) => name.endsWith(".charge")
+    )
+  )
   return {
-    violations: broken, acknowledged: history.acknowledged, events, extraCalls, extraCallsOfOne, waitLatenessMs: lateness, admitted,
+    violations: broken,
+    acknowledged: history.acknowledged,
+    events,
+    extraCalls,
+    extraCallsOfOne,
+    waitLatenessMs: lateness,
+    admitted,
     takeovers: audit.heads.filter((change) => isTakeover(change) && change.since_before !== null).length
   }
 }
 
 export const lastSeqOf = async (cluster: Cluster, history: History) => {
-  const { rows } = await cluster.pool.query<{ id: string; seq: number }>("select id, seq from heads where id = any($1::uuid[])", [uuids(history)])
+  const { rows } = await cluster.pool.query<{ id: string; seq: number }>(
+    "select id, seq from heads where id = any($1::uuid[])",
+    [uuids(history)]
+  )
   const all = new Map<string, number>(rows.map(({ id, seq }) => [fromUuid("thread", id), seq]))
   return (threadId: string) => all.get(threadId) ?? 0
 }
-
-

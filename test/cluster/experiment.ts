@@ -70,7 +70,10 @@ export interface Fault {
   readonly workload?: Partial<WorkloadOptions>
   /** Others than those of the workload. */
   readonly clients?: (cluster: Cluster, seed: number) => Clients
-  /** Violations that are not this version's: of an older one that runs beside it, and did not keep what this one promises. */
+  /**
+   * Violations that are not this version's: of an older one that runs beside it, and did not keep what this one
+   * promises.
+   */
   readonly excuses?: RegExp
   /** A cluster of its own. */
   readonly own?: Pick<ClusterOptions, "volumeMb" | "fakeTime">
@@ -103,26 +106,42 @@ export const missedBars = ({ figures }: Pick<Result, "figures">) => figures.filt
 
 /** Appends that only a unique index kept out, of the nodes' lives that go on. */
 const inconsistent = async (cluster: Cluster) => {
-  const counts = await Promise.all(cluster.nodes.map((node) => node.metric("troupe_journal_appends_inconsistent_total")))
+  const counts = await Promise.all(
+    cluster.nodes.map((node) => node.metric("troupe_journal_appends_inconsistent_total"))
+  )
   return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
 }
 
-export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500, restMs = 60_000, seconds, seed, users }: ExperimentOptions): Promise<Result> => {
+export const experiment = async (
+  cluster: Cluster,
+  fault: Fault,
+  { inputs = 500, restMs = 60_000, seconds, seed, users }: ExperimentOptions
+): Promise<Result> => {
   const began = performance.now()
   const since = await mark(cluster.pool)
-  const workload: Clients = fault.clients?.(cluster, seed) ?? new Workload(cluster, { seed, ...fault.workload, ...(users === undefined ? {} : { users }) })
+  const workload: Clients =
+    fault.clients?.(cluster, seed) ??
+    new Workload(cluster, { seed, ...fault.workload, ...(users === undefined ? {} : { users }) })
   await workload.start()
   const { history } = workload
   const broken = workload.failed()
   broken.catch(() => {})
   const acknowledged = async (count: number) => {
-    for (const until = performance.now() + 120_000; history.acknowledged < count && performance.now() < until;) await sleep(50)
+    for (const until = performance.now() + 120_000; history.acknowledged < count && performance.now() < until; )
+      await sleep(50)
   }
   const scenes = async () => {
     await acknowledged(Math.min(60, inputs / 5))
     // Long turns run by now.
     await sleep(2_000)
-    const judge = await fault.inject({ cluster, history, clients: workload, random: randomOf(seed ^ 0x5eed), sleep: (ms) => sleep(ms), ...(seconds === undefined ? {} : { seconds }) })
+    const judge = await fault.inject({
+      cluster,
+      history,
+      clients: workload,
+      random: randomOf(seed ^ 0x5eed),
+      sleep: (ms) => sleep(ms),
+      ...(seconds === undefined ? {} : { seconds })
+    })
     await acknowledged(inputs)
     await sleep(2_000)
     return judge
@@ -145,14 +164,24 @@ export const experiment = async (cluster: Cluster, fault: Fault, { inputs = 500,
   const audit = await readAudit(cluster.pool, since)
   const verdict = await check(cluster, history, audit, restless)
   const aftermath = await judge({ audit, history, verdict })
-  const violations = [...verdict.violations.filter((violation) => fault.excuses?.test(violation) !== true), ...ended.map((name) => `N1: ${name} has ended by itself`)]
+  const violations = [
+    ...verdict.violations.filter((violation) => fault.excuses?.test(violation) !== true),
+    ...ended.map((name) => `N1: ${name} has ended by itself`)
+  ]
   if (history.acknowledged < inputs) violations.push(`G: only ${history.acknowledged} inputs were acknowledged`)
-  const bugs = await inconsistent(cluster) - bugsBefore
+  const bugs = (await inconsistent(cluster)) - bugsBefore
   if (bugs > 0) violations.push(`J3: a unique index had to refuse ${bugs} appends`)
   if (aftermath.observed === undefined) violations.push("G: the fault was not observed")
   if (history.foreign === 0) violations.push("G: no stranger was refused")
   return {
-    ...aftermath, fault: fault.name, bar: fault.bar, seed, violations, verdict, load, seconds: (performance.now() - began) / 1_000,
-    lost: history.requests.flatMap(({ failed = "", lost }) => lost ? [failed] : [])
+    ...aftermath,
+    fault: fault.name,
+    bar: fault.bar,
+    seed,
+    violations,
+    verdict,
+    load,
+    seconds: (performance.now() - began) / 1_000,
+    lost: history.requests.flatMap(({ failed = "", lost }) => (lost ? [failed] : []))
   }
 }

@@ -7,7 +7,19 @@ import { natsCut, natsDown } from "./faults/nats.ts"
 import { crashLoop, join, kill, rolling, shortStop, stop, term } from "./faults/nodes.ts"
 import { providerTrouble, toolServerGone } from "./faults/outside.ts"
 import {
-  commitsHang, cut, diskFull, halfOpen, lateAfterReset, lateAppend, lostWriter, oneWay, readsHang, resets, restartPostgres, slow, stuckWriter
+  commitsHang,
+  cut,
+  diskFull,
+  halfOpen,
+  lateAfterReset,
+  lateAppend,
+  lostWriter,
+  oneWay,
+  readsHang,
+  resets,
+  restartPostgres,
+  slow,
+  stuckWriter
 } from "./faults/postgres.ts"
 import { watchers } from "./faults/watchers.ts"
 
@@ -19,15 +31,49 @@ const together = (a: Fault, b: Fault): Fault => ({
     const judges = await Promise.all([a.inject(scene), b.inject(scene)])
     return async (run) => {
       const found = await Promise.all(judges.map((judge) => judge(run)))
-      return { gaps: [], figures: [], observed: found.some(({ observed }) => observed === undefined) ? undefined : found.map(({ observed }) => observed).join("; ") }
+      return {
+        gaps: [],
+        figures: [],
+        observed: found.some(({ observed }) => observed === undefined)
+          ? undefined
+          : found.map(({ observed }) => observed).join("; ")
+      }
     }
   }
 })
 
 export const faults: ReadonlyArray<Fault> = [
-  kill, stop, shortStop, term, rolling,
+  kill,
+  stop,
+  shortStop,
+  term,
+  rolling,
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
-  cut, oneWay, stuckWriter, lateAppend, halfOpen, resets, lateAfterReset, slow, commitsHang, readsHang, natsDown, natsCut, join, clockJump, crashLoop, providerTrouble, toolServerGone, watchers,
-  together(kill, resets), together(stop, natsDown), together(lostWriter, readsHang), together(slow, resets), databaseClock, diskFull, herd, hostile
+  cut,
+  oneWay,
+  stuckWriter,
+  lateAppend,
+  halfOpen,
+  resets,
+  lateAfterReset,
+  slow,
+  commitsHang,
+  readsHang,
+  natsDown,
+  natsCut,
+  join,
+  clockJump,
+  crashLoop,
+  providerTrouble,
+  toolServerGone,
+  watchers,
+  together(kill, resets),
+  together(stop, natsDown),
+  together(lostWriter, readsHang),
+  together(slow, resets),
+  databaseClock,
+  diskFull,
+  herd,
+  hostile
 ]

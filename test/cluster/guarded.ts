@@ -6,7 +6,10 @@ let guard: ChildProcess | undefined
 
 const tell = (line: string) => {
   if (guard === undefined) {
-    guard = spawn(process.execPath, [join(import.meta.dirname, "guard.ts")], { stdio: ["pipe", "inherit", "inherit"], detached: true })
+    guard = spawn(process.execPath, [join(import.meta.dirname, "guard.ts")], {
+      stdio: ["pipe", "inherit", "inherit"],
+      detached: true
+    })
     guard.unref()
   }
   guard.stdin?.write(`${line}\n`)

@@ -7,7 +7,9 @@ import type { Node } from "./Node.ts"
 
 /** The database's time, which is this machine's. */
 export const databaseNow = async (cluster: Cluster): Promise<number> => {
-  const { rows: [row] } = await cluster.pool.query<{ now: number }>("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now")
+  const {
+    rows: [row]
+  } = await cluster.pool.query<{ now: number }>("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now")
   if (row === undefined) throw new Error("no row")
   return row.now
 }
@@ -26,10 +28,16 @@ export interface Unfinished {
 }
 
 /** Threads with a running turn that the node owns, but for those whose next event is not due soon. */
-export const unfinishedOf = async (cluster: Cluster, node: Node, history: History): Promise<ReadonlyArray<Unfinished>> => {
+export const unfinishedOf = async (
+  cluster: Cluster,
+  node: Node,
+  history: History
+): Promise<ReadonlyArray<Unfinished>> => {
   const { rows } = await cluster.pool.query<Unfinished>(
     `select h.id, h.pos from heads h join audit.nodes a on a.incarnation = h.owner and a.what = 'join'
-      where a.writer = $1 and h.kind = 'thread' and h.status = 'running'`, [node.name])
+      where a.writer = $1 and h.kind = 'thread' and h.status = 'running'`,
+    [node.name]
+  )
   return rows.filter(({ id }) => history.threads.get(fromUuid("thread", id))?.sleeper === false)
 }
 
@@ -47,7 +55,12 @@ const advances = (audit: Audit) => {
 }
 
 /** From `since` (database time) to the next event that another node wrote, for each of the threads. */
-export const takeoverGaps = (audit: Audit, threads: ReadonlyArray<Unfinished>, from: Node, since: number): ReadonlyArray<number> => {
+export const takeoverGaps = (
+  audit: Audit,
+  threads: ReadonlyArray<Unfinished>,
+  from: Node,
+  since: number
+): ReadonlyArray<number> => {
   const of = advances(audit)
   return threads.flatMap(({ id, pos }) => {
     const next = of.get(id)?.find((change) => change.pos_after > pos && change.at >= since)
@@ -55,7 +68,10 @@ export const takeoverGaps = (audit: Audit, threads: ReadonlyArray<Unfinished>, f
   })
 }
 
-/** The longest time without an event, of each prober's thread whose turns were running, within the window (database time). */
+/**
+ * The longest time without an event, of each prober's thread whose turns were running, within the window (database
+ * time).
+ */
 export const longestGaps = (audit: Audit, history: History, from: number, to: number): ReadonlyArray<number> => {
   const of = advances(audit)
   return [...history.threads.values()].flatMap(({ prober, sleeper, threadId }) => {
@@ -64,7 +80,9 @@ export const longestGaps = (audit: Audit, history: History, from: number, to: nu
     // What a running turn writes follows something of the same turn.
     const gaps = all.flatMap((change, i) => {
       const before = all[i - 1]
-      return before === undefined || change.since_before === null || change.at < from || before.at > to ? [] : [change.at - before.at]
+      return before === undefined || change.since_before === null || change.at < from || before.at > to
+        ? []
+        : [change.at - before.at]
     })
     return gaps.length === 0 ? [] : [Math.max(...gaps)]
   })
@@ -72,17 +90,26 @@ export const longestGaps = (audit: Audit, history: History, from: number, to: nu
 
 /** Takeovers from lapsed leases, by nodes. */
 export const takeoversFrom = (audit: Audit, node: Node) =>
-  audit.heads.filter(({ lapsed, owner_before }) => lapsed === true && owner_before !== null && audit.nameOf.get(owner_before) === node.name).length
+  audit.heads.filter(
+    ({ lapsed, owner_before }) =>
+      lapsed === true && owner_before !== null && audit.nameOf.get(owner_before) === node.name
+  ).length
 
 /** From a submit to its admission, where nothing ran before it: of submits within the window (monotonic). */
 export const pickups = (
-  history: History, admittedAt: ReadonlyMap<string, { readonly at: number; readonly freeSince: number }>, from: number, to: number
+  history: History,
+  admittedAt: ReadonlyMap<string, { readonly at: number; readonly freeSince: number }>,
+  from: number,
+  to: number
 ): ReadonlyArray<number> =>
-  [...history.threads.values()].flatMap(({ sent }) => sent.flatMap(({ began, inputId, mode, outcome }) => {
-    const admitted = admittedAt.get(inputId ?? "")
-    if (mode !== "queue" || outcome !== "acknowledged" || began < from || began > to || admitted === undefined) return []
-    return [Math.max(0, admitted.at - Math.max(wall(began), admitted.freeSince))]
-  }))
+  [...history.threads.values()].flatMap(({ sent }) =>
+    sent.flatMap(({ began, inputId, mode, outcome }) => {
+      const admitted = admittedAt.get(inputId ?? "")
+      if (mode !== "queue" || outcome !== "acknowledged" || began < from || began > to || admitted === undefined)
+        return []
+      return [Math.max(0, admitted.at - Math.max(wall(began), admitted.freeSince))]
+    })
+  )
 
 /** Requests that began within the window and needed more than one retry. */
 export const strained = (history: History, from: number, to: number) =>

@@ -1,4 +1,6 @@
-/** Puts a planted bug (plants.ts) into a node's modules as they are loaded: `node --import plant.ts src/cli.ts serve`. */
+/**
+ * Puts a planted bug (plants.ts) into a node's modules as they are loaded: `node --import plant.ts src/cli.ts serve`.
+ */
 import { registerHooks } from "node:module"
 import { plants } from "./plants.ts"
 
@@ -12,7 +14,8 @@ registerHooks({
     if (edits.length === 0 || loaded.source === undefined || loaded.source === null) return loaded
     let source = typeof loaded.source === "string" ? loaded.source : new TextDecoder().decode(loaded.source)
     for (const { file, find, put } of edits) {
-      if (!source.includes(find)) throw new Error(`${file} has no ${JSON.stringify(find)}: the plant "${plant.name}" must be moved with the code`)
+      if (!source.includes(find))
+        throw new Error(`${file} has no ${JSON.stringify(find)}: the plant "${plant.name}" must be moved with the code`)
       source = source.replace(find, () => put)
     }
     return { ...loaded, source }

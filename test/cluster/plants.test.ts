@@ -8,12 +8,15 @@ import { plants } from "./plants.ts"
 const root = resolve(import.meta.dirname, "../..")
 
 describe("planted bugs", () => {
-  it.each(plants.map((plant) => [plant.name, plant] as const))("%s: has its places in the code, and a fault", (_, { edits, fault }) => {
-    for (const { file, find, put } of edits) {
-      const source = readFileSync(join(root, file), "utf8")
-      assert.strictEqual(source.split(find).length, 2, `${file} has ${find} once`)
-      assert.notStrictEqual(find, put)
+  it.each(plants.map((plant) => [plant.name, plant] as const))(
+    "%s: has its places in the code, and a fault",
+    (_, { edits, fault }) => {
+      for (const { file, find, put } of edits) {
+        const source = readFileSync(join(root, file), "utf8")
+        assert.strictEqual(source.split(find).length, 2, `${file} has ${find} once`)
+        assert.notStrictEqual(find, put)
+      }
+      assert.isDefined(faults.find(({ name }) => name.startsWith(fault)))
     }
-    assert.isDefined(faults.find(({ name }) => name.startsWith(fault)))
-  })
+  )
 })

@@ -27,100 +27,191 @@ const claims = (put: string): Edit => ({
 export const plants: ReadonlyArray<Plant> = [
   {
     name: "no epoch check",
-    edits: [{ file: "src/journal/appendStatement.ts", find: "and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me", put: "and t.rev = h.rev" }],
-    fault: "what a node sends", caughtAs: /^A2/
+    edits: [
+      {
+        file: "src/journal/appendStatement.ts",
+        find: "and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me",
+        put: "and t.rev = h.rev"
+      }
+    ],
+    fault: "what a node sends",
+    caughtAs: /^A2/
   },
   {
     name: "no rev check",
     edits: [{ file: "src/journal/appendStatement.ts", find: "and t.rev = h.rev and", put: "and" }],
-    fault: "one statement of the journal", caughtAs: /^(A2|I[1-4]|J[1-3]|5xx)/
+    fault: "one statement of the journal",
+    caughtAs: /^(A2|I[1-4]|J[1-3]|5xx)/
   },
   {
     name: "a lapsed lease is renewed",
-    edits: [{ file: "src/journal/PostgresLease.ts", find: "where incarnation = $1 and deadline > clock_timestamp()", put: "where incarnation = $1" }],
-    fault: "SIGSTOP 10 s", caughtAs: /^A4/
+    edits: [
+      {
+        file: "src/journal/PostgresLease.ts",
+        find: "where incarnation = $1 and deadline > clock_timestamp()",
+        put: "where incarnation = $1"
+      }
+    ],
+    fault: "SIGSTOP 10 s",
+    caughtAs: /^A4/
   },
   {
     name: "publish-only wake-up: no sweep",
-    edits: [{ file: "actors/rounds.ts", find: "if (!lease.fenced()) yield* safely(", put: "if (!isWhole) yield* safely(" }],
-    fault: "NATS killed", caughtAs: /^L1/
+    edits: [
+      { file: "actors/rounds.ts", find: "if (!lease.fenced()) yield* safely(", put: "if (!isWhole) yield* safely(" }
+    ],
+    fault: "NATS killed",
+    caughtAs: /^L1/
   },
   {
     name: "no dedupe of commands",
-    edits: [{ file: "actors/Host.ts", find: "keys: item.key === undefined || answer === undefined ?", put: "keys: true ?" }],
-    fault: "kill -9", caughtAs: /^J2/
+    edits: [
+      {
+        file: "actors/Host.ts",
+        find: "item.key === undefined || answer === undefined\n          ? undefined",
+        put: "true\n          ? undefined"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J2/
   },
   { name: "an actor is stolen from a live owner", edits: [claims("")], fault: "kill -9", caughtAs: /^A1/ },
   {
     name: "a timer is acted on by two nodes",
-    edits: [claims(""), {
-      file: "src/journal/agenda.ts", find: "select a.actors from agenda a where a.owner is null and a.at <= now()", put: "select a.actors from agenda a where a.at <= now()"
-    }, {
-      file: "src/journal/agenda.ts", find: "and (h.owner is null or h.owner not in (select incarnation from living)) offset 0) h", put: "offset 0) h"
-    }],
-    fault: "kill -9", caughtAs: /^(A1|J10|J12)/
+    edits: [
+      claims(""),
+      {
+        file: "src/journal/agenda.ts",
+        find: "select a.actors from agenda a where a.owner is null and a.at <= now()",
+        put: "select a.actors from agenda a where a.at <= now()"
+      },
+      {
+        file: "src/journal/agenda.ts",
+        find: "and (h.owner is null or h.owner not in (select incarnation from living)) offset 0) h",
+        put: "offset 0) h"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^(A1|J10|J12)/
   },
   {
     name: "a timer fires early",
-    edits: [{ file: "machines/thread/judging.ts", find: "wait.expiresAt <= at", put: "wait.expiresAt - 400 <= at" }, {
-      file: "actors/thread/rows.ts", find: "wait.expiresAt))", put: "wait.expiresAt - 400))"
-    }],
-    fault: "kill -9", caughtAs: /^J10/
+    edits: [
+      { file: "machines/thread/judging.ts", find: "wait.expiresAt <= at", put: "wait.expiresAt - 400 <= at" },
+      {
+        file: "actors/thread/rows.ts",
+        find: "wait.expiresAt))",
+        put: "wait.expiresAt - 400))"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J10/
   },
   {
     name: "an event after the turn's end",
-    edits: [{
-      file: "actors/Host.ts", find: "epoch: live.epoch, rev: head.rev, head: after, facts,",
-      put: `epoch: live.epoch, rev: head.rev, head: after,
+    edits: [
+      {
+        file: "actors/Host.ts",
+        find: "head: after,\n      facts,",
+        put: `head: after,
       facts: facts.length > 1 && facts.at(-1).type === "turn_completed" ? [...facts.slice(0, -2), facts.at(-1), facts.at(-2)] : facts,`
-    }],
-    fault: "kill -9", caughtAs: /^(I2|J3)/
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^(I2|J3)/
   },
   {
     name: "a disabled identity is ignored",
-    edits: [{ file: "src/store/keysPostgres.ts", find: "identityDisabled: row.disabled", put: "identityDisabled: false" }],
-    fault: "kill -9", caughtAs: /^R1/
+    edits: [
+      { file: "src/store/keysPostgres.ts", find: "identityDisabled: row.disabled", put: "identityDisabled: false" }
+    ],
+    fault: "kill -9",
+    caughtAs: /^R1/
   },
   {
     name: "a read without its workspace",
-    edits: [{ file: "src/store/ThreadReads.ts", find: "h.workspace = $1 and h.id = $2", put: "$1::uuid is not null and h.id = $2" }],
-    fault: "kill -9", caughtAs: /^J13/
+    edits: [
+      {
+        file: "src/store/ThreadReads.ts",
+        find: "h.workspace = $1 and h.id = $2",
+        put: "$1::uuid is not null and h.id = $2"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J13/
   },
   {
     name: "a second answer is told that it counted",
-    edits: [{ file: "src/store/waitRow.ts", find: `hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")`, put: `"same"` }],
-    fault: "kill -9", caughtAs: /^J5/
+    edits: [
+      {
+        file: "src/store/waitRow.ts",
+        find: `hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")`,
+        put: `"same"`
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J5/
   },
   {
     name: "an inbox that only hints deliver",
-    edits: [{ file: "src/journal/inbox.ts", find: "where (h.owner = $1 or (get_bit(", put: "where false and (h.owner = $1 or (get_bit(" }],
-    fault: "NATS killed", caughtAs: /^(L1|J2)/
+    edits: [
+      {
+        file: "src/journal/inbox.ts",
+        find: "where (h.owner = $1 or (get_bit(",
+        put: "where false and (h.owner = $1 or (get_bit("
+      }
+    ],
+    fault: "NATS killed",
+    caughtAs: /^(L1|J2)/
   },
   {
     name: "an answer before the commit",
-    edits: [{
-      file: "actors/Host.ts", find: "let { seq } = live.head\n", put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
-    }],
-    fault: "the journal's connection of one node held for 8 s", caughtAs: /^J2/
+    edits: [
+      {
+        file: "actors/Host.ts",
+        find: "let { seq } = live.head\n",
+        put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
+      }
+    ],
+    fault: "the journal's connection of one node held for 8 s",
+    caughtAs: /^J2/
   },
   {
     name: "doubt is forgotten",
-    edits: [{ file: "src/journal/appends.ts", find: "const fates = doubtful ? await", put: "const fates = false ? await" }],
-    fault: "connections to PostgreSQL reset", caughtAs: /^(J[1-6]|I\d|5xx|L\d)/
+    edits: [
+      { file: "src/journal/appends.ts", find: "const fates = doubtful ? await", put: "const fates = false ? await" }
+    ],
+    fault: "connections to PostgreSQL reset",
+    caughtAs: /^(J[1-6]|I\d|5xx|L\d)/
   },
   {
     name: "orphans are forgotten",
-    edits: [{ file: "actors/obligations.ts", find: "this.owed.set(this.key(ref), this.paused({ ref, desk, breaks, held,", put: "void (this.key(ref), this.paused({ ref, desk, breaks, held," }],
-    fault: "the journal's connection of one node held for 13 s", caughtAs: /^L1/
+    edits: [
+      {
+        file: "actors/obligations.ts",
+        find: "this.owed.set(\n      this.key(ref),\n      this.paused(\n",
+        put: "void (this.key(ref),\n      this.paused(\n"
+      }
+    ],
+    fault: "the journal's connection of one node held for 13 s",
+    caughtAs: /^L1/
   },
   {
     name: "a leave says nothing",
     edits: [{ file: "actors/Jobs.ts", find: "if ((leaving() && run.repeatable) || ", put: "if (leaving() || " }],
-    fault: "SIGTERM of a node", caughtAs: /^L2/
+    fault: "SIGTERM of a node",
+    caughtAs: /^L2/
   },
   {
     name: "an outcome is told too late",
-    edits: [{ file: "actors/Jobs.ts", find: `if (task !== undefined && task.state !== "cut") continue`, put: `if (task?.state === "running") continue` }],
-    fault: "the journal's connection of one node held for 13 s", caughtAs: /^(L3|J12)/
+    edits: [
+      {
+        file: "actors/Jobs.ts",
+        find: `if (task !== undefined && task.state !== "cut") continue`,
+        put: `if (task?.state === "running") continue`
+      }
+    ],
+    fault: "the journal's connection of one node held for 13 s",
+    caughtAs: /^(L3|J12)/
   }
 ]

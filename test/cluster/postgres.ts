@@ -22,8 +22,14 @@ const jumpingBinaries = async (binaries: Binaries, home: string): Promise<Binari
   await writeFile(clockOf(home), "+0\n", { mode: 0o644 })
   const folder = join(home, "jumping")
   await mkdir(join(folder, "bin"), { recursive: true, mode: 0o755 })
-  const environment = Object.entries(jumping(clockOf(home))).map(([name, value]) => `${name}=${value}`).join(" ")
-  await writeFile(join(folder, "bin/postgres"), `#!/bin/sh\n${environment} exec ${join(binaries.folder, "bin/postgres")} "$@"\n`, { mode: 0o755 })
+  const environment = Object.entries(jumping(clockOf(home)))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ")
+  await writeFile(
+    join(folder, "bin/postgres"),
+    `#!/bin/sh\n${environment} exec ${join(binaries.folder, "bin/postgres")} "$@"\n`,
+    { mode: 0o755 }
+  )
   return { ...binaries, folder }
 }
 
@@ -45,7 +51,13 @@ export class Postgres {
   }
 
   /** `volumeMb`: on a volume of that size (a tmpfs, which takes root), to be filled. `fakeTime`: its clock can jump. */
-  static async start({ fakeTime = false, volumeMb }: { readonly volumeMb?: number; readonly fakeTime?: boolean } = {}): Promise<Postgres> {
+  static async start({
+    fakeTime = false,
+    volumeMb
+  }: {
+    readonly volumeMb?: number
+    readonly fakeTime?: boolean
+  } = {}): Promise<Postgres> {
     const owner = await account()
     const binaries = await locate(owner)
     const base = (await reachable(tmpdir(), owner)) ? tmpdir() : sharedHome
@@ -131,7 +143,7 @@ export class Postgres {
 
   /** Recovers and accepts connections again. */
   async again() {
-    for (const until = performance.now() + 30_000;;) {
+    for (const until = performance.now() + 30_000; ; ) {
       try {
         this.#pid = await start(this.#cluster, this.port, settings, join(this.#home, "log"))
         guardProcess(this.#pid)

@@ -20,10 +20,13 @@ export const describe = (result: Result) => {
   return [
     `${violations.length === 0 && missedBars(result).length === 0 ? "ok  " : "FAIL"} ${fault} (seed ${seed}, ${seconds.toFixed(0)} s, load ${load.toFixed(1)}): ${observed ?? "not observed"}`,
     `     ${verdict.acknowledged} inputs, ${verdict.events} facts, ${verdict.takeovers} takeovers, ${verdict.extraCalls} extra model calls, ${lost.length} lost requests, gaps ${gaps.length}, waits late p99 ${number(quantile(verdict.waitLatenessMs, 0.99), "ms")}`,
-    ...figures.map((figure) => `     ${missedBars({ figures: [figure] }).length > 0 ? "MISSED " : ""}${figure.name}: ${number(figure.value, figure.unit)} (bar ${number(figure.bar, figure.unit)})`),
+    ...figures.map(
+      (figure) =>
+        `     ${missedBars({ figures: [figure] }).length > 0 ? "MISSED " : ""}${figure.name}: ${number(figure.value, figure.unit)} (bar ${number(figure.bar, figure.unit)})`
+    ),
     ...violations.slice(0, most).map((violation) => `     VIOLATION ${violation}`),
     ...lost.slice(0, 3).map((why) => `     lost: ${why}`),
-    ...violations.length > most ? [`     and ${violations.length - most} more`] : []
+    ...(violations.length > most ? [`     and ${violations.length - most} more`] : [])
   ].join("\n")
 }
 
@@ -34,10 +37,14 @@ export const row = (results: ReadonlyArray<Result>) => {
   const gaps = results.flatMap(({ gaps }) => gaps)
   const violations = results.reduce((sum, { violations }) => sum + violations.length, 0)
   const inputs = results.reduce((sum, { verdict }) => sum + verdict.acknowledged, 0)
-  const others = first.figures.filter(({ name }) => !/^next event/.test(name)).map(({ name, unit }) => {
-    const values = results.flatMap(({ figures }) => figures.filter((figure) => figure.name === name).flatMap(({ value }) => value ?? []))
-    return `${name} ${number(quantile(values, 1), unit)}`
-  })
+  const others = first.figures
+    .filter(({ name }) => !/^next event/.test(name))
+    .map(({ name, unit }) => {
+      const values = results.flatMap(({ figures }) =>
+        figures.filter((figure) => figure.name === name).flatMap(({ value }) => value ?? [])
+      )
+      return `${name} ${number(quantile(values, 1), unit)}`
+    })
   const loads = results.map(({ load }) => Math.round(load))
   const load = [...new Set([Math.min(...loads), Math.max(...loads)])].join(" to ")
   const times = gaps.length === 0 ? "–" : `${number(quantile(gaps, 0.5), "ms")} / ${number(quantile(gaps, 1), "ms")}`
@@ -47,11 +54,18 @@ export const row = (results: ReadonlyArray<Result>) => {
 /** The rows between two marks, by their first cell. */
 const rowsOf = (name: string, text: string) => {
   const [, inner = ""] = text.split(`<!-- ${name} -->`)
-  const rows = (inner.split(`<!-- /${name} -->`)[0] ?? "").split("\n").filter((line) => line.startsWith("| ")).slice(1)
+  const rows = (inner.split(`<!-- /${name} -->`)[0] ?? "")
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(1)
   return new Map(rows.map((line) => [cells(line)[0] ?? "", line]))
 }
 
-const cells = (line: string) => line.split("|").slice(1, -1).map((cell) => cell.trim())
+const cells = (line: string) =>
+  line
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim())
 
 const section = (name: string, lines: ReadonlyArray<string>, text: string) => {
   const from = `<!-- ${name} -->`
@@ -69,7 +83,9 @@ const merged = (name: string, fresh: ReadonlyMap<string, string>, names: Readonl
 }
 
 export const tellCaught = ({ plant, run, violation }: Caught) =>
-  run === undefined ? `FAIL planted: ${plant.name} was not caught` : `ok   planted: ${plant.name}, caught in run ${run}: ${violation}`
+  run === undefined
+    ? `FAIL planted: ${plant.name} was not caught`
+    : `ok   planted: ${plant.name}, caught in run ${run}: ${violation}`
 
 const plantRow = ({ plant, run, violation }: Caught) => {
   const shown = (violation ?? "–").replace(/[a-z]+_[0-9a-z]{26}|[0-9a-f-]{36}|canary-\S+/g, "…").replaceAll("|", "/")
@@ -79,20 +95,40 @@ const plantRow = ({ plant, run, violation }: Caught) => {
 const writeFaults = (results: ReadonlyArray<Result>, text: string) => {
   const fresh = new Map([...Map.groupBy(results, ({ fault }) => fault)].map(([fault, all]) => [fault, row(all)]))
   const rows = merged("faults", fresh, [...faults.map(({ name }) => name), versionsName], text)
-  const sum = (column: number) => rows.reduce((total, line) => total + Number(cells(line)[column]?.replaceAll(",", "")), 0).toLocaleString("en")
-  return section("faults", [
-    `${sum(1)} runs, ${sum(2)} acknowledged inputs, ${sum(3)} violations.`, "",
-    "| Fault | Runs | Inputs | Violations | Takeover or silence, p50 / max | Load | Figures and bar |", "|-|-|-|-|-|-|-|", ...rows
-  ], text)
+  const sum = (column: number) =>
+    rows.reduce((total, line) => total + Number(cells(line)[column]?.replaceAll(",", "")), 0).toLocaleString("en")
+  return section(
+    "faults",
+    [
+      `${sum(1)} runs, ${sum(2)} acknowledged inputs, ${sum(3)} violations.`,
+      "",
+      "| Fault | Runs | Inputs | Violations | Takeover or silence, p50 / max | Load | Figures and bar |",
+      "|-|-|-|-|-|-|-|",
+      ...rows
+    ],
+    text
+  )
 }
 
 const writePlants = (caught: ReadonlyArray<Caught>, text: string) => {
   const fresh = new Map(caught.map((one) => [one.plant.name, plantRow(one)]))
-  const rows = merged("plants", fresh, plants.map(({ name }) => name), text)
-  return section("plants", [
-    `${rows.filter((line) => cells(line)[2] !== "not caught").length} of ${plants.length} caught.`, "",
-    "| Planted | Under | Caught in run | As |", "|-|-|-|-|", ...rows
-  ], text)
+  const rows = merged(
+    "plants",
+    fresh,
+    plants.map(({ name }) => name),
+    text
+  )
+  return section(
+    "plants",
+    [
+      `${rows.filter((line) => cells(line)[2] !== "not caught").length} of ${plants.length} caught.`,
+      "",
+      "| Planted | Under | Caught in run | As |",
+      "|-|-|-|-|",
+      ...rows
+    ],
+    text
+  )
 }
 
 /** Into the document: rows of what was not run stay as they are. */

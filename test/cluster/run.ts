@@ -21,15 +21,27 @@ import { describe, row, tellCaught, writeReport } from "./report.ts"
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string" }, runs: { type: "string", default: "2" }, seed: { type: "string" }, users: { type: "string" }, inputs: { type: "string" }, seconds: { type: "string" }, from: { type: "string" },
-    plant: { type: "string" }, nats: { type: "boolean", default: true }, plants: { type: "boolean", default: true }, write: { type: "boolean", default: false }, keep: { type: "boolean", default: false }
+    only: { type: "string" },
+    runs: { type: "string", default: "2" },
+    seed: { type: "string" },
+    users: { type: "string" },
+    inputs: { type: "string" },
+    seconds: { type: "string" },
+    from: { type: "string" },
+    plant: { type: "string" },
+    nats: { type: "boolean", default: true },
+    plants: { type: "boolean", default: true },
+    write: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false }
   },
   allowNegative: true
 })
 
 const wanted = values.only?.split(",").map((word) => word.trim().toLowerCase())
 const all = values.from === undefined ? faults : [...faults, versions(values.from)]
-const chosen = all.filter(({ name }) => wanted === undefined || wanted.some((word) => name.toLowerCase().includes(word)))
+const chosen = all.filter(
+  ({ name }) => wanted === undefined || wanted.some((word) => name.toLowerCase().includes(word))
+)
 const first = Number(values.seed ?? randomBytes(3).readUIntLE(0, 3))
 const results: Array<Result> = []
 
@@ -48,7 +60,9 @@ try {
         own = fault.own
         cluster ??= await Cluster.start({ nats: values.nats, ...own })
         const result = await experiment(cluster, fault, {
-          seed: seed++, ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }), ...(values.users === undefined ? {} : { users: Number(values.users) }),
+          seed: seed++,
+          ...(values.inputs === undefined ? {} : { inputs: Number(values.inputs) }),
+          ...(values.users === undefined ? {} : { users: Number(values.users) }),
           ...(values.seconds === undefined ? {} : { seconds: Number(values.seconds) })
         })
         results.push(result)
@@ -86,7 +100,11 @@ if (values.plants && (wanted === undefined || values.plant !== undefined)) {
   }
 }
 
-console.log(results.length === 0 ? "nothing was run" : chosen.map(({ name }) => row(results.filter(({ fault }) => fault === name))).join("\n"))
+console.log(
+  results.length === 0
+    ? "nothing was run"
+    : chosen.map(({ name }) => row(results.filter(({ fault }) => fault === name))).join("\n")
+)
 if (results.some(({ violations }) => violations.length > 0)) process.exitCode = 1
 if (results.some((result) => missedBars(result).length > 0)) process.exitCode = 1
 if (wanted === undefined || values.write) await writeReport(results, caught)

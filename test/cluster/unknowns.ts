@@ -13,10 +13,15 @@ import { type Audit, isTakeover } from "./audit.ts"
 
 /** Of the runtime itself: an MCP connection that broke says something else. */
 const isLost = ({ event, type }: Recorded) =>
-  type === "tool_result" && event["failureCode"] === "tool_outcome_unknown" && /node .*lost/i.test(String(event["failureText"]))
+  type === "tool_result" &&
+  event["failureCode"] === "tool_outcome_unknown" &&
+  /node .*lost/i.test(String(event["failureText"]))
 
 export const lostCalls = (
-  logs: ReadonlyMap<string, ReadonlyArray<Recorded>>, audit: Audit, executed: ReadonlyArray<Executed>, counted: (toolName: string) => boolean
+  logs: ReadonlyMap<string, ReadonlyArray<Recorded>>,
+  audit: Audit,
+  executed: ReadonlyArray<Executed>,
+  counted: (toolName: string) => boolean
 ): ReadonlyArray<string> => {
   const broken: Array<string> = []
   const changes = Map.groupBy(audit.heads, ({ actor }) => actor)
@@ -36,8 +41,14 @@ export const lostCalls = (
       if (died) continue
       const runs = ledger.get(call) ?? []
       const ended = runs.some(({ cancelled, over }) => over && !cancelled)
-      if (runs.length === 0) broken.push(`L2: ${call} is said to have been lost with its node, which did not die, and was never executed (${threadId})`)
-      else if (ended) broken.push(`L3: ${call} is said to have been lost with its node, which did not die, and had been executed (${threadId})`)
+      if (runs.length === 0)
+        broken.push(
+          `L2: ${call} is said to have been lost with its node, which did not die, and was never executed (${threadId})`
+        )
+      else if (ended)
+        broken.push(
+          `L3: ${call} is said to have been lost with its node, which did not die, and had been executed (${threadId})`
+        )
     }
   }
   return broken

@@ -28,9 +28,23 @@ export interface WorkloadOptions {
 }
 
 const scripts = [
-  "", "", "", "", "/wait 50ms", "/wait 200ms", "/wait 800ms", "/chunks 5 20ms", "/call nope {}", "/call nope {}\n/call neither {}\n/then\n/call more {}\n/wait 50ms",
-  "/call desk.lookup {\"q\":1}", "/call desk.lookup {\"q\":1}\n/call desk.lookup {\"q\":2}", "/call desk.guarded {}", "/call desk.forgotten {}",
-  "/call bank.charge {}", "/call bank.look {}\n/call bank.charge {}", "/fail model_error no"
+  "",
+  "",
+  "",
+  "",
+  "/wait 50ms",
+  "/wait 200ms",
+  "/wait 800ms",
+  "/chunks 5 20ms",
+  "/call nope {}",
+  "/call nope {}\n/call neither {}\n/then\n/call more {}\n/wait 50ms",
+  '/call desk.lookup {"q":1}',
+  '/call desk.lookup {"q":1}\n/call desk.lookup {"q":2}',
+  "/call desk.guarded {}",
+  "/call desk.forgotten {}",
+  "/call bank.charge {}",
+  "/call bank.look {}\n/call bank.charge {}",
+  "/fail model_error no"
 ]
 
 /** Forty steps of a fifth of a second: a turn that always has a next event soon. */
@@ -75,7 +89,17 @@ export class Workload {
     this.cluster = cluster
     this.seed = options.seed
     this.name = `r${options.seed}`
-    this.#options = { users: 60, probers: 12, sleepers: 6, chargers: 9, openers: 6, keyed: 0.85, followers: 6, thinkMs: 1_500, ...options }
+    this.#options = {
+      users: 60,
+      probers: 12,
+      sleepers: 6,
+      chargers: 9,
+      openers: 6,
+      keyed: 0.85,
+      followers: 6,
+      thinkMs: 1_500,
+      ...options
+    }
     this.#random = randomOf(options.seed)
   }
 
@@ -94,8 +118,12 @@ export class Workload {
     }
     spread(users, (stage, i) => this.#user(stage, `u${i}`))
     spread(openers, (stage, i) => this.#opener(stage, `o${i}`))
-    spread(probers, (stage, i) => this.#steady(stage, `p${i}`, { agentId: stage.proberId, script: longScript, prober: true }))
-    spread(sleepers, (stage, i) => this.#steady(stage, `s${i}`, { agentId: stage.proberId, script: sleepyScript, prober: true, sleeper: true }))
+    spread(probers, (stage, i) =>
+      this.#steady(stage, `p${i}`, { agentId: stage.proberId, script: longScript, prober: true })
+    )
+    spread(sleepers, (stage, i) =>
+      this.#steady(stage, `s${i}`, { agentId: stage.proberId, script: sleepyScript, prober: true, sleeper: true })
+    )
     spread(chargers, (stage, i) => this.#steady(stage, `c${i}`, { agentId: stage.agentId, script: chargingScript }))
     for (const stage of stages) {
       for (const who of ["w1", "w2"]) this.#helpers.push(this.#worker(stage, who))
@@ -135,32 +163,90 @@ export class Workload {
     const caller = this.#caller(workspace)
     const words = `${workspace.canary} ${this.name}`
     const suffix = this.name.slice(0, 20)
-    const desk = await this.#create(caller, "/v1/toolsets", {
-      kind: "client", namespace: `desk${suffix}`, tools: [clientTool("lookup", 60_000), clientTool("guarded", 60_000), clientTool("forgotten", 10_000)]
-    }, "toolset", "id")
-    const bank = await this.#create(caller, "/v1/toolsets", { kind: "mcp", namespace: `bank${suffix}`, url: this.cluster.toolsUrl, trusted: true }, "toolset", "id")
-    const profile = await this.#create(caller, "/v1/profiles", {
-      name: words.slice(0, 100), models: ["troupe/scripted"], toolsetIds: [desk, bank],
-      hooks: [{ name: "guard", point: "before_tool_call", match: { tools: [`desk${suffix}.guarded`] }, processor: { type: "client" }, asyncTimeoutMs: 60_000 }]
-    }, "profile", "id")
-    const probing = await this.#create(caller, "/v1/profiles", { name: "probe", models: ["ledger/model"] }, "profile", "id")
+    const desk = await this.#create(
+      caller,
+      "/v1/toolsets",
+      {
+        kind: "client",
+        namespace: `desk${suffix}`,
+        tools: [clientTool("lookup", 60_000), clientTool("guarded", 60_000), clientTool("forgotten", 10_000)]
+      },
+      "toolset",
+      "id"
+    )
+    const bank = await this.#create(
+      caller,
+      "/v1/toolsets",
+      { kind: "mcp", namespace: `bank${suffix}`, url: this.cluster.toolsUrl, trusted: true },
+      "toolset",
+      "id"
+    )
+    const profile = await this.#create(
+      caller,
+      "/v1/profiles",
+      {
+        name: words.slice(0, 100),
+        models: ["troupe/scripted"],
+        toolsetIds: [desk, bank],
+        hooks: [
+          {
+            name: "guard",
+            point: "before_tool_call",
+            match: { tools: [`desk${suffix}.guarded`] },
+            processor: { type: "client" },
+            asyncTimeoutMs: 60_000
+          }
+        ]
+      },
+      "profile",
+      "id"
+    )
+    const probing = await this.#create(
+      caller,
+      "/v1/profiles",
+      { name: "probe", models: ["ledger/model"] },
+      "profile",
+      "id"
+    )
     return {
-      workspace, toolsetId: desk,
-      agentId: await this.#create(caller, "/v1/agents", { name: words.slice(0, 100), profileId: profile }, "agent", "id"),
+      workspace,
+      toolsetId: desk,
+      agentId: await this.#create(
+        caller,
+        "/v1/agents",
+        { name: words.slice(0, 100), profileId: profile },
+        "agent",
+        "id"
+      ),
       proberId: await this.#create(caller, "/v1/agents", { name: "probe", profileId: probing }, "agent", "id")
     }
   }
 
   #known(caller: Caller, threadId: string, prober = false, sleeper = false) {
     const history: ThreadHistory = {
-      workspace: caller.workspace.id, threadId, sent: [], mayBeGone: new Set(), unordered: new Set(), joins: new Map(), promised: new Map(), texts: new Map(), prober, sleeper, cleared: false
+      workspace: caller.workspace.id,
+      threadId,
+      sent: [],
+      mayBeGone: new Set(),
+      unordered: new Set(),
+      joins: new Map(),
+      promised: new Map(),
+      texts: new Map(),
+      prober,
+      sleeper,
+      cleared: false
     }
     this.history.threads.set(threadId, history)
     return history
   }
 
   async #thread(caller: Caller, agentId: string, prober: boolean, sleeper = false) {
-    return this.#known(caller, await this.#create(caller, "/v1/threads", { agentId, title: caller.workspace.canary }, "thread", "id"), prober, sleeper)
+    return this.#known(
+      caller,
+      await this.#create(caller, "/v1/threads", { agentId, title: caller.workspace.canary }, "thread", "id"),
+      prober,
+      sleeper
+    )
   }
 
   /** Births with what they begin: one that nobody has been told of is nobody's. */
@@ -173,7 +259,10 @@ export class Workload {
       const text = this.#textOf(label, scripts[Math.floor(caller.random() * scripts.length)] ?? "")
       const body = { agentId, title: workspace.canary, message: { content: [{ type: "text", text }] } }
       const keyed = caller.random() < this.#options.keyed
-      const answer = await caller.ask("POST", "/v1/threads", body, { submit: true, ...(keyed ? { key: `${this.name}.${this.#count++}` } : { once: true }) })
+      const answer = await caller.ask("POST", "/v1/threads", body, {
+        submit: true,
+        ...(keyed ? { key: `${this.name}.${this.#count++}` } : { once: true })
+      })
       if (answer?.status !== 201) continue
       const inputId = field(answer.body, "input", "id")
       const thread = this.#known(caller, field(answer.body, "thread", "id"))
@@ -204,7 +293,7 @@ export class Workload {
     if (answer === undefined) return sent
     sent.outcome = answer.status === 201 ? "acknowledged" : "refused"
     if (answer.status !== 201) return sent
-    const inputId = sent.inputId = field(answer.body, "id")
+    const inputId = (sent.inputId = field(answer.body, "id"))
     sent.state = field(answer.body, "state")
     thread.texts.set(inputId, new Set([label]))
     if (sent.state === "steered") thread.joins.set(inputId, field(answer.body, "turnId"))
@@ -213,7 +302,9 @@ export class Workload {
       // A client that has not heard the answer asks again, perhaps at another node.
       const again = await caller.ask("POST", path, body, { key })
       if (again !== undefined && (again.status !== 201 || field(again.body, "id") !== inputId)) {
-        this.history.problems.push(`J2: an input that was answered as ${inputId} is answered again as ${again.status} ${field(again.body, "id")}`)
+        this.history.problems.push(
+          `J2: an input that was answered as ${inputId} is answered again as ${again.status} ${field(again.body, "id")}`
+        )
       }
     }
     return sent
@@ -235,15 +326,18 @@ export class Workload {
       if (dice < 0.62 || inputId === undefined) await submit("queue")
       else if (dice < 0.72) await submit("steer")
       else if (dice < 0.77) await submit("interrupt")
-      else if (dice < 0.82) for (const { inputId } of await Promise.all([submit("queue"), submit("queue")])) {
-        if (inputId !== undefined) thread.unordered.add(inputId)
-      }
+      else if (dice < 0.82)
+        for (const { inputId } of await Promise.all([submit("queue"), submit("queue")])) {
+          if (inputId !== undefined) thread.unordered.add(inputId)
+        }
       else if (dice < 0.87) {
         const label = this.#label(caller, who)
         const texts = thread.texts.get(inputId)
-        const before = [...texts ?? []]
+        const before = [...(texts ?? [])]
         texts?.add(label)
-        const answer = await caller.ask("PATCH", `${path}/queue/${inputId}`, { content: [{ type: "text", text: label }] })
+        const answer = await caller.ask("PATCH", `${path}/queue/${inputId}`, {
+          content: [{ type: "text", text: label }]
+        })
         if (answer?.status === 200) for (const text of before) texts?.delete(text)
         else if (answer?.tries === 1) texts?.delete(label)
       } else if (dice < 0.91) {
@@ -252,8 +346,14 @@ export class Workload {
       } else if (dice < 0.95) {
         thread.unordered.add(inputId)
         const key = `${this.name}.${this.#count++}`
-        const answer = await caller.ask("POST", `${path}/queue/${inputId}/promote`, { mode: random() < 0.5 ? "steer" : "interrupt" }, { key })
-        if (answer?.status === 200 && field(answer.body, "state") === "steered") thread.joins.set(inputId, field(answer.body, "turnId"))
+        const answer = await caller.ask(
+          "POST",
+          `${path}/queue/${inputId}/promote`,
+          { mode: random() < 0.5 ? "steer" : "interrupt" },
+          { key }
+        )
+        if (answer?.status === 200 && field(answer.body, "state") === "steered")
+          thread.joins.set(inputId, field(answer.body, "turnId"))
       } else {
         const clearQueue = random() < 0.3
         if (clearQueue) {
@@ -272,14 +372,17 @@ export class Workload {
     const thread = await this.#thread(caller, agentId, prober, sleeper)
     while (this.#working) {
       await this.#submit(caller, thread, who, "queue", script)
-      for (let running = true; running && this.#working;) {
+      for (let running = true; running && this.#working; ) {
         await sleep(500)
         const answer = await caller.ask("GET", `/v1/threads/${thread.threadId}`)
-        running = answer !== undefined && (field(answer.body, "status") === "running" || list(answer.body, "queued").length > 0)
+        running =
+          answer !== undefined && (field(answer.body, "status") === "running" || list(answer.body, "queued").length > 0)
       }
     }
-    // The last one of a sleeper need not run to its end. The others' do: any command would bring back what has been forgotten (L1).
-    if (sleeper) await caller.ask("POST", `/v1/threads/${thread.threadId}/cancel`, {}, { key: `${this.name}.${this.#count++}` })
+    // The last one of a sleeper need not run to its end. The others' do: any command would bring back what has been
+    // forgotten (L1).
+    if (sleeper)
+      await caller.ask("POST", `/v1/threads/${thread.threadId}/cancel`, {}, { key: `${this.name}.${this.#count++}` })
   }
 
   /** Executes calls of the client toolset; two of them race for each. */
@@ -290,8 +393,11 @@ export class Workload {
       for (const call of list(answer?.body, "calls")) {
         if (field(call, "toolName").endsWith(".forgotten")) continue
         const mark = `${workspace.canary} ${who} ${this.#count++}`
-        const given = await caller.ask("POST", `/v1/tools/calls/${field(call, "toolCallId")}/result`, { output: { mark } })
-        if (given?.status === 200) this.history.answers.push({ threadId: field(call, "threadId"), waitId: field(call, "waitId"), mark })
+        const given = await caller.ask("POST", `/v1/tools/calls/${field(call, "toolCallId")}/result`, {
+          output: { mark }
+        })
+        if (given?.status === 200)
+          this.history.answers.push({ threadId: field(call, "threadId"), waitId: field(call, "waitId"), mark })
       }
       await sleep(200 + caller.random() * 200)
     }
@@ -334,11 +440,18 @@ export class Workload {
       const { threadId } = thread
       if (caller.random() < 0.5) {
         const answer = await caller.ask("GET", `/v1/threads/${threadId}`)
-        if (answer?.status === 200) this.history.seen.push({ threadId, seq: Number(field(answer.body, "lastSeq")), whole: true, began: answer.began, ended: answer.ended })
+        if (answer?.status === 200)
+          this.history.seen.push({
+            threadId,
+            seq: Number(field(answer.body, "lastSeq")),
+            whole: true,
+            began: answer.began,
+            ended: answer.ended
+          })
         continue
       }
       let next = 1
-      for (let path = `/v1/threads/${threadId}/events?limit=40`; path !== "";) {
+      for (let path = `/v1/threads/${threadId}/events?limit=40`; path !== ""; ) {
         const answer = await caller.ask("GET", path)
         if (answer?.status !== 200) break
         for (const event of list(answer.body, "events")) {
@@ -347,8 +460,17 @@ export class Workload {
           next = seq + 1
         }
         const cursor = field(answer.body, "nextCursor")
-        this.history.seen.push({ threadId, seq: next - 1, whole: cursor === "", began: answer.began, ended: answer.ended })
-        path = cursor === "" || next > 400 ? "" : `/v1/threads/${threadId}/events?limit=40&cursor=${encodeURIComponent(cursor)}`
+        this.history.seen.push({
+          threadId,
+          seq: next - 1,
+          whole: cursor === "",
+          began: answer.began,
+          ended: answer.ended
+        })
+        path =
+          cursor === "" || next > 400
+            ? ""
+            : `/v1/threads/${threadId}/events?limit=40&cursor=${encodeURIComponent(cursor)}`
       }
     }
   }
@@ -383,7 +505,8 @@ export class Workload {
       watcher.close()
       for (const { id } of watcher.events("event")) seqs.push(Number(id))
       for (const { canary, name } of this.cluster.workspaces) {
-        if (name !== workspace.name && watcher.text.includes(canary)) this.history.problems.push(`J13: a stream of ${workspace.name} showed text of ${name}`)
+        if (name !== workspace.name && watcher.text.includes(canary))
+          this.history.problems.push(`J13: a stream of ${workspace.name} showed text of ${name}`)
       }
     }
   }
@@ -398,8 +521,12 @@ export class Workload {
       const path = `/v1/threads/${thread.threadId}`
       const inputId = thread.sent.at(-1)?.inputId
       const tries: ReadonlyArray<readonly [string, string, unknown?]> = [
-        ["GET", path], ["GET", `${path}/events`], ["GET", `${path}/queue`], ["POST", `${path}/cancel`, {}],
-        ["POST", `${path}/messages`, { content: [{ type: "text", text: "not mine" }] }], ...inputId === undefined ? [] : [["DELETE", `${path}/queue/${inputId}`] as const]
+        ["GET", path],
+        ["GET", `${path}/events`],
+        ["GET", `${path}/queue`],
+        ["POST", `${path}/cancel`, {}],
+        ["POST", `${path}/messages`, { content: [{ type: "text", text: "not mine" }] }],
+        ...(inputId === undefined ? [] : [["DELETE", `${path}/queue/${inputId}`] as const])
       ]
       const [method, to, body] = tries[Math.floor(caller.random() * tries.length)] ?? ["GET", path]
       const answer = await caller.ask(method, to, body)
@@ -413,12 +540,23 @@ export class Workload {
   async #leaver({ workspace }: Stage) {
     const admin = this.#caller(workspace)
     const identity = `leaver-${this.name}`
-    const made = await admin.ask("POST", "/v1/auth/keys", { name: "leaver", scopes: ["read"], identity }, { key: `${this.name}.${this.#count++}` })
+    const made = await admin.ask(
+      "POST",
+      "/v1/auth/keys",
+      { name: "leaver", scopes: ["read"], identity },
+      { key: `${this.name}.${this.#count++}` }
+    )
     const key = field(made?.body, "token")
     if (key === "") throw new Error(`no key: ${made?.status} ${made?.text}`)
     const leaver = new Caller(this.cluster, workspace, this.history, admin.random, key)
-    for (const node of this.cluster.nodes) if (node.up) await leaver.ask("GET", "/v1/agents?limit=1", undefined, { node, patience: 2_000 })
-    const disabled = await admin.ask("POST", "/v1/identities/disable", { identity }, { key: `${this.name}.${this.#count++}` })
+    for (const node of this.cluster.nodes)
+      if (node.up) await leaver.ask("GET", "/v1/agents?limit=1", undefined, { node, patience: 2_000 })
+    const disabled = await admin.ask(
+      "POST",
+      "/v1/identities/disable",
+      { identity },
+      { key: `${this.name}.${this.#count++}` }
+    )
     if (disabled?.status !== 200) return
     await sleep(5_000)
     for (const node of this.cluster.nodes) {
@@ -426,7 +564,10 @@ export class Workload {
       const answer = await leaver.ask("GET", "/v1/agents?limit=1", undefined, { node, patience: 2_000 })
       if (answer === undefined) continue
       if (answer.status === 403 || answer.status === 401) this.history.revocations++
-      else this.history.problems.push(`R1: ${node.name} answers ${answer.status} to a disabled identity five seconds later`)
+      else
+        this.history.problems.push(
+          `R1: ${node.name} answers ${answer.status} to a disabled identity five seconds later`
+        )
     }
   }
 

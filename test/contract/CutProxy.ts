@@ -18,7 +18,9 @@ export interface CutProxy {
 export const cutProxy = async (target: string): Promise<CutProxy> => {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
-  let plan: { readonly text: string; readonly when: "before" | "after" | "sent"; readonly done?: () => void } | undefined
+  let plan:
+    | { readonly text: string; readonly when: "before" | "after" | "sent"; readonly done?: () => void }
+    | undefined
   let held = false
 
   const server = createServer((client) => {
@@ -59,24 +61,34 @@ export const cutProxy = async (target: string): Promise<CutProxy> => {
       else client.write(chunk)
     })
   })
-  await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve) })
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve)
+  })
   const url = new URL(target)
   url.hostname = "127.0.0.1"
   const address = server.address()
   url.port = String(isAddress(address) ? address.port : 0)
   return {
     url: url.href,
-    cut: (text, when) => { plan = { text, when } },
-    cutOnceSent: (text) => new Promise((resolve) => { plan = { text, when: "sent", done: resolve } }),
+    cut: (text, when) => {
+      plan = { text, when }
+    },
+    cutOnceSent: (text) =>
+      new Promise((resolve) => {
+        plan = { text, when: "sent", done: resolve }
+      }),
     hold: (now) => {
       held = now
       for (const socket of sockets) now ? socket.pause() : socket.resume()
     },
     close: async () => {
       for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => { server.close(resolve) })
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
     }
   }
 }
 
-const isAddress = (address: AddressInfo | string | null): address is AddressInfo => typeof address === "object" && address !== null
+const isAddress = (address: AddressInfo | string | null): address is AddressInfo =>
+  typeof address === "object" && address !== null

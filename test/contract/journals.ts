@@ -21,7 +21,11 @@ export interface Owner {
 
 export interface World {
   /** A node with a lease, for as long as the scope is open. */
-  readonly open: (name: string, ttl?: number, signs?: ReadonlyArray<string>) => Effect.Effect<Owner, LeaseRefused, Scope.Scope>
+  readonly open: (
+    name: string,
+    ttl?: number,
+    signs?: ReadonlyArray<string>
+  ) => Effect.Effect<Owner, LeaseRefused, Scope.Scope>
   /** Ends a lease at once. */
   readonly lapse: (incarnation: string) => Promise<void>
   /** The next append of anyone loses its connection, before or after it is committed. */
@@ -40,9 +44,11 @@ export interface World {
 
 export const memoryWorld = (store = new MemoryStore()): World => ({
   open: (name, ttl = 60_000, signs) =>
-    Layer.build(layerMemory(store).pipe(Layer.provideMerge(layerMemoryLease(store, { name, ttl, ...signs === undefined ? {} : { signs } })))).pipe(
-      Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))
-    ),
+    Layer.build(
+      layerMemory(store).pipe(
+        Layer.provideMerge(layerMemoryLease(store, { name, ttl, ...(signs === undefined ? {} : { signs }) }))
+      )
+    ).pipe(Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))),
   lapse: async (incarnation) => store.lapse(incarnation),
   lose: (when) => {
     store.fault = () => {
@@ -51,11 +57,21 @@ export const memoryWorld = (store = new MemoryStore()): World => ({
     }
   },
   spent: async (workspace, subject) =>
-    [...store.spend].reduce((sum, [cell, amount]) => cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum, 0),
+    [...store.spend].reduce(
+      (sum, [cell, amount]) => (cell.startsWith(`${workspace} ${subject} `) ? sum + amount : sum),
+      0
+    ),
   waits: async (actor) =>
-    [...store.actors.get(placeOf(actor))?.waits.values() ?? []].map(({ body, call, id, state }) => ({ id, state, body, ...call !== undefined && { call } })),
+    [...(store.actors.get(placeOf(actor))?.waits.values() ?? [])].map(({ body, call, id, state }) => ({
+      id,
+      state,
+      body,
+      ...(call !== undefined && { call })
+    })),
   facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
-  raiseAuthRevision: async () => { store.authRevision++ },
+  raiseAuthRevision: async () => {
+    store.authRevision++
+  },
   age: async (workspace, scope) => {
     const key = store.keys.get(workspace + scope)
     if (key) store.keys.set(workspace + scope, { ...key, at: key.at - 2 * 86_400_000 })
@@ -75,33 +91,66 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
   const client = new pg.Client({ connectionString: database.url })
   client.on("error", () => {})
   await client.connect()
-  const sql = async (text: string, values: ReadonlyArray<unknown> = []) => (await client.query<Record<string, unknown>>(text, [...values])).rows
+  const sql = async (text: string, values: ReadonlyArray<unknown> = []) =>
+    (await client.query<Record<string, unknown>>(text, [...values])).rows
   return {
     url: database.url,
     proxy,
     sql,
     open: (name, ttl = 60_000, signs) =>
-      Layer.build(layerPostgres().pipe(
-        Layer.provideMerge(layerPostgresLease({ name, ttl, ...signs === undefined ? {} : { signs } })),
-        Layer.provideMerge(Database.layer({ url: Redacted.make(proxy.url) }))
-      )).pipe(Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))),
-    lapse: async (incarnation) => { await sql("update nodes set deadline = now() - interval '1 second' where incarnation = $1", [toUuid(incarnation)]) },
+      Layer.build(
+        layerPostgres().pipe(
+          Layer.provideMerge(layerPostgresLease({ name, ttl, ...(signs === undefined ? {} : { signs }) })),
+          Layer.provideMerge(Database.layer({ url: Redacted.make(proxy.url) }))
+        )
+      ).pipe(Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))),
+    lapse: async (incarnation) => {
+      await sql("update nodes set deadline = now() - interval '1 second' where incarnation = $1", [toUuid(incarnation)])
+    },
     lose: (when) => proxy.cut("append ", when),
     spent: async (workspace, subject) =>
-      Number((await sql("select coalesce(sum(amount), 0) as sum from spent where workspace = $1 and subject = $2", [toUuid(workspace), toUuid(subject)]))[0]?.["sum"]),
+      Number(
+        (
+          await sql("select coalesce(sum(amount), 0) as sum from spent where workspace = $1 and subject = $2", [
+            toUuid(workspace),
+            toUuid(subject)
+          ])
+        )[0]?.["sum"]
+      ),
     waits: async ({ id, workspace }) => {
-      const { rows } = await client.query<{ id: string; state: WaitRow["state"]; body: string; call: string | null; toolset: string | null }>(
-        "select id, state, body, call, toolset from waits where workspace = $1 and actor = $2 order by created_at, id", [toUuid(workspace), toUuid(id)])
+      const { rows } = await client.query<{
+        id: string
+        state: WaitRow["state"]
+        body: string
+        call: string | null
+        toolset: string | null
+      }>(
+        "select id, state, body, call, toolset from waits where workspace = $1 and actor = $2 order by created_at, id",
+        [toUuid(workspace), toUuid(id)]
+      )
       return rows.map(({ body, call, id, state, toolset }) => ({
-        id: fromUuid("wait", id), state, body,
-        ...call !== null && { call: { id: fromUuid("call", call), ...toolset !== null && { toolset: fromUuid("toolset", toolset) } } }
+        id: fromUuid("wait", id),
+        state,
+        body,
+        ...(call !== null && {
+          call: { id: fromUuid("call", call), ...(toolset !== null && { toolset: fromUuid("toolset", toolset) }) }
+        })
       }))
     },
     facts: async ({ id }) =>
-      (await client.query<FactColumns>(`select ${factColumns} from facts f where f.actor = $1 order by f.pos`, [toUuid(id)])).rows.map(storedFact),
-    raiseAuthRevision: async () => { await sql("update auth_revision set revision = revision + 1") },
+      (
+        await client.query<FactColumns>(`select ${factColumns} from facts f where f.actor = $1 order by f.pos`, [
+          toUuid(id)
+        ])
+      ).rows.map(storedFact),
+    raiseAuthRevision: async () => {
+      await sql("update auth_revision set revision = revision + 1")
+    },
     age: async (workspace, scope) => {
-      await sql("update idempotency set created_at = created_at - interval '2 days' where workspace = $1 and scope = $2", [toUuid(workspace), scope])
+      await sql(
+        "update idempotency set created_at = created_at - interval '2 days' where workspace = $1 and scope = $2",
+        [toUuid(workspace), scope]
+      )
     },
     close: async () => {
       await client.end()

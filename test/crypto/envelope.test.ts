@@ -21,9 +21,14 @@ const notOpened = (work: () => unknown, message?: string) => assert.instanceOf(t
 
 describe("an envelope", () => {
   it("opens to what was sealed, whatever it was", () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.string({ unit: "grapheme" })).map((text) => text.toWellFormed()), (secret) => {
-      assert.strictEqual(one.open(place, one.seal(place, secret)), secret)
-    }))
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.string({ unit: "grapheme" })).map((text) => text.toWellFormed()),
+        (secret) => {
+          assert.strictEqual(one.open(place, one.seal(place, secret)), secret)
+        }
+      )
+    )
     const long = "x".repeat(20_000)
     assert.strictEqual(one.open(place, one.seal(place, long)), long)
   })
@@ -33,12 +38,19 @@ describe("an envelope", () => {
     assert.notStrictEqual(sealed[0], sealed[1])
     const shares = sealed.map((text) => text.split(".").slice(2))
     assert.notStrictEqual(shares[0]?.[0], shares[1]?.[0])
-    for (const text of sealed) assert.notInclude(Buffer.from(text.replaceAll(".", ""), "base64url").toString("latin1") + text, "secret")
+    for (const text of sealed)
+      assert.notInclude(Buffer.from(text.replaceAll(".", ""), "base64url").toString("latin1") + text, "secret")
   })
 
   it("opens nowhere but where it was made for", () => {
     const sealed = one.seal(place, "secret")
-    for (const other of [{ workspace: "wsp_2" }, { id: "conn_2" }, { purpose: "webhook" }, { workspace: "wsp_1\nconn_1", id: "" }, { workspace: "", id: "wsp_1\nconn_1" }]) {
+    for (const other of [
+      { workspace: "wsp_2" },
+      { id: "conn_2" },
+      { purpose: "webhook" },
+      { workspace: "wsp_1\nconn_1", id: "" },
+      { workspace: "", id: "wsp_1\nconn_1" }
+    ]) {
       notOpened(() => one.open({ ...place, ...other }, sealed), JSON.stringify(other))
     }
   })
@@ -47,12 +59,14 @@ describe("an envelope", () => {
     const sealed = one.seal(place, "secret")
     for (let i = 0; i < sealed.length; i++) {
       for (const other of ["A", "B", ".", "_", " ", "é"]) {
-        if (sealed[i] !== other) notOpened(() => one.open(place, sealed.slice(0, i) + other + sealed.slice(i + 1)), `${i} ${other}`)
+        if (sealed[i] !== other)
+          notOpened(() => one.open(place, sealed.slice(0, i) + other + sealed.slice(i + 1)), `${i} ${other}`)
       }
       notOpened(() => one.open(place, sealed.slice(0, i)), `cut at ${i}`)
     }
     for (const more of ["A", "=", ".", ".x", "\n"]) notOpened(() => one.open(place, sealed + more), more)
-    for (const text of ["", ".", "v1", "v1.k1..", "v1.k1.AAAA.AAAA", "v2" + sealed.slice(2), "null", "__proto__"]) notOpened(() => one.open(place, text), text)
+    for (const text of ["", ".", "v1", "v1.k1..", "v1.k1.AAAA.AAAA", "v2" + sealed.slice(2), "null", "__proto__"])
+      notOpened(() => one.open(place, text), text)
   })
 
   it("does not open with parts of two put together", () => {
@@ -82,7 +96,9 @@ describe("an envelope", () => {
     const sealed = one.seal(place, "secret-canary")
     for (const text of [sealed.slice(0, -1), sealed.replace("k1", "k9"), "x"]) {
       const error = thrown(() => one.open(place, text))
-      assert.isTrue(error instanceof NotOpened && !error.message.includes("canary") && !error.message.includes(sealed.slice(8)))
+      assert.isTrue(
+        error instanceof NotOpened && !error.message.includes("canary") && !error.message.includes(sealed.slice(8))
+      )
     }
   })
 
@@ -106,6 +122,7 @@ describe("a box", () => {
 
   it("has a whole tag: a shorter one does not open it", () => {
     const bytes = Buffer.from(box(secret, "text", ""), "base64url")
-    for (let tag = 0; tag < 16; tag++) notOpened(() => open(secret, bytes.subarray(0, bytes.length - 16 + tag).toString("base64url"), ""))
+    for (let tag = 0; tag < 16; tag++)
+      notOpened(() => open(secret, bytes.subarray(0, bytes.length - 16 + tag).toString("base64url"), ""))
   })
 })

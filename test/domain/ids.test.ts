@@ -9,21 +9,25 @@ const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => prefi
 
 describe("an id", () => {
   it("comes back from the UUID that the database stores, and from its bytes", () =>
-    fc.assert(fc.property(ids, (id) => {
-      assert.isTrue(isIdOf("thread")(id))
-      assert.match(toUuid(id), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-      assert.strictEqual(fromUuid("thread", toUuid(id)), id)
-      const bytes = new Uint8Array(20).fill(255)
-      writeBytes(bytes, 2, id)
-      assert.strictEqual(prefixes.thread + fromBytes(bytes.subarray(2, 18)), id)
-      assert.deepStrictEqual([...bytes.subarray(0, 2), ...bytes.subarray(18)], [255, 255, 255, 255], "no byte beside")
-    })))
+    fc.assert(
+      fc.property(ids, (id) => {
+        assert.isTrue(isIdOf("thread")(id))
+        assert.match(toUuid(id), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+        assert.strictEqual(fromUuid("thread", toUuid(id)), id)
+        const bytes = new Uint8Array(20).fill(255)
+        writeBytes(bytes, 2, id)
+        assert.strictEqual(prefixes.thread + fromBytes(bytes.subarray(2, 18)), id)
+        assert.deepStrictEqual([...bytes.subarray(0, 2), ...bytes.subarray(18)], [255, 255, 255, 255], "no byte beside")
+      })
+    ))
 
   it("is of the shard that twelve bits of its UUID say, as in SQL; the first eight are the shard of earlier versions", () =>
-    fc.assert(fc.property(ids, (id) => {
-      assert.strictEqual(shardOf(id), Number.parseInt(toUuid(id).slice(26, 29), 16))
-      assert.strictEqual(coarseOf(shardOf(id)), Number.parseInt(toUuid(id).slice(26, 28), 16))
-    })))
+    fc.assert(
+      fc.property(ids, (id) => {
+        assert.strictEqual(shardOf(id), Number.parseInt(toUuid(id).slice(26, 29), 16))
+        assert.strictEqual(coarseOf(shardOf(id)), Number.parseInt(toUuid(id).slice(26, 28), 16))
+      })
+    ))
 })
 
 describe("a fresh id", () => {
@@ -42,8 +46,12 @@ describe("a fresh id", () => {
 
   it("is of the shard that is asked for, and random beside it", () => {
     const bodies = Array.from({ length: shardCount }, (_, shard) => freshBody(shard))
-    assert.deepStrictEqual(bodies.map(shardOf), bodies.map((_, shard) => shard))
-    for (const body of bodies) assert.match(toUuid(body), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}[08]000$/)
+    assert.deepStrictEqual(
+      bodies.map(shardOf),
+      bodies.map((_, shard) => shard)
+    )
+    for (const body of bodies)
+      assert.match(toUuid(body), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{8}[08]000$/)
     const others = bodies.map((body) => body.slice(14, 18) + body.slice(21, 23))
     assert.isAbove(new Set(others).size, shardCount * 0.99)
   })

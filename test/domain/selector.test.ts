@@ -8,9 +8,11 @@ const accepts = Schema.is(ToolSelector)
 
 /** The meaning, as short as it can be said. */
 const naive = (selector: string, name: string): boolean =>
-  selector === "" ? name === ""
-    : selector[0] === "*" ? naive(selector.slice(1), name) || (name !== "" && naive(selector, name.slice(1)))
-    : selector[0] === name[0] && naive(selector.slice(1), name.slice(1))
+  selector === ""
+    ? name === ""
+    : selector[0] === "*"
+      ? naive(selector.slice(1), name) || (name !== "" && naive(selector, name.slice(1)))
+      : selector[0] === name[0] && naive(selector.slice(1), name.slice(1))
 
 describe("a selector", () => {
   it.each([
@@ -42,22 +44,32 @@ describe("a selector", () => {
 
   it("means what a naive reading of it means", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", ".", "*"), maxLength: 10 })
-    fc.assert(fc.property(text, text.map((name) => name.replaceAll("*", "c")), (selector, name) => {
-      assert.strictEqual(selects(selector, name), naive(selector, name))
-    }), { numRuns: 5_000 })
+    fc.assert(
+      fc.property(
+        text,
+        text.map((name) => name.replaceAll("*", "c")),
+        (selector, name) => {
+          assert.strictEqual(selects(selector, name), naive(selector, name))
+        }
+      ),
+      { numRuns: 5_000 }
+    )
   })
 
   it("selects every name that it was made from by putting stars in place of pieces", () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.boolean()), { minLength: 1 }), (pieces) => {
-      const name = pieces.map(([piece]) => piece.replaceAll("*", "+")).join("")
-      assert.isTrue(selects(pieces.map(([piece, star]) => star ? "*" : piece.replaceAll("*", "+")).join(""), name))
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.boolean()), { minLength: 1 }), (pieces) => {
+        const name = pieces.map(([piece]) => piece.replaceAll("*", "+")).join("")
+        assert.isTrue(selects(pieces.map(([piece, star]) => (star ? "*" : piece.replaceAll("*", "+"))).join(""), name))
+      })
+    )
   })
 
   it("has 1 to 176 bytes on one line", () => {
     assert.strictEqual(limits.toolSelectorBytes, 176)
     for (const good of ["a", "*", "a".repeat(176), "é".repeat(88), "ns.a b"]) assert.isTrue(accepts(good), good)
-    for (const bad of ["", "a".repeat(177), "é".repeat(88) + "a", "a\nb", "\u0000", "\ud800", 1, null]) assert.isFalse(accepts(bad), String(bad))
+    for (const bad of ["", "a".repeat(177), "é".repeat(88) + "a", "a\nb", "\u0000", "\ud800", 1, null])
+      assert.isFalse(accepts(bad), String(bad))
   })
 
   describe("takes time that grows with the name and no faster", () => {

@@ -5,14 +5,20 @@ import { problemsOf, sentence, wordsOf } from "../../src/domain/problems.ts"
 import { strictly } from "../../src/domain/strict.ts"
 
 const wordsFor = (schema: Schema.ConstraintDecoder<unknown>, value: unknown) =>
-  Result.match(strictly(schema)(value), { onSuccess: () => "fits", onFailure: ({ issue }) => wordsOf(issue, "the value") })
+  Result.match(strictly(schema)(value), {
+    onSuccess: () => "fits",
+    onFailure: ({ issue }) => wordsOf(issue, "the value")
+  })
 
 const Numbers = Schema.Array(Schema.Number)
 
 it("a value of 1,000 parts is told all that is wrong with it, one of 1,001 the first", () => {
   // The array itself is a part.
   const numbers = (parts: number) => Array.from({ length: parts - 1 }, () => "x")
-  assert.strictEqual(wordsFor(Numbers, numbers(1_000)), `${[0, 1, 2, 3, 4].map((i) => `[${i}]: expected a number`).join("; ")}; and 994 more`)
+  assert.strictEqual(
+    wordsFor(Numbers, numbers(1_000)),
+    `${[0, 1, 2, 3, 4].map((i) => `[${i}]: expected a number`).join("; ")}; and 994 more`
+  )
   assert.strictEqual(wordsFor(Numbers, numbers(1_001)), "[0]: expected a number")
   const deep = (parts: number) => ({ list: [numbers(parts - 2)] })
   const Deep = Schema.Struct({ list: Schema.Array(Numbers) })
@@ -24,10 +30,16 @@ it("a value of 1,000 parts is told all that is wrong with it, one of 1,001 the f
 })
 
 it("a place has one problem, and a check that relies on another one does no harm", () => {
-  const Big = Schema.String.check(Schema.isPattern(/^\d+$/, { expected: "digits" }), Schema.makeFilter((text) => BigInt(text) < 10n || "less"))
+  const Big = Schema.String.check(
+    Schema.isPattern(/^\d+$/, { expected: "digits" }),
+    Schema.makeFilter((text) => BigInt(text) < 10n || "less")
+  )
   assert.strictEqual(wordsFor(Schema.Struct({ a: Big, b: Big }), { a: "x", b: "y" }), "a: expected digits")
   const Short = Schema.String.check(Schema.isMaxLength(1), Schema.isPattern(/^a/))
-  assert.strictEqual(wordsFor(Schema.Struct({ a: Short }), { a: "bb" }), "a: expected a value with a length of at most 1")
+  assert.strictEqual(
+    wordsFor(Schema.Struct({ a: Short }), { a: "bb" }),
+    "a: expected a value with a length of at most 1"
+  )
 })
 
 it("a value that is wrong as a whole is called by its name, and paths go on from where it stands", () => {

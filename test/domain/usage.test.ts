@@ -4,7 +4,10 @@ import fc from "fast-check"
 import { addUsage, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 
 const of = (tokens: number, estimatedCost?: number): ModelUsage => ({
-  inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(estimatedCost !== undefined && { estimatedCost })
+  inputTokens: tokens,
+  outputTokens: 0,
+  totalTokens: tokens,
+  ...(estimatedCost !== undefined && { estimatedCost })
 })
 const sum = (parts: ReadonlyArray<ModelUsage>) => parts.reduce(addUsage, noUsage)
 
@@ -23,13 +26,25 @@ describe("a sum of usage", () => {
   })
 
   it("is the same in any order", () => {
-    const part = fc.record({ tokens: fc.nat(3), cost: fc.option(fc.constantFrom(0, 0.25, 1), { nil: undefined }) }).map(({ cost, tokens }) => of(tokens, cost))
-    fc.assert(fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
-      const unknown = parts.some(({ estimatedCost, totalTokens }) => estimatedCost === undefined && totalTokens > 0)
-      for (const all of [sum(parts), sum([...parts].reverse())]) {
-        assert.strictEqual(all.totalTokens, parts.reduce((total, { totalTokens }) => total + totalTokens, 0))
-        assert.strictEqual(all.estimatedCost, unknown || parts.every(({ estimatedCost }) => estimatedCost === undefined) ? undefined : parts.reduce((total, { estimatedCost = 0 }) => total + estimatedCost, 0))
-      }
-    }))
+    const part = fc
+      .record({ tokens: fc.nat(3), cost: fc.option(fc.constantFrom(0, 0.25, 1), { nil: undefined }) })
+      .map(({ cost, tokens }) => of(tokens, cost))
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const unknown = parts.some(({ estimatedCost, totalTokens }) => estimatedCost === undefined && totalTokens > 0)
+        for (const all of [sum(parts), sum([...parts].reverse())]) {
+          assert.strictEqual(
+            all.totalTokens,
+            parts.reduce((total, { totalTokens }) => total + totalTokens, 0)
+          )
+          assert.strictEqual(
+            all.estimatedCost,
+            unknown || parts.every(({ estimatedCost }) => estimatedCost === undefined)
+              ? undefined
+              : parts.reduce((total, { estimatedCost = 0 }) => total + estimatedCost, 0)
+          )
+        }
+      })
+    )
   })
 })

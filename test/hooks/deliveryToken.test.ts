@@ -5,7 +5,9 @@ import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { freshId } from "../../src/seed.ts"
 
 const tokens = (...secrets: ReadonlyArray<number>) =>
-  Effect.runSync(DeliveryTokens.pipe(Effect.provide(DeliveryTokens.layer(secrets.map((fill) => new Uint8Array(32).fill(fill))))))
+  Effect.runSync(
+    DeliveryTokens.pipe(Effect.provide(DeliveryTokens.layer(secrets.map((fill) => new Uint8Array(32).fill(fill)))))
+  )
 const delivered = { workspace: freshId("workspace"), threadId: freshId("thread"), deliveryId: freshId("delivery") }
 const other = { workspace: freshId("workspace"), threadId: freshId("thread"), deliveryId: freshId("delivery") }
 
@@ -33,10 +35,16 @@ describe("a delivery's token", () => {
 
   it("is not opened when a character of it is another, or when it is anything else", () => {
     const token = tokens(1).of(delivered)
-    fc.assert(fc.property(fc.nat(token.length - 1), fc.constantFrom(..."0aAz-_Z9~"), (at, character) => {
-      const changed = token.slice(0, at) + character + token.slice(at + 1)
-      if (changed !== token) assert.isUndefined(tokens(1).open(delivered.deliveryId, changed))
-    }))
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => assert.isUndefined(tokens(1).open(delivered.deliveryId, text))))
+    fc.assert(
+      fc.property(fc.nat(token.length - 1), fc.constantFrom(..."0aAz-_Z9~"), (at, character) => {
+        const changed = token.slice(0, at) + character + token.slice(at + 1)
+        if (changed !== token) assert.isUndefined(tokens(1).open(delivered.deliveryId, changed))
+      })
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) =>
+        assert.isUndefined(tokens(1).open(delivered.deliveryId, text))
+      )
+    )
   })
 })

@@ -8,7 +8,24 @@ import { absent } from "../http/refused.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ask, call } from "./asking.ts"
 import {
-  after, allow, defer, deny, endless, garbage, hang, type HookServer, json, newSecret, nothing, redirect, rewrite, sized, startHookServer, status, text, tooMany
+  after,
+  allow,
+  defer,
+  deny,
+  endless,
+  garbage,
+  hang,
+  type HookServer,
+  json,
+  newSecret,
+  nothing,
+  redirect,
+  rewrite,
+  sized,
+  startHookServer,
+  status,
+  text,
+  tooMany
 } from "./hookServer.ts"
 import * as endpoint from "./hookServer.ts"
 
@@ -17,7 +34,7 @@ let hooks: HookServer
 let service: Hooks["Service"]
 let workspace: string
 beforeAll(async () => {
-  [server, hooks] = await Promise.all([startServer(), startHookServer()])
+  ;[server, hooks] = await Promise.all([startServer(), startHookServer()])
   service = await server.runtime.runPromise(Hooks)
   workspace = server.workspaces.alpha
 })
@@ -28,7 +45,12 @@ afterAll(async () => {
 beforeEach(() => hooks.forget())
 
 const connection = async (secret: object) => {
-  const made = await server.alpha.post("/v1/connections", { provider: "hooks", name: "Hooks", secret, allowedHosts: ["127.0.0.1"] })
+  const made = await server.alpha.post("/v1/connections", {
+    provider: "hooks",
+    name: "Hooks",
+    secret,
+    allowedHosts: ["127.0.0.1"]
+  })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection.id
 }
@@ -49,19 +71,37 @@ describe("a delivery", () => {
     hooks.answers(allow())
     const question = ask(workspace, { processor: url(), timeoutMs: 5_000 })
     const outcome = await server.runtime.runPromise(service.evaluate(question))
-    const [{ body, headers, path }] = await hooks.until(1) as [endpoint.Received]
+    const [{ body, headers, path }] = (await hooks.until(1)) as [endpoint.Received]
     const { answerToken, occurredAt, respondBy, ...rest } = body
     const { point, ...data } = call
     assert.deepStrictEqual(rest, {
-      type: "hook.before_tool_call", deliveryId: question.deliveryId, attempt: 1, workspaceId: workspace, agentId: question.agentId, threadId: question.threadId,
-      turnId: question.turnId, hookId: question.hook.id, index: 3, point, principal: question.principal, turnPrincipal: question.turnPrincipal, data,
+      type: "hook.before_tool_call",
+      deliveryId: question.deliveryId,
+      attempt: 1,
+      workspaceId: workspace,
+      agentId: question.agentId,
+      threadId: question.threadId,
+      turnId: question.turnId,
+      hookId: question.hook.id,
+      index: 3,
+      point,
+      principal: question.principal,
+      turnPrincipal: question.turnPrincipal,
+      data,
       answerUrl: `/v1/hooks/deliveries/${question.deliveryId}/decision`
     })
     assert.strictEqual(Date.parse(String(respondBy)) - Date.parse(String(occurredAt)), 5_000)
     assert.isBelow(Math.abs(Date.parse(String(occurredAt)) - Date.now()), 10_000)
     const tokens = await server.runtime.runPromise(DeliveryTokens)
-    assert.deepStrictEqual(tokens.open(question.deliveryId, String(answerToken)), { workspace, threadId: question.threadId, deliveryId: question.deliveryId })
-    assert.deepStrictEqual([path, headers["content-type"], headers["webhook-id"]], ["/hook", "application/json", question.deliveryId])
+    assert.deepStrictEqual(tokens.open(question.deliveryId, String(answerToken)), {
+      workspace,
+      threadId: question.threadId,
+      deliveryId: question.deliveryId
+    })
+    assert.deepStrictEqual(
+      [path, headers["content-type"], headers["webhook-id"]],
+      ["/hook", "application/json", question.deliveryId]
+    )
     assert.deepStrictEqual([outcome.decision, outcome.deliveryId], ["allow", question.deliveryId])
   })
 
@@ -71,7 +111,12 @@ describe("a delivery", () => {
       { point: "before_turn_start", content: [{ type: "text", text: "hi" }], submitMode: "steer" },
       { ...call, point: "after_tool_result", toolOutput: { ok: true } },
       { ...call, point: "after_tool_result", toolOutput: null, failureCode: "tool_error" },
-      { point: "after_model_response", content: [], modelId: "a/b", usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }
+      {
+        point: "after_model_response",
+        content: [],
+        modelId: "a/b",
+        usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+      }
     ]
     for (const data of points) {
       hooks.forget()
@@ -116,14 +161,20 @@ describe("the signature", () => {
   it("is not left out because a secret is gone or of another kind: then nothing is sent", async () => {
     for (const connectionId of [absent("conn_"), await connection({ token: "not-for-signing" })]) {
       assert.deepStrictEqual(bare(await evaluate({ processor: url({ connectionId }) })), {
-        decision: "deny", reason: "the connection of the hook has no signing secret", failed: true
+        decision: "deny",
+        reason: "the connection of the hook has no signing secret",
+        failed: true
       })
     }
     assert.lengthOf(hooks.received, 0)
   })
 
   it("is of the workspace's own connection only", async () => {
-    const made = await server.beta.post("/v1/connections", { provider: "hooks", name: "Hooks", secret: { signingSecret: newSecret() } })
+    const made = await server.beta.post("/v1/connections", {
+      provider: "hooks",
+      name: "Hooks",
+      secret: { signingSecret: newSecret() }
+    })
     assert.isTrue((await evaluate({ processor: url({ connectionId: made.body.connection.id }) })).failed)
     assert.lengthOf(hooks.received, 0)
   })
@@ -140,9 +191,14 @@ describe("a decision", () => {
 
   it("to ask is for a person, or for the endpoint that says so, and stays open as the hook says", async () => {
     hooks.answers(endpoint.ask(), endpoint.ask({ answerBy: "url", rewrite: { toolInput: 1 } }))
-    assert.deepStrictEqual(bare(await evaluate()), { decision: "ask", ask: { target: "person", timeoutMs: 3_600_000, onTimeout: "deny" } })
+    assert.deepStrictEqual(bare(await evaluate()), {
+      decision: "ask",
+      ask: { target: "person", timeoutMs: 3_600_000, onTimeout: "deny" }
+    })
     assert.deepStrictEqual(bare(await evaluate({ asyncTimeoutMs: 1_000, onTimeout: "fail" })), {
-      decision: "ask", rewrite: { toolInput: 1 }, ask: { target: "url", timeoutMs: 1_000, onTimeout: "fail" }
+      decision: "ask",
+      rewrite: { toolInput: 1 },
+      ask: { target: "url", timeoutMs: 1_000, onTimeout: "fail" }
     })
   })
 
@@ -153,11 +209,19 @@ describe("a decision", () => {
 })
 
 describe("what is tried again", () => {
-  for (const [what, first] of [["500", status(500)], ["503", status(503)], ["429", tooMany()], ["no word at all", nothing()]] as const) {
+  for (const [what, first] of [
+    ["500", status(500)],
+    ["503", status(503)],
+    ["429", tooMany()],
+    ["no word at all", nothing()]
+  ] as const) {
     it(`is a delivery that was answered with ${what}, under the same id`, async () => {
       hooks.answers(first, allow())
       assert.deepStrictEqual(bare(await evaluate()), { decision: "allow" })
-      assert.deepStrictEqual(hooks.received.map(({ body }) => body.attempt), [1, 2])
+      assert.deepStrictEqual(
+        hooks.received.map(({ body }) => body.attempt),
+        [1, 2]
+      )
       assert.strictEqual(new Set(hooks.received.map(({ headers }) => headers["webhook-id"])).size, 1)
       assert.strictEqual(new Set(hooks.received.map(({ body }) => body["occurredAt"])).size, 1)
     })
@@ -165,8 +229,15 @@ describe("what is tried again", () => {
 
   it("is tried three times, not more", async () => {
     hooks.answers(status(500))
-    assert.deepStrictEqual(bare(await evaluate()), { decision: "deny", reason: "the endpoint answered with status 500", failed: true })
-    assert.deepStrictEqual(hooks.received.map(({ body }) => body.attempt), [1, 2, 3])
+    assert.deepStrictEqual(bare(await evaluate()), {
+      decision: "deny",
+      reason: "the endpoint answered with status 500",
+      failed: true
+    })
+    assert.deepStrictEqual(
+      hooks.received.map(({ body }) => body.attempt),
+      [1, 2, 3]
+    )
   })
 
   it("is signed anew each time, and each time verifies", async () => {
@@ -174,7 +245,10 @@ describe("what is tried again", () => {
     hooks.trusts(secret)
     hooks.answers(status(500))
     await evaluate({ processor: url({ connectionId: await connection({ signingSecret: secret }) }) })
-    assert.deepStrictEqual(hooks.received.map(({ signedBy }) => signedBy), [[secret], [secret], [secret]])
+    assert.deepStrictEqual(
+      hooks.received.map(({ signedBy }) => signedBy),
+      [[secret], [secret], [secret]]
+    )
   })
 
   it("waits as long as it is told to by Retry-After", async () => {
@@ -187,17 +261,23 @@ describe("what is tried again", () => {
   it("is not, when Retry-After is longer than the hook has time", async () => {
     hooks.answers(tooMany("3600"), allow())
     const outcome = await evaluate({ timeoutMs: 2_000 })
-    assert.deepStrictEqual(bare(outcome), { decision: "deny", reason: "the endpoint answered with status 429", failed: true })
+    assert.deepStrictEqual(bare(outcome), {
+      decision: "deny",
+      reason: "the endpoint answered with status 429",
+      failed: true
+    })
     assert.isBelow(outcome.latencyMs, 1_500)
     assert.lengthOf(hooks.received, 1)
   })
 
   it("is an endpoint that does not listen", async () => {
     const free = createServer()
-    const port = await new Promise<number>((resolve) => free.listen(0, "127.0.0.1", () => {
-      const address = free.address()
-      free.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    }))
+    const port = await new Promise<number>((resolve) =>
+      free.listen(0, "127.0.0.1", () => {
+        const address = free.address()
+        free.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+      })
+    )
     const outcome = await evaluate({ processor: url({ url: `http://127.0.0.1:${port}/` }) })
     assert.isTrue(outcome.failed)
     // Two pauses, of which half is random: 125 to 250 ms and 250 to 500 ms.
@@ -210,10 +290,20 @@ describe("what is no answer", () => {
     ["garbage", () => garbage(), /is not JSON/],
     ["an unknown decision", () => json({ decision: "maybe" }), /does not fit/],
     ["an unknown field", () => json({ decision: "allow", also: 1 }), /does not fit: also: unknown field$/],
-    ["several problems", () => json({ decision: "deny", also: 1, reason: 2 }), /does not fit: also: unknown field; reason: expected a string$/],
+    [
+      "several problems",
+      () => json({ decision: "deny", also: 1, reason: 2 }),
+      /does not fit: also: unknown field; reason: expected a string$/
+    ],
     ["a rewrite for another point", () => rewrite({ toolOutput: 1 }), /does not fit/],
     ["a 201", () => json({ decision: "allow" }, 201), /status 201/],
-    ["a 204", () => (response: Parameters<endpoint.Reply>[0]) => { response.writeHead(204).end() }, /status 204/],
+    [
+      "a 204",
+      () => (response: Parameters<endpoint.Reply>[0]) => {
+        response.writeHead(204).end()
+      },
+      /status 204/
+    ],
     ["a 400", () => json({ decision: "allow" }, 400), /status 400/],
     ["a 401", () => status(401), /status 401/],
     ["an empty 200", () => text(""), /is not JSON/],
@@ -243,7 +333,11 @@ describe("what is no answer", () => {
   it("is a slow one after a quick failure: all attempts share the hook's time", async () => {
     hooks.answers(status(500), hang())
     const outcome = await evaluate({ timeoutMs: 1_000 })
-    assert.deepStrictEqual(bare(outcome), { decision: "deny", reason: "the endpoint did not answer within 1000 ms", failed: true })
+    assert.deepStrictEqual(bare(outcome), {
+      decision: "deny",
+      reason: "the endpoint did not answer within 1000 ms",
+      failed: true
+    })
     assert.isBelow(outcome.latencyMs, 1_400)
     assert.lengthOf(hooks.received, 2)
   })
@@ -252,10 +346,20 @@ describe("what is no answer", () => {
     hooks.answers(garbage())
     const result: HookData = { ...call, point: "after_tool_result", toolOutput: 1 }
     for (const [data, onError, decision] of [
-      [call, undefined, "deny"], [call, "allow", "allow"], [call, "ask", "ask"], [result, undefined, "allow"], [result, "deny", "deny"], [result, "ask", "ask"]
+      [call, undefined, "deny"],
+      [call, "allow", "allow"],
+      [call, "ask", "ask"],
+      [result, undefined, "allow"],
+      [result, "deny", "deny"],
+      [result, "ask", "ask"]
     ] as const) {
-      const { reason, ...rest } = bare(await evaluate({ asyncTimeoutMs: 5_000, ...(onError !== undefined && { onError }) }, data))
-      const ruling = decision === "ask" ? { decision, ask: { target: "person" as const, timeoutMs: 5_000, onTimeout: "deny" as const } } : { decision }
+      const { reason, ...rest } = bare(
+        await evaluate({ asyncTimeoutMs: 5_000, ...(onError !== undefined && { onError }) }, data)
+      )
+      const ruling =
+        decision === "ask"
+          ? { decision, ask: { target: "person" as const, timeoutMs: 5_000, onTimeout: "deny" as const } }
+          : { decision }
       assert.deepStrictEqual(rest, { ...ruling, failed: true })
       assert.isNotEmpty(reason)
     }
@@ -264,8 +368,12 @@ describe("what is no answer", () => {
 
 it("an evaluation that is given up closes its connection", async () => {
   let closed: () => void = () => {}
-  const gone = new Promise<void>((resolve) => { closed = resolve })
-  hooks.answers((response) => { response.on("close", closed) })
+  const gone = new Promise<void>((resolve) => {
+    closed = resolve
+  })
+  hooks.answers((response) => {
+    response.on("close", closed)
+  })
   const fiber = server.runtime.runFork(service.evaluate(ask(workspace, { processor: url() })))
   await hooks.until(1)
   await Effect.runPromise(Fiber.interrupt(fiber))
@@ -277,8 +385,15 @@ describe("where private networks are closed", () => {
     const closed = await startServer({ outbound: { allowPrivateNetwork: false } })
     try {
       const guarded = await closed.runtime.runPromise(Hooks)
-      for (const target of [hooks.url, hooks.url.replace("http:", "https:"), "https://localhost/hook", "https://169.254.169.254/latest"]) {
-        const outcome = await closed.runtime.runPromise(guarded.evaluate(ask(closed.workspaces.alpha, { processor: url({ url: target }) })))
+      for (const target of [
+        hooks.url,
+        hooks.url.replace("http:", "https:"),
+        "https://localhost/hook",
+        "https://169.254.169.254/latest"
+      ]) {
+        const outcome = await closed.runtime.runPromise(
+          guarded.evaluate(ask(closed.workspaces.alpha, { processor: url({ url: target }) }))
+        )
         assert.deepStrictEqual([outcome.decision, outcome.failed], ["deny", true], target)
       }
       assert.lengthOf(hooks.received, 0)

@@ -19,8 +19,14 @@ const create = async (fields: Record<string, unknown> = {}) => {
 describe("creating an agent", () => {
   it("answers 201 with every field, Location and ETag, and the same is read back", async () => {
     const fields = {
-      name: "Scout", profileId, profileVersion: 1, description: "two\nlines \u0000 \ud800", avatar: "https://example.com/a.png", identity: "ann",
-      tags: ["a", "b"], budget: { limit: 1.5, window: "7d" }
+      name: "Scout",
+      profileId,
+      profileVersion: 1,
+      description: "two\nlines \u0000 \ud800",
+      avatar: "https://example.com/a.png",
+      identity: "ann",
+      tags: ["a", "b"],
+      budget: { limit: 1.5, window: "7d" }
     }
     const made = await server.alpha.post("/v1/agents", fields)
     assert.strictEqual(made.status, 201)
@@ -99,7 +105,10 @@ describe("creating an agent", () => {
     const before = (await server.alpha.get("/v1/agents?limit=200")).body.agents.length
     const send = (name: string) => server.alpha.post("/v1/agents", { name, profileId }, { "idempotency-key": "once" })
     const all = await Promise.all([send("A"), send("A"), send("A")])
-    assert.deepStrictEqual(all.map((answer) => answer.status), [201, 201, 201])
+    assert.deepStrictEqual(
+      all.map((answer) => answer.status),
+      [201, 201, 201]
+    )
     assert.strictEqual(new Set(all.map((answer) => answer.text)).size, 1)
     const again = await send("A")
     assert.deepStrictEqual([again.status, again.headers.get("idempotency-replayed")], [201, "true"])
@@ -109,7 +118,11 @@ describe("creating an agent", () => {
 
   it("does not keep a refusal for its Idempotency-Key", async () => {
     const headers = { "idempotency-key": "later" }
-    refused(await server.alpha.post("/v1/agents", { name: "A", profileId: absent("prof_") }, headers), 422, "profile_not_found")
+    refused(
+      await server.alpha.post("/v1/agents", { name: "A", profileId: absent("prof_") }, headers),
+      422,
+      "profile_not_found"
+    )
     assert.strictEqual((await server.alpha.post("/v1/agents", { name: "A", profileId }, headers)).status, 201)
   })
 })
@@ -118,7 +131,8 @@ describe("listing agents", () => {
   it("pages newest first without gaps or repeats, whatever is added meanwhile", async () => {
     const { profile } = (await server.beta.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body
     const ids: Array<string> = []
-    for (let i = 0; i < 5; i++) ids.push((await server.beta.post("/v1/agents", { name: `${i}`, profileId: profile.id })).body.agent.id)
+    for (let i = 0; i < 5; i++)
+      ids.push((await server.beta.post("/v1/agents", { name: `${i}`, profileId: profile.id })).body.agent.id)
     const seen: Array<string> = []
     let cursor: string | undefined
     do {
@@ -134,18 +148,29 @@ describe("listing agents", () => {
     const kept = await create()
     const gone = await create()
     assert.strictEqual((await server.alpha.delete(`/v1/agents/${gone.id}`)).status, 204)
-    const ids = async (query: string) => (await server.alpha.get(`/v1/agents?limit=200${query}`)).body.agents.map((agent: { id: string }) => agent.id)
+    const ids = async (query: string) =>
+      (await server.alpha.get(`/v1/agents?limit=200${query}`)).body.agents.map((agent: { id: string }) => agent.id)
     assert.include(await ids(""), kept.id)
     assert.notInclude(await ids(""), gone.id)
     assert.include(await ids("&includeArchived=true"), gone.id)
     const { nextCursor } = (await server.alpha.get("/v1/agents?limit=1&includeArchived=true")).body
     assert.strictEqual((await server.alpha.get(`/v1/agents?cursor=${nextCursor}`)).status, 200)
-    refused(await server.alpha.get(`/v1/agents?cursor=${nextCursor}&includeArchived=false`), 400, "invalid_request", "cursor")
+    refused(
+      await server.alpha.get(`/v1/agents?cursor=${nextCursor}&includeArchived=false`),
+      400,
+      "invalid_request",
+      "cursor"
+    )
   })
 
   for (const [query, code] of [
-    ["limit=0", "limit_out_of_range"], ["limit=201", "limit_out_of_range"], ["limit=1e1", "limit_out_of_range"], ["limit=", "limit_out_of_range"],
-    ["cursor=x", "invalid_cursor"], ["includeArchived=1", "invalid_parameter"], ["include_archived=true", "unknown_parameter"],
+    ["limit=0", "limit_out_of_range"],
+    ["limit=201", "limit_out_of_range"],
+    ["limit=1e1", "limit_out_of_range"],
+    ["limit=", "limit_out_of_range"],
+    ["cursor=x", "invalid_cursor"],
+    ["includeArchived=1", "invalid_parameter"],
+    ["include_archived=true", "unknown_parameter"],
     ["limit=1&limit=2", "repeated_parameter"]
   ] as const) {
     it(`refuses ?${query}`, async () => {
@@ -163,12 +188,25 @@ describe("listing agents", () => {
 
 describe("changing an agent", () => {
   it("keeps what is absent, clears what is null and merges the budget", async () => {
-    const { id } = await create({ description: "d", avatar: "a", identity: "ann", tags: ["x"], budget: { limit: 1, window: "24h" } })
+    const { id } = await create({
+      description: "d",
+      avatar: "a",
+      identity: "ann",
+      tags: ["x"],
+      budget: { limit: 1, window: "24h" }
+    })
     const first = (await server.alpha.patch(`/v1/agents/${id}`, { name: "B", budget: { limit: 2 } })).body.agent
     assert.deepStrictEqual([first.name, first.description, first.budget], ["B", "d", { limit: 2, window: "24h" }])
-    const { agent } = (await server.alpha.patch(`/v1/agents/${id}`, {
-      description: null, avatar: null, identity: null, tags: null, budget: null, profileVersion: null
-    })).body
+    const { agent } = (
+      await server.alpha.patch(`/v1/agents/${id}`, {
+        description: null,
+        avatar: null,
+        identity: null,
+        tags: null,
+        budget: null,
+        profileVersion: null
+      })
+    ).body
     const { createdAt, updatedAt, ...rest } = agent
     assert.deepStrictEqual(rest, { id, workspaceId: server.workspaces.alpha, profileId, name: "B", tags: [] })
     assert.isTrue(updatedAt >= createdAt)
@@ -189,7 +227,11 @@ describe("changing an agent", () => {
 
   it("accepts application/merge-patch+json", async () => {
     const { id } = await create()
-    const answer = await server.alpha.patch(`/v1/agents/${id}`, { name: "M" }, { "content-type": "application/merge-patch+json" })
+    const answer = await server.alpha.patch(
+      `/v1/agents/${id}`,
+      { name: "M" },
+      { "content-type": "application/merge-patch+json" }
+    )
     assert.deepStrictEqual([answer.status, answer.body.agent?.name], [200, "M"])
   })
 
@@ -202,15 +244,25 @@ describe("changing an agent", () => {
     assert.notStrictEqual(changed.headers.get("etag"), tag)
     refused(await server.alpha.patch(path, { name: "C" }, { "if-match": tag }), 412, "precondition_failed")
     refused(await server.alpha.delete(path, { "if-match": tag }), 412, "precondition_failed")
-    refused(await server.alpha.patch(path, { name: "C" }, { "if-match": `W/${changed.headers.get("etag")}` }), 412, "precondition_failed")
-    assert.strictEqual((await server.alpha.patch(path, { name: "C" }, { "if-match": `"x", ${changed.headers.get("etag")}` })).status, 200)
+    refused(
+      await server.alpha.patch(path, { name: "C" }, { "if-match": `W/${changed.headers.get("etag")}` }),
+      412,
+      "precondition_failed"
+    )
+    assert.strictEqual(
+      (await server.alpha.patch(path, { name: "C" }, { "if-match": `"x", ${changed.headers.get("etag")}` })).status,
+      200
+    )
     assert.strictEqual((await server.alpha.patch(path, { name: "D" }, { "if-match": "*" })).status, 200)
     assert.strictEqual((await server.alpha.get(path)).body.agent.name, "D")
   })
 
   it("loses none of two changes at the same time", async () => {
     const { id } = await create()
-    await Promise.all([server.alpha.patch(`/v1/agents/${id}`, { avatar: "a" }), server.alpha.patch(`/v1/agents/${id}`, { description: "d" })])
+    await Promise.all([
+      server.alpha.patch(`/v1/agents/${id}`, { avatar: "a" }),
+      server.alpha.patch(`/v1/agents/${id}`, { description: "d" })
+    ])
     const { agent } = (await server.alpha.get(`/v1/agents/${id}`)).body
     assert.deepStrictEqual([agent.avatar, agent.description], ["a", "d"])
   })
@@ -233,8 +285,12 @@ describe("who may do what with agents", () => {
   it("answers 404 for ids that are absent, malformed or of another workspace", async () => {
     const { id } = await create()
     for (const [client, path] of [
-      [server.alpha, `/v1/agents/${absent("agt_")}`], [server.alpha, "/v1/agents/agt_1"], [server.alpha, `/v1/agents/${absent("thr_")}`],
-      [server.alpha, "/v1/agents/%00"], [server.alpha, `/v1/agents/agt_${"0".repeat(3000)}`], [server.beta, `/v1/agents/${id}`]
+      [server.alpha, `/v1/agents/${absent("agt_")}`],
+      [server.alpha, "/v1/agents/agt_1"],
+      [server.alpha, `/v1/agents/${absent("thr_")}`],
+      [server.alpha, "/v1/agents/%00"],
+      [server.alpha, `/v1/agents/agt_${"0".repeat(3000)}`],
+      [server.beta, `/v1/agents/${id}`]
     ] as const) {
       refused(await client.get(path), 404, "not_found")
       refused(await client.patch(path, { name: "B" }), 404, "not_found")
@@ -244,7 +300,11 @@ describe("who may do what with agents", () => {
   })
 
   it("refuses another content type, other JSON than an object, and another method", async () => {
-    refused(await server.alpha.post("/v1/agents", "name=A", { "content-type": "application/x-www-form-urlencoded" }), 415, "unsupported_media_type")
+    refused(
+      await server.alpha.post("/v1/agents", "name=A", { "content-type": "application/x-www-form-urlencoded" }),
+      415,
+      "unsupported_media_type"
+    )
     refused(await server.alpha.post("/v1/agents", "[1]"), 400, "invalid_request")
     refused(await server.alpha.post("/v1/agents", `{"name":"A"`), 400, "invalid_request")
     const other = await server.alpha.send("PUT", "/v1/agents", {})

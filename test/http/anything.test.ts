@@ -1,4 +1,6 @@
-/** Whatever a client sends: a 4xx with an ErrorResponse, or what the contract says; never a 500, nothing half-written. */
+/**
+ * Whatever a client sends: a 4xx with an ErrorResponse, or what the contract says; never a 500, nothing half-written.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { afterAll, beforeAll } from "vitest"
@@ -22,7 +24,10 @@ beforeAll(async () => {
   await submit(alpha, threadId, "/wait 600s\nbusy")
   inputId = (await submit(alpha, threadId, "waits")).id
   const { toolsetId, tool } = await furnish(alpha, "desk")
-  const asked = await makeWorker(alpha, { toolsetIds: [toolsetId], hooks: [asking("before_tool_call", { match: { tools: ["*.sign"] } })] })
+  const asked = await makeWorker(alpha, {
+    toolsetIds: [toolsetId],
+    hooks: [asking("before_tool_call", { match: { tools: ["*.sign"] } })]
+  })
   const { threadId: thread, waits } = await parked(alpha, asked, [tool("stamp"), tool("sign")], 2)
   const [call, ask] = ["client_tool", "hook_ask"].map((type) => waits.find((wait) => wait.type === type))
   waiting = { threadId: thread, call: call!, ask: ask! }
@@ -42,7 +47,9 @@ const fine = (answer: Awaited<ReturnType<Client["send"]>>, what: string) => {
 }
 
 const words = fc.oneof(
-  fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.constantFrom("", " ", "\u0000", "\ud800", "__proto__", "constructor", "\uffff", "null")
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: "grapheme" }),
+  fc.constantFrom("", " ", "\u0000", "\ud800", "__proto__", "constructor", "\uffff", "null")
 )
 const anything = fc.oneof(
   fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }),
@@ -54,100 +61,235 @@ const anything = fc.oneof(
 const changed = (valid: unknown): fc.Arbitrary<unknown> => {
   if (typeof valid !== "object" || valid === null) return anything
   const entries = Object.entries(valid)
-  const rebuilt = (next: ReadonlyArray<readonly [string, unknown]>) => Array.isArray(valid) ? next.map(([, value]) => value) : Object.fromEntries(next)
-  const deeper = entries.map(([key, value], i) => changed(value).map((other) => rebuilt(entries.map((entry, j) => j === i ? [key, other] as const : entry))))
+  const rebuilt = (next: ReadonlyArray<readonly [string, unknown]>) =>
+    Array.isArray(valid) ? next.map(([, value]) => value) : Object.fromEntries(next)
+  const deeper = entries.map(([key, value], i) =>
+    changed(value).map((other) => rebuilt(entries.map((entry, j) => (j === i ? ([key, other] as const) : entry))))
+  )
   return fc.oneof(
     ...deeper,
-    ...(entries.length === 0 ? [] : [fc.nat({ max: entries.length - 1 }).map((i) => rebuilt(entries.filter((_, j) => j !== i)))]),
+    ...(entries.length === 0
+      ? []
+      : [fc.nat({ max: entries.length - 1 }).map((i) => rebuilt(entries.filter((_, j) => j !== i)))]),
     fc.tuple(words, anything).map(([key, value]) => rebuilt([...entries, [key, value]])),
     anything
   )
 }
 
-const content = [{ type: "text", text: "hello" }, { type: "image", imageId: `img_${"a".repeat(64)}` }]
+const content = [
+  { type: "text", text: "hello" },
+  { type: "image", imageId: `img_${"a".repeat(64)}` }
+]
 const origin = { provider: "slack", tenantId: "T", senderId: "S", channelId: "C" }
 const turnId = `trn_${"0".repeat(26)}`
 
 const hook = {
-  name: "h", point: "before_tool_call", match: { tools: ["a.*"], conditions: [{ path: "/a/0", op: "in", value: [1, "x", null] }] },
-  processor: { type: "url", url: "https://hooks.example.com/?a=b" }, onError: "ask", onTimeout: "allow", asyncTimeoutMs: 1_000, enabled: true
+  name: "h",
+  point: "before_tool_call",
+  match: { tools: ["a.*"], conditions: [{ path: "/a/0", op: "in", value: [1, "x", null] }] },
+  processor: { type: "url", url: "https://hooks.example.com/?a=b" },
+  onError: "ask",
+  onTimeout: "allow",
+  asyncTimeoutMs: 1_000,
+  enabled: true
 }
 
 const bodies: ReadonlyArray<readonly [string, () => string, object]> = [
-  ["POST", () => "/v1/threads", { agentId: "agt_x", identity: "ann", maxCost: 1, title: "t", metadata: { a: "b" }, model: "a/b", profileVersion: 1, message: { content, origin } }],
+  [
+    "POST",
+    () => "/v1/threads",
+    {
+      agentId: "agt_x",
+      identity: "ann",
+      maxCost: 1,
+      title: "t",
+      metadata: { a: "b" },
+      model: "a/b",
+      profileVersion: 1,
+      message: { content, origin }
+    }
+  ],
   ["PATCH", () => `/v1/threads/${threadId}`, { title: "t", metadata: { a: "b", c: null }, maxCost: 1 }],
   ["POST", () => `/v1/threads/${threadId}/cancel`, { turnId, clearQueue: false }],
-  ["POST", () => `/v1/threads/${threadId}/messages`, { content, mode: "queue", model: "a/b", expectedTurnId: turnId, origin }],
+  [
+    "POST",
+    () => `/v1/threads/${threadId}/messages`,
+    { content, mode: "queue", model: "a/b", expectedTurnId: turnId, origin }
+  ],
   ["PATCH", () => `/v1/threads/${threadId}/queue/${inputId}`, { content }],
   ["POST", () => `/v1/threads/${threadId}/queue/${inputId}/promote`, { mode: "steer", expectedTurnId: turnId }],
-  ["POST", () => "/v1/profiles", { name: "P", models: ["@a"], families: ["thread"], roleIds: [`role_${"0".repeat(25)}1`], toolsetIds: [], hooks: [hook, { ...hook, processor: { type: "client" } }] }],
-  ["POST", () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.ask.id}/resolve`, { type: "decision", decision: "allow", reason: "r", rewrite: { toolInput: { document: 1 } }, scope: "thread" }],
-  ["POST", () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.call.id}/resolve`, { type: "tool_result", output: "not a number" }],
-  ["POST", () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.call.id}/resolve`, { type: "tool_result", error: { code: "c d", message: "m" } }],
-  ["POST", () => `/v1/hooks/waits/${waiting?.ask.id}/resolve`, { decision: "deny", rewrite: { content: [{ type: "text", text: "x" }] } }],
-  ["POST", () => `/v1/hooks/deliveries/dlv_${waiting?.ask.id.slice(5)}/decision`, { decision: "allow", reason: "r", rewrite: { toolOutput: { a: [1] } } }],
+  [
+    "POST",
+    () => "/v1/profiles",
+    {
+      name: "P",
+      models: ["@a"],
+      families: ["thread"],
+      roleIds: [`role_${"0".repeat(25)}1`],
+      toolsetIds: [],
+      hooks: [hook, { ...hook, processor: { type: "client" } }]
+    }
+  ],
+  [
+    "POST",
+    () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.ask.id}/resolve`,
+    { type: "decision", decision: "allow", reason: "r", rewrite: { toolInput: { document: 1 } }, scope: "thread" }
+  ],
+  [
+    "POST",
+    () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.call.id}/resolve`,
+    { type: "tool_result", output: "not a number" }
+  ],
+  [
+    "POST",
+    () => `/v1/threads/${waiting?.threadId}/waits/${waiting?.call.id}/resolve`,
+    { type: "tool_result", error: { code: "c d", message: "m" } }
+  ],
+  [
+    "POST",
+    () => `/v1/hooks/waits/${waiting?.ask.id}/resolve`,
+    { decision: "deny", rewrite: { content: [{ type: "text", text: "x" }] } }
+  ],
+  [
+    "POST",
+    () => `/v1/hooks/deliveries/dlv_${waiting?.ask.id.slice(5)}/decision`,
+    { decision: "allow", reason: "r", rewrite: { toolOutput: { a: [1] } } }
+  ],
   ["POST", () => `/v1/tools/calls/${waiting?.call.toolCallId}/result`, { output: { a: [1] } }],
-  ["POST", () => "/v1/hooks/test", { hook: { ...hook, processor: { type: "client" } }, data: { point: hook.point, toolCallId: "c", toolName: "a.b", toolInput: { a: [1, null] } } }]
+  [
+    "POST",
+    () => "/v1/hooks/test",
+    {
+      hook: { ...hook, processor: { type: "client" } },
+      data: { point: hook.point, toolCallId: "c", toolName: "a.b", toolInput: { a: [1, null] } }
+    }
+  ]
 ]
 
 describe("a body that is anything", () => {
   for (const [method, path, valid] of bodies) {
     it(`is answered with what is wrong by ${method} ${path().replace(/undefined/g, "…")}`, async () => {
-      await fc.assert(fc.asyncProperty(changed(valid), async (body) => {
-        const text = JSON.stringify(body) ?? "null"
-        fine(await alpha.send(method, path(), text), text)
-      }), runs)
+      await fc.assert(
+        fc.asyncProperty(changed(valid), async (body) => {
+          const text = JSON.stringify(body) ?? "null"
+          fine(await alpha.send(method, path(), text), text)
+        }),
+        runs
+      )
     })
   }
 
   it("is answered when it is bytes", async () => {
-    await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
-      fine(await alpha.send("POST", `/v1/threads/${threadId}/messages`, bytes), Buffer.from(bytes).toString("hex"))
-    }), runs)
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+        fine(await alpha.send("POST", `/v1/threads/${threadId}/messages`, bytes), Buffer.from(bytes).toString("hex"))
+      }),
+      runs
+    )
   })
 
   it("is answered when a valid one is cut or one of its characters is another", async () => {
     const valid = JSON.stringify(bodies[3]![2])
-    await fc.assert(fc.asyncProperty(fc.nat(valid.length), fc.string({ unit: "binary", maxLength: 1 }), fc.boolean(), async (at, character, cut) => {
-      const text = cut ? valid.slice(0, at) : valid.slice(0, at) + character + valid.slice(at + 1)
-      fine(await alpha.send("POST", `/v1/threads/${threadId}/messages`, text), text)
-    }), runs)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(valid.length),
+        fc.string({ unit: "binary", maxLength: 1 }),
+        fc.boolean(),
+        async (at, character, cut) => {
+          const text = cut ? valid.slice(0, at) : valid.slice(0, at) + character + valid.slice(at + 1)
+          fine(await alpha.send("POST", `/v1/threads/${threadId}/messages`, text), text)
+        }
+      ),
+      runs
+    )
   })
 })
 
 describe("a path and a query that are anything", () => {
-  const names = fc.oneof(fc.constantFrom("limit", "cursor", "afterSeq", "order", "turnId", "waitSeconds", "state", "agentId", "identity", "types", "deltas"), words)
-  const values = fc.oneof(words, fc.integer().map(String), fc.bigInt().map(String), fc.constantFrom("asc", "desc", "waiting", "1", "0x1", "1e9", "+1", " 1", "text", "status"))
-  const query = fc.array(fc.tuple(names, values), { maxLength: 4 }).map((pairs) => new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString())
+  const names = fc.oneof(
+    fc.constantFrom(
+      "limit",
+      "cursor",
+      "afterSeq",
+      "order",
+      "turnId",
+      "waitSeconds",
+      "state",
+      "agentId",
+      "identity",
+      "types",
+      "deltas"
+    ),
+    words
+  )
+  const values = fc.oneof(
+    words,
+    fc.integer().map(String),
+    fc.bigInt().map(String),
+    fc.constantFrom("asc", "desc", "waiting", "1", "0x1", "1e9", "+1", " 1", "text", "status")
+  )
+  const query = fc
+    .array(fc.tuple(names, values), { maxLength: 4 })
+    .map((pairs) => new URLSearchParams(pairs.map(([name, value]) => [name, value])).toString())
 
   it("are answered by the lists", async () => {
-    await fc.assert(fc.asyncProperty(query, fc.constantFrom("/v1/threads", "events", "queue"), async (query, list) => {
-      const path = list.startsWith("/") ? list : `/v1/threads/${threadId}/${list}`
-      // A valid waitSeconds may wait: the log has events, so it never does, unless afterSeq is above them.
-      if (/waitSeconds=\d/.test(query) && /afterSeq=[1-9]/.test(query)) return
-      fine(await alpha.get(`${path}?${query}`), `${path}?${query}`)
-    }), { numRuns: 300 })
+    await fc.assert(
+      fc.asyncProperty(query, fc.constantFrom("/v1/threads", "events", "queue"), async (query, list) => {
+        const path = list.startsWith("/") ? list : `/v1/threads/${threadId}/${list}`
+        // A valid waitSeconds may wait: the log has events, so it never does, unless afterSeq is above them.
+        if (/waitSeconds=\d/.test(query) && /afterSeq=[1-9]/.test(query)) return
+        fine(await alpha.get(`${path}?${query}`), `${path}?${query}`)
+      }),
+      { numRuns: 300 }
+    )
   })
 
   it("are answered when the query is not even encoded", async () => {
-    for (const query of ["?%", "?%ff=%ff", "?limit=%", "?a&b&c", "?=", "?&&", "?limit", "?limit=%00", "?cursor=%c3%28", `?x=${"y".repeat(8_000)}`, "?limit[]=1", "?limit=1;2"]) {
+    for (const query of [
+      "?%",
+      "?%ff=%ff",
+      "?limit=%",
+      "?a&b&c",
+      "?=",
+      "?&&",
+      "?limit",
+      "?limit=%00",
+      "?cursor=%c3%28",
+      `?x=${"y".repeat(8_000)}`,
+      "?limit[]=1",
+      "?limit=1;2"
+    ]) {
       fine(await alpha.get(`/v1/threads/${threadId}/events${query}`), query)
     }
   })
 
   it("are answered by ids of any form", async () => {
-    await fc.assert(fc.asyncProperty(words.filter((id) => !/[/?#.\\]/.test(id) && id.isWellFormed() && id !== ""), fc.constantFrom("", "/events", "/queue", "/queue/inp_1", "/events/stream"), async (id, rest) => {
-      const path = `/v1/threads/${encodeURIComponent(id)}${rest}`
-      const answer = await alpha.get(path)
-      assert.oneOf(answer.status, [400, 404], `${path}: ${answer.text}`)
-      fine(answer, path)
-    }), runs)
+    await fc.assert(
+      fc.asyncProperty(
+        words.filter((id) => !/[/?#.\\]/.test(id) && id.isWellFormed() && id !== ""),
+        fc.constantFrom("", "/events", "/queue", "/queue/inp_1", "/events/stream"),
+        async (id, rest) => {
+          const path = `/v1/threads/${encodeURIComponent(id)}${rest}`
+          const answer = await alpha.get(path)
+          assert.oneOf(answer.status, [400, 404], `${path}: ${answer.text}`)
+          fine(answer, path)
+        }
+      ),
+      runs
+    )
   })
 
   it("are answered in headers", async () => {
     for (const headers of [
-      { "if-match": "\"" }, { "if-match": "W/" }, { "if-match": "x".repeat(8_000) }, { "idempotency-key": "\u00ff" }, { "last-event-id": "-1" },
-      { "content-type": "application/json; charset=latin1" }, { "content-type": "multipart/form-data" }, { "content-type": "%" }
-    ]) fine(await alpha.send("PATCH", `/v1/threads/${threadId}`, { title: "t" }, headers), JSON.stringify(headers))
+      { "if-match": '"' },
+      { "if-match": "W/" },
+      { "if-match": "x".repeat(8_000) },
+      { "idempotency-key": "\u00ff" },
+      { "last-event-id": "-1" },
+      { "content-type": "application/json; charset=latin1" },
+      { "content-type": "multipart/form-data" },
+      { "content-type": "%" }
+    ])
+      fine(await alpha.send("PATCH", `/v1/threads/${threadId}`, { title: "t" }, headers), JSON.stringify(headers))
   })
 })

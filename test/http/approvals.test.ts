@@ -7,7 +7,20 @@ import { allow as allows, type HookServer, rewrite, startHookServer } from "../h
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { ended, logOf, submit } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, fresh, makeWorker, only, outcomes, resolveWait, told, waitsOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  assertSound,
+  begin,
+  call,
+  fresh,
+  makeWorker,
+  only,
+  outcomes,
+  resolveWait,
+  told,
+  waitsOf
+} from "./toolFixture.ts"
 
 let server: TestServer
 let mcp: McpServer
@@ -15,13 +28,16 @@ let hooks: HookServer
 let toolset: { readonly id: string; readonly namespace: string }
 let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
-  [server, hooks, mcp] = await Promise.all([
+  ;[server, hooks, mcp] = await Promise.all([
     startServer({ leaseTtlMs: 20_000 }),
     startHookServer(),
     startMcpServer({ tools: [{ name: "pay", run: () => "paid" }] })
   ])
   toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-  desk = await addToolset(server.alpha, { kind: "client", tools: [{ name: "pay", inputSchema: { type: "object", properties: { amount: { type: "number" } } } }] })
+  desk = await addToolset(server.alpha, {
+    kind: "client",
+    tools: [{ name: "pay", inputSchema: { type: "object", properties: { amount: { type: "number" } } } }]
+  })
 })
 afterAll(async () => {
   await assertSound(server)
@@ -30,8 +46,11 @@ afterAll(async () => {
 
 const allow = (more: object = {}) => ({ type: "decision", decision: "allow", ...more })
 const forThread = allow({ scope: "thread" })
-const grant = (op?: string, value?: number) =>
-  ({ tools: `${toolset.namespace}.*`, approval: "required", ...(op !== undefined && { conditions: [{ path: "/amount", op, value }] }) })
+const grant = (op?: string, value?: number) => ({
+  tools: `${toolset.namespace}.*`,
+  approval: "required",
+  ...(op !== undefined && { conditions: [{ path: "/amount", op, value }] })
+})
 
 /** A thread of an agent that pays under this role. */
 const payer = async (...grants: ReadonlyArray<object>) => {
@@ -48,7 +67,8 @@ const payer = async (...grants: ReadonlyArray<object>) => {
     return { runs: () => mcp.calls.filter(({ input }) => Object(input).note === note).length }
   }
   return {
-    edit: async (...grants: ReadonlyArray<object>) => assert.strictEqual((await server.alpha.patch(`/v1/roles/${roleId}`, { allow: grants })).status, 200),
+    edit: async (...grants: ReadonlyArray<object>) =>
+      assert.strictEqual((await server.alpha.patch(`/v1/roles/${roleId}`, { allow: grants })).status, 200),
     /** A turn whose call somebody is asked about, and what became of it. */
     asked: async (amount: number, answer: object, meanwhile: () => Promise<unknown> = async () => {}) => {
       const { runs } = await ask(amount)
@@ -120,20 +140,35 @@ describe.concurrent("an approval of a call", () => {
 })
 
 describe.concurrent("a call that a client executes", () => {
-  const limited = (value: number) => [{ tools: `${desk.namespace}.*`, conditions: [{ path: "/amount", op: "lte", value }] }]
-  const payment = (profile: object) => makeWorker(server.alpha, { toolsetIds: [desk.id], ...profile }).then((agentId) =>
-    begin(server.alpha, agentId, call(`${desk.namespace}.pay`, { amount: 5 })))
-  const rewriting = (amount: unknown) =>
-    ({ name: "more", point: "before_tool_call", processor: { type: "url", url: hooks.endpoint(rewrite({ toolInput: { amount } })).url } })
+  const limited = (value: number) => [
+    { tools: `${desk.namespace}.*`, conditions: [{ path: "/amount", op: "lte", value }] }
+  ]
+  const payment = (profile: object) =>
+    makeWorker(server.alpha, { toolsetIds: [desk.id], ...profile }).then((agentId) =>
+      begin(server.alpha, agentId, call(`${desk.namespace}.pay`, { amount: 5 }))
+    )
+  const rewriting = (amount: unknown) => ({
+    name: "more",
+    point: "before_tool_call",
+    processor: { type: "url", url: hooks.endpoint(rewrite({ toolInput: { amount } })).url }
+  })
   const asking = (point: string, more: object = {}) => ({
-    name: "asks", point, processor: { type: "client" }, ...more,
+    name: "asks",
+    point,
+    processor: { type: "client" },
+    ...more,
     // Of responses only those that call, and say nothing.
-    ...(point === "after_model_response" && { match: { conditions: [{ path: "/content/0", op: "exists", value: false }] } })
+    ...(point === "after_model_response" && {
+      match: { conditions: [{ path: "/content/0", op: "exists", value: false }] }
+    })
   })
 
   it("does not go there with an input that the roles deny, or that does not fit its schema", async () => {
     const roleIds = [await addRole(server.alpha, { allow: limited(10) })]
-    for (const [amount, code, profile] of [[1000, "tool_denied", { roleIds }], ["7", "tool_input_invalid", {}]] as const) {
+    for (const [amount, code, profile] of [
+      [1000, "tool_denied", { roleIds }],
+      ["7", "tool_input_invalid", {}]
+    ] as const) {
       const log = await logOf(server.alpha, await payment({ ...profile, hooks: [rewriting(amount)] }), ended(1))
       assert.deepStrictEqual([outcomes(log), only(log, "wait_created")], [[code], []])
     }
@@ -142,28 +177,53 @@ describe.concurrent("a call that a client executes", () => {
   })
 
   it("does not go there with an input that a role wants approved, unless it was", async () => {
-    const allow = [...limited(10), { tools: `${desk.namespace}.*`, approval: "required", conditions: [{ path: "/amount", op: "gt", value: 6 }] }]
-    const log = await logOf(server.alpha, await payment({ roleIds: [await addRole(server.alpha, { allow })], hooks: [rewriting(7)] }), ended(1))
+    const allow = [
+      ...limited(10),
+      { tools: `${desk.namespace}.*`, approval: "required", conditions: [{ path: "/amount", op: "gt", value: 6 }] }
+    ]
+    const log = await logOf(
+      server.alpha,
+      await payment({ roleIds: [await addRole(server.alpha, { allow })], hooks: [rewriting(7)] }),
+      ended(1)
+    )
     assert.deepStrictEqual([outcomes(log), only(log, "wait_created")], [["tool_denied"], []])
   })
 
   it("does not go there once its role denies it, whoever was asked meanwhile", async () => {
-    const cases: ReadonlyArray<readonly [what: string, grant: object, hooks: ReadonlyArray<object>, answer: object | undefined]> = [
+    const cases: ReadonlyArray<
+      readonly [what: string, grant: object, hooks: ReadonlyArray<object>, answer: object | undefined]
+    > = [
       ["a person, by the role", { approval: "required" }, [], allow()],
       ["a client, by a hook before it", {}, [asking("before_tool_call")], allow()],
-      ["nobody who answered", {}, [asking("before_tool_call", { asyncTimeoutMs: 1_000, onTimeout: "allow" })], undefined],
+      [
+        "nobody who answered",
+        {},
+        [asking("before_tool_call", { asyncTimeoutMs: 1_000, onTimeout: "allow" })],
+        undefined
+      ],
       ["a client, by a hook after the response", {}, [asking("after_model_response")], allow()],
-      ["nobody who answered, by a hook after the response", {}, [asking("after_model_response", { asyncTimeoutMs: 1_000, onTimeout: "allow" })], undefined]
+      [
+        "nobody who answered, by a hook after the response",
+        {},
+        [asking("after_model_response", { asyncTimeoutMs: 1_000, onTimeout: "allow" })],
+        undefined
+      ]
     ]
-    await Promise.all(cases.map(async ([what, more, hooks, answer]) => {
-      const roleId = await addRole(server.alpha, { allow: [{ tools: "*", ...more }] })
-      const threadId = await payment({ roleIds: [roleId], hooks })
-      const [wait] = await waitsOf(server.alpha, threadId)
-      assert.strictEqual((await server.alpha.patch(`/v1/roles/${roleId}`, { allow: limited(1) })).status, 200)
-      if (answer !== undefined) await resolveWait(server.alpha, threadId, wait!.id, answer)
-      const log = await logOf(server.alpha, threadId, ended(1))
-      assert.deepStrictEqual([outcomes(log), only(log, "wait_created").length], [["tool_denied"], 1], `${what}: ${told(log).join()}`)
-    }))
+    await Promise.all(
+      cases.map(async ([what, more, hooks, answer]) => {
+        const roleId = await addRole(server.alpha, { allow: [{ tools: "*", ...more }] })
+        const threadId = await payment({ roleIds: [roleId], hooks })
+        const [wait] = await waitsOf(server.alpha, threadId)
+        assert.strictEqual((await server.alpha.patch(`/v1/roles/${roleId}`, { allow: limited(1) })).status, 200)
+        if (answer !== undefined) await resolveWait(server.alpha, threadId, wait!.id, answer)
+        const log = await logOf(server.alpha, threadId, ended(1))
+        assert.deepStrictEqual(
+          [outcomes(log), only(log, "wait_created").length],
+          [["tool_denied"], 1],
+          `${what}: ${told(log).join()}`
+        )
+      })
+    )
   })
 
   it("is asked about by a role that wants it approved by the time a response was judged", async () => {
@@ -178,7 +238,9 @@ describe.concurrent("a call that a client executes", () => {
   it("goes there when all is as it was", async () => {
     for (const point of ["before_tool_call", "after_model_response"]) {
       const url = hooks.endpoint(allows()).url
-      const threadId = await payment({ hooks: [asking(point), { name: "fine", point: "before_tool_call", processor: { type: "url", url } }] })
+      const threadId = await payment({
+        hooks: [asking(point), { name: "fine", point: "before_tool_call", processor: { type: "url", url } }]
+      })
       await resolveWait(server.alpha, threadId, (await waitsOf(server.alpha, threadId))[0]!.id, allow())
       assert.deepInclude((await waitsOf(server.alpha, threadId))[0], { type: "client_tool", toolInput: { amount: 5 } })
     }

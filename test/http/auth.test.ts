@@ -4,7 +4,9 @@ import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 const issue = async (fields: Record<string, unknown> = {}) => {
@@ -19,19 +21,28 @@ describe("the credential in use", () => {
     const expiresAt = later(60_000)
     const { client, key } = await issue({ scopes: ["read", "run"], identity: "ann", expiresAt })
     assert.deepStrictEqual((await client.get("/v1/auth")).body, {
-      principal: { type: "api_key", id: key.id, identity: "ann" }, workspaceId: server.workspaces.alpha, scheme: "APIKeyBearer",
-      scopes: ["read", "run"], expiresAt
+      principal: { type: "api_key", id: key.id, identity: "ann" },
+      workspaceId: server.workspaces.alpha,
+      scheme: "APIKeyBearer",
+      scopes: ["read", "run"],
+      expiresAt
     })
   })
 
   for (const [what, token] of [
-    ["none", undefined], ["no key at all", "hello"], ["a mistyped key", `trp_00000000_${"0".repeat(38)}`], ["a lease", "trl_x"]
+    ["none", undefined],
+    ["no key at all", "hello"],
+    ["a mistyped key", `trp_00000000_${"0".repeat(38)}`],
+    ["a lease", "trl_x"]
   ] as const) {
     it(`is refused with 401 and WWW-Authenticate when it is ${what}`, async () => {
       const answer = await new Client(server.base, token).get("/v1/auth/keys")
       if (token === "trl_x") return refused(answer, 403, "credential_not_accepted")
       refused(answer, 401, "unauthenticated")
-      assert.match(answer.headers.get("www-authenticate") ?? "", token === undefined ? /^Bearer$/ : /^Bearer error="invalid_token"$/)
+      assert.match(
+        answer.headers.get("www-authenticate") ?? "",
+        token === undefined ? /^Bearer$/ : /^Bearer error="invalid_token"$/
+      )
     })
   }
 })
@@ -55,12 +66,18 @@ describe("creating a key", () => {
   })
 
   it("does not store the token in any readable form, and still replays it for its Idempotency-Key", async () => {
-    const send = (name = "once") => server.alpha.post("/v1/auth/keys", { name, scopes: ["read"] }, { "idempotency-key": "key 1" })
+    const send = (name = "once") =>
+      server.alpha.post("/v1/auth/keys", { name, scopes: ["read"] }, { "idempotency-key": "key 1" })
     const first = await send()
     const again = await send()
-    assert.deepStrictEqual([again.status, again.body, again.headers.get("idempotency-replayed")], [201, first.body, "true"])
+    assert.deepStrictEqual(
+      [again.status, again.body, again.headers.get("idempotency-replayed")],
+      [201, first.body, "true"]
+    )
     refused(await send("twice"), 422, "idempotency_key_reused")
-    const kept = await server.runtime.runPromise(server.database.run("test", (db) => db.selectFrom("idempotency").select("body").execute()))
+    const kept = await server.runtime.runPromise(
+      server.database.run("test", (db) => db.selectFrom("idempotency").select("body").execute())
+    )
     assert.isAbove(kept.length, 0)
     for (const { body } of kept) assert.notInclude(body, first.body.token)
   })
@@ -85,7 +102,12 @@ describe("creating a key", () => {
     ["a secret of the caller's choice", { token: "x" }, "token"]
   ] as const) {
     it(`refuses ${what}`, async () =>
-      refused(await server.alpha.post("/v1/auth/keys", { name: "ci", scopes: ["read"], ...fields }), 400, "invalid_request", path))
+      refused(
+        await server.alpha.post("/v1/auth/keys", { name: "ci", scopes: ["read"], ...fields }),
+        400,
+        "invalid_request",
+        path
+      ))
   }
 
   it("gives no scope that the caller lacks, and needs admin", async () => {
@@ -100,8 +122,15 @@ describe("creating a key", () => {
 
   it("is refused for a disabled identity", async () => {
     await server.alpha.post("/v1/identities/disable", { identity: "mallory" })
-    refused(await server.alpha.post("/v1/auth/keys", { name: "m", scopes: ["read"], identity: "mallory" }), 403, "identity_disabled")
-    assert.strictEqual((await server.beta.post("/v1/auth/keys", { name: "m", scopes: ["read"], identity: "mallory" })).status, 201)
+    refused(
+      await server.alpha.post("/v1/auth/keys", { name: "m", scopes: ["read"], identity: "mallory" }),
+      403,
+      "identity_disabled"
+    )
+    assert.strictEqual(
+      (await server.beta.post("/v1/auth/keys", { name: "m", scopes: ["read"], identity: "mallory" })).status,
+      201
+    )
     await server.alpha.post("/v1/identities/enable", { identity: "mallory" })
     await issue({ identity: "mallory" })
   })
@@ -121,7 +150,13 @@ describe("the end of a key", () => {
 
   it("raises the auth revision, so that other nodes forget it too", async () => {
     const revision = async () =>
-      (await server.runtime.runPromise(server.database.run("test", (db) => db.selectFrom("auth_revision").select("revision").executeTakeFirstOrThrow()))).revision
+      (
+        await server.runtime.runPromise(
+          server.database.run("test", (db) =>
+            db.selectFrom("auth_revision").select("revision").executeTakeFirstOrThrow()
+          )
+        )
+      ).revision
     const { key } = await issue()
     const before = await revision()
     await server.alpha.delete(`/v1/auth/keys/${key.id}`)
@@ -132,15 +167,23 @@ describe("the end of a key", () => {
     const { client, key } = await issue({ expiresAt: later(60_000) })
     assert.strictEqual((await client.get("/v1/auth")).status, 200)
     // The clock is the database's: the row is moved into the past instead, and a revoke drops the caches.
-    await server.runtime.runPromise(server.database.run("test", (db) =>
-      db.updateTable("api_keys").set({ expires_at: new Date(Date.now() - 1_000) }).where("id", "=", toUuid(key.id)).execute()))
+    await server.runtime.runPromise(
+      server.database.run("test", (db) =>
+        db
+          .updateTable("api_keys")
+          .set({ expires_at: new Date(Date.now() - 1_000) })
+          .where("id", "=", toUuid(key.id))
+          .execute()
+      )
+    )
     await server.alpha.delete(`/v1/auth/keys/${(await issue()).key.id}`)
     refused(await client.get("/v1/auth"), 401, "unauthenticated")
   })
 
   it("is not for another workspace to bring about", async () => {
     const { client, key } = await issue()
-    for (const id of [key.id, absent("key_"), "key_1", "x"]) refused(await server.beta.delete(`/v1/auth/keys/${id}`), 404, "not_found")
+    for (const id of [key.id, absent("key_"), "key_1", "x"])
+      refused(await server.beta.delete(`/v1/auth/keys/${id}`), 404, "not_found")
     assert.strictEqual((await client.get("/v1/auth")).status, 200)
     assert.notInclude((await server.beta.get("/v1/auth/keys")).text, key.id)
   })
@@ -151,7 +194,11 @@ describe("listing keys", () => {
     const made = [(await issue()).key.id, (await issue()).key.id, (await issue()).key.id]
     const first = (await server.alpha.get("/v1/auth/keys?limit=2")).body
     const second = (await server.alpha.get(`/v1/auth/keys?limit=1&cursor=${first.nextCursor}`)).body
-    assert.deepStrictEqual([...first.keys, ...second.keys].map((key) => key.id), made.toReversed())
-    for (const limit of [0, 201]) refused(await server.alpha.get(`/v1/auth/keys?limit=${limit}`), 400, "invalid_request", "limit")
+    assert.deepStrictEqual(
+      [...first.keys, ...second.keys].map((key) => key.id),
+      made.toReversed()
+    )
+    for (const limit of [0, 201])
+      refused(await server.alpha.get(`/v1/auth/keys?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })

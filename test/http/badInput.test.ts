@@ -21,7 +21,15 @@ const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() 
 
 /** What creates first, what ends things last. */
 const rank = ({ method, path }: Operation) =>
-  method === "DELETE" ? 4 : /(cancel|approve|deny)$/.test(path) ? 3 : method === "POST" && !path.includes("{") ? 0 : method === "POST" ? 1 : 2
+  method === "DELETE"
+    ? 4
+    : /(cancel|approve|deny)$/.test(path)
+      ? 3
+      : method === "POST" && !path.includes("{")
+        ? 0
+        : method === "POST"
+          ? 1
+          : 2
 const operations = [...every].sort((a, b) => rank(a) - rank(b))
 
 /** In rounds, so that what one round has ended is there for the next. */
@@ -41,14 +49,18 @@ const tokens = new Map<Credential, string>()
 const inhabit = async (client: Client, models?: ReadonlyArray<string>) => {
   const agent = await makeAgent(client, models, { budget: { limit: 1, window: "24h" } })
   const running = await makeThread(client, agent, { message: { content: [{ type: "text", text: "/wait 600s" }] } })
-  const failed = await makeThread(client, agent, { message: { content: [{ type: "text", text: "/fail model_error on purpose" }] } })
+  const failed = await makeThread(client, agent, {
+    message: { content: [{ type: "text", text: "/fail model_error on purpose" }] }
+  })
   const inputs = [await submit(client, running, "one"), await submit(client, running, "two")]
   return { running, ids: [agent, failed, running], inputs }
 }
 const idsOf = (found: Ids) => Object.values(found).filter((id) => id.length > 26)
 /** A workspace has 64 roles, and a walk makes more: those that nothing uses leave. */
 const clearRoles = async () => {
-  const roles: ReadonlyArray<{ readonly id: string; readonly builtIn?: true }> = (await server.alpha.get("/v1/roles?limit=200")).body.roles
+  const roles: ReadonlyArray<{ readonly id: string; readonly builtIn?: true }> = (
+    await server.alpha.get("/v1/roles?limit=200")
+  ).body.roles
   for (const { builtIn, id } of roles) if (builtIn === undefined) await server.alpha.delete(`/v1/roles/${id}`)
 }
 /** One of everything, with a call that a client owes and a decision that is asked for. */
@@ -64,9 +76,14 @@ beforeAll(async () => {
   await settle()
   known.foreign.add(...idsOf(await furnish(beta)))
   await inhabit(alpha, ["troupe/scripted-paid"])
-  for (const scope of scopes) tokens.set(scope, (await server.client(server.workspaces.alpha, { scopes: [scope] })).token ?? "")
+  for (const scope of scopes)
+    tokens.set(scope, (await server.client(server.workspaces.alpha, { scopes: [scope] })).token ?? "")
   const token = alpha.token ?? ""
-  tokens.set("all", token).set("beta", beta.token ?? "").set("lease", "trl_0123").set("delivery", "trd_0123")
+  tokens
+    .set("all", token)
+    .set("beta", beta.token ?? "")
+    .set("lease", "trl_0123")
+    .set("delivery", "trd_0123")
     .set("unknown", `${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`)
 })
 afterAll(() => server.stop())
@@ -78,12 +95,16 @@ const send = async (method: string, { body, credential, headers, path }: Request
   const token = tokens.get(credential)
   try {
     const response = await fetch(server.base + path, {
-      method, headers: { ...token !== undefined && { authorization: `Bearer ${token}` }, ...headers }, signal: stop.signal,
-      ...body !== undefined && method !== "GET" && { body }
+      method,
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+      signal: stop.signal,
+      ...(body !== undefined && method !== "GET" && { body })
     })
     const type = response.headers.get("content-type") ?? ""
     // A stream does not end by itself.
-    const text = type.startsWith("text/event-stream") ? new TextDecoder().decode((await response.body?.getReader().read())?.value) : await response.text()
+    const text = type.startsWith("text/event-stream")
+      ? new TextDecoder().decode((await response.body?.getReader().read())?.value)
+      : await response.text()
     return { status: response.status, headers: response.headers, type, text, ms: performance.now() - began }
   } finally {
     clearTimeout(timer)
@@ -94,7 +115,13 @@ type Answer = Awaited<ReturnType<typeof send>>
 
 /** The frames of a stream's beginning. */
 const framesOf = (text: string) =>
-  text.split("\n\n").map((block) => Object.fromEntries([...block.matchAll(/^(id|event|data): (.*)$/gm)].map(([, field = "", value = ""]) => [field, value])))
+  text
+    .split("\n\n")
+    .map((block) =>
+      Object.fromEntries(
+        [...block.matchAll(/^(id|event|data): (.*)$/gm)].map(([, field = "", value = ""]) => [field, value])
+      )
+    )
     .filter((frame) => "event" in frame)
 
 /** Words of a 400 that are about the state of what a path leads to, not about the request. */
@@ -103,8 +130,11 @@ const ofState: Readonly<Record<string, RegExp>> = {
   model_not_allowed_with_steer: /\/promote$/
 }
 
-const isShape = (operation: Operation, { sent }: Request, { error, message }: { readonly error: string; readonly message: string }) =>
-  ofState[error]?.test(operation.path) !== true && !isOfMeaning(operation, sent, message)
+const isShape = (
+  operation: Operation,
+  { sent }: Request,
+  { error, message }: { readonly error: string; readonly message: string }
+) => ofState[error]?.test(operation.path) !== true && !isOfMeaning(operation, sent, message)
 
 /** Sent with every answer, or by the connection itself: HTTP's own. */
 const ofHttp = new Set(["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"])
@@ -113,14 +143,24 @@ const ofHttp = new Set(["connection", "content-length", "content-type", "date", 
 const judge = (operation: Operation, sent: Request, { headers, status, text, type }: Answer): ReadonlyArray<string> => {
   if (status >= 500) return ["a fault of the server"]
   const response = schemaAt(operation.responses, String(status))
-  const errors = faults(schemas["ErrorResponse"] ?? {}, status >= 400 ? JSON.parse(text) : { error: "", message: "" }, schemas, true)
-  // The listener's own refusal, before there is a path to speak of; and another path, whose segment is no text at all, or none.
-  if (status === 431 && sent.path.length > 10_000 || status === 405 || status === 404 && /no such path/.test(text)) return errors
+  const errors = faults(
+    schemas["ErrorResponse"] ?? {},
+    status >= 400 ? JSON.parse(text) : { error: "", message: "" },
+    schemas,
+    true
+  )
+  // The listener's own refusal, before there is a path to speak of; and another path, whose segment is no text at all,
+  // or none.
+  if ((status === 431 && sent.path.length > 10_000) || status === 405 || (status === 404 && /no such path/.test(text)))
+    return errors
   if (response === undefined) return ["its status is not in the document"]
   const wrong = [...errors]
   const declared = headersOf(response)
-  for (const [name, header] of declared) if (header["required"] === true && !headers.has(name)) wrong.push(`it has no ${name}`)
-  for (const name of headers.keys()) if (!ofHttp.has(name) && !declared.some(([known]) => known.toLowerCase() === name)) wrong.push(`its header ${name} is not in the document`)
+  for (const [name, header] of declared)
+    if (header["required"] === true && !headers.has(name)) wrong.push(`it has no ${name}`)
+  for (const name of headers.keys())
+    if (!ofHttp.has(name) && !declared.some(([known]) => known.toLowerCase() === name))
+      wrong.push(`its header ${name} is not in the document`)
   const schema = schemaAt(objectAt(response, "content", "application/json"), "schema")
   const frame = schemaAt(objectAt(response, "content", "text/event-stream"), "schema")
   if (frame !== undefined) {
@@ -134,7 +174,8 @@ const judge = (operation: Operation, sent: Request, { headers, status, text, typ
     wrong.push(...faults(schema, body, schemas, true))
     if (status >= 400 && isObject(body)) {
       if (/[\p{Cc}\p{Cs}]/u.test(String(body["message"]))) wrong.push("its message has control characters")
-      if ("retryAfterSeconds" in body && headers.get("retry-after") !== String(body["retryAfterSeconds"])) wrong.push("Retry-After is not retryAfterSeconds")
+      if ("retryAfterSeconds" in body && headers.get("retry-after") !== String(body["retryAfterSeconds"]))
+        wrong.push("Retry-After is not retryAfterSeconds")
     }
   }
   if (sent.fits && status === 400 && isShape(operation, sent, JSON.parse(text))) wrong.push("the document allows it")
@@ -148,39 +189,62 @@ const hold = async (operation: Operation, sent: Request) => {
   const seen = `${sent[fc.toStringMethod]()}\n-> ${answer.status} ${answer.text.slice(0, 1500)}`
   assert.deepStrictEqual(judge(operation, sent, answer), [], seen)
   const count = done.get(operation) ?? { carried: 0, refused: 0 }
-  done.set(operation, answer.status < 300 ? { ...count, carried: count.carried + 1 } : { ...count, refused: count.refused + 1 })
+  done.set(
+    operation,
+    answer.status < 300 ? { ...count, carried: count.carried + 1 } : { ...count, refused: count.refused + 1 }
+  )
   if (answer.status < 300 && sent.credential !== "beta") known.learn(operation, sent.path, answer.text)
   // A machine that is busy is slow once; a request that makes the server slow does so each time.
   for (let again = 0; again < 2 && answer.ms > soonMs; again++) answer = await send(operation.method, sent)
   assert.isBelow(answer.ms, soonMs, `too slow: ${seen}`)
 }
 
-describe.each(Array.from({ length: rounds }, (_, round) => seed + round))("any request is answered as the document says (TROUPE_TEST_SEED=%d)", (seed) => {
-  it.each(operations.map((operation, index) => [titleOf(operation), operation, index] as const))("%s", { timeout: 60_000 + runs * 200 }, async (_, operation, index) => {
-    // What the ones before have ended is there again.
-    if (operation.names.length > 0) {
-      const { ids, inputs, running } = await inhabit(server.alpha)
-      known.own.add(...ids)
-      for (const { id, turnId } of inputs) {
-        known.addTo(running, id)
-        known.own.add(turnId)
+describe.each(Array.from({ length: rounds }, (_, round) => seed + round))(
+  "any request is answered as the document says (TROUPE_TEST_SEED=%d)",
+  (seed) => {
+    it.each(operations.map((operation, index) => [titleOf(operation), operation, index] as const))(
+      "%s",
+      { timeout: 60_000 + runs * 200 },
+      async (_, operation, index) => {
+        // What the ones before have ended is there again.
+        if (operation.names.length > 0) {
+          const { ids, inputs, running } = await inhabit(server.alpha)
+          known.own.add(...ids)
+          for (const { id, turnId } of inputs) {
+            known.addTo(running, id)
+            known.own.add(turnId)
+          }
+        }
+        // A wait is answered once.
+        if (operation.names.some((name) => ["waitId", "toolCallId", "deliveryId"].includes(name))) await settle()
+        const limits = { numRuns: runs, seed: seed + 1_000 * index, interruptAfterTimeLimit: 55_000 + runs * 200 }
+        await fc.assert(
+          fc.asyncProperty(requests(operation, known), (sent) => hold(operation, sent)),
+          limits
+        )
       }
-    }
-    // A wait is answered once.
-    if (operation.names.some((name) => ["waitId", "toolCallId", "deliveryId"].includes(name))) await settle()
-    const limits = { numRuns: runs, seed: seed + 1_000 * index, interruptAfterTimeLimit: 55_000 + runs * 200 }
-    await fc.assert(fc.asyncProperty(requests(operation, known), (sent) => hold(operation, sent)), limits)
-  })
-})
+    )
+  }
+)
 
 it.runIf(total >= 10_000)("every operation was carried out, and refused", () => {
-  const missed = operations.filter((operation) => done.get(operation)?.carried === 0 || done.get(operation)?.refused === 0)
+  const missed = operations.filter(
+    (operation) => done.get(operation)?.carried === 0 || done.get(operation)?.refused === 0
+  )
   // Nothing parks yet.
-  assert.deepStrictEqual(missed.map(titleOf), ["POST /v1/operations/{operationId}/deny", "POST /v1/operations/{operationId}/cancel"])
+  assert.deepStrictEqual(missed.map(titleOf), [
+    "POST /v1/operations/{operationId}/deny",
+    "POST /v1/operations/{operationId}/cancel"
+  ])
 })
 
 it("the server works as before", async () => {
-  const thread = await makeThread(server.alpha, await makeAgent(server.alpha), { message: { content: [{ type: "text", text: "Still there?" }] } })
+  const thread = await makeThread(server.alpha, await makeAgent(server.alpha), {
+    message: { content: [{ type: "text", text: "Still there?" }] }
+  })
   const page = await server.alpha.get(`/v1/threads/${thread}/events?afterSeq=2&waitSeconds=10`)
-  assert.deepStrictEqual(page.body.events.map(({ type }: { readonly type: string }) => type), ["turn_completed"])
+  assert.deepStrictEqual(
+    page.body.events.map(({ type }: { readonly type: string }) => type),
+    ["turn_completed"]
+  )
 })

@@ -3,7 +3,8 @@
  *
  * K1. What is sent may be asked for less strictly, never more: no field, parameter or value goes, none becomes
  *     required, no bound gets narrower.
- * K2. What is answered may grow, never shrink: no status, field, value or header goes, and what was always there stays so.
+ * K2. What is answered may grow, never shrink: no status, field, value or header goes, and what was always there stays
+ *     so.
  * K3. What cannot be compared, such as two patterns, has to be the same.
  */
 import { isObject, listAt, type Schema, schemaAt } from "./jsonSchema.ts"
@@ -12,7 +13,8 @@ type Side = "sent" | "answered"
 
 const objectAt = (value: unknown, ...keys: ReadonlyArray<string>): Schema =>
   keys.reduce<Schema>((found, key) => schemaAt(found, key) ?? {}, isObject(value) ? value : {})
-const partsOf = (schema: Schema) => ["anyOf", "oneOf", "allOf"].flatMap((keyword) => listAt(schema, keyword)).filter(isObject)
+const partsOf = (schema: Schema) =>
+  ["anyOf", "oneOf", "allOf"].flatMap((keyword) => listAt(schema, keyword)).filter(isObject)
 const textsAt = (schema: Schema, keyword: string) => listAt(schema, keyword).map(String)
 const json = (value: unknown) => JSON.stringify(value) ?? "nothing"
 
@@ -21,8 +23,24 @@ const lower = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minPrope
 const nested = ["items", "additionalProperties", "propertyNames", "contentSchema"]
 /** What is compared by a rule of its own, or says nothing of what fits. Every other keyword has to be the same (K3). */
 const compared = new Set([
-  ...upper, ...lower, ...nested, "$ref", "type", "enum", "uniqueItems", "properties", "required", "anyOf", "oneOf", "allOf",
-  "title", "description", "default", "example", "examples", "deprecated"
+  ...upper,
+  ...lower,
+  ...nested,
+  "$ref",
+  "type",
+  "enum",
+  "uniqueItems",
+  "properties",
+  "required",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "title",
+  "description",
+  "default",
+  "example",
+  "examples",
+  "deprecated"
 ])
 
 /** Compares the schemas of two documents, each following its own references. */
@@ -37,19 +55,28 @@ class Comparison {
 
   #resolve(document: unknown, schema: Schema): Schema {
     const { $ref } = schema
-    return typeof $ref === "string" ? this.#resolve(document, objectAt(document, ...$ref.slice(2).split("/"))) : this.#joined(document, schema)
+    return typeof $ref === "string"
+      ? this.#resolve(document, objectAt(document, ...$ref.slice(2).split("/")))
+      : this.#joined(document, schema)
   }
 
   /** A shape with more said of some of its fields is one shape. */
   #joined(document: unknown, schema: Schema): Schema {
     const { allOf, ...rest } = schema
     const parts = listAt(schema, "allOf").filter(isObject)
-    if (!parts.some((part) => "$ref" in part) || !parts.every((part) => "$ref" in part || "properties" in part)) return schema
-    return parts.map((part) => this.#resolve(document, part)).reduce<Schema>((whole, part) => ({
-      ...whole, ...part,
-      properties: { ...objectAt(whole, "properties"), ...objectAt(part, "properties") },
-      required: [...new Set([...listAt(whole, "required"), ...listAt(part, "required")])]
-    }), rest)
+    if (!parts.some((part) => "$ref" in part) || !parts.every((part) => "$ref" in part || "properties" in part))
+      return schema
+    return parts
+      .map((part) => this.#resolve(document, part))
+      .reduce<Schema>(
+        (whole, part) => ({
+          ...whole,
+          ...part,
+          properties: { ...objectAt(whole, "properties"), ...objectAt(part, "properties") },
+          required: [...new Set([...listAt(whole, "required"), ...listAt(part, "required")])]
+        }),
+        rest
+      )
   }
 
   schemas(old: Schema, now: Schema, side: Side, path: string): ReadonlyArray<string> {
@@ -62,12 +89,18 @@ class Comparison {
     const was = this.#resolve(this.before, old)
     const is = this.#resolve(this.after, now)
     return [
-      ...this.#types(was, is, side, path), ...this.#values(was, is, side, path), ...this.#properties(was, is, side, path), ...this.#parts(was, is, side, path),
+      ...this.#types(was, is, side, path),
+      ...this.#values(was, is, side, path),
+      ...this.#properties(was, is, side, path),
+      ...this.#parts(was, is, side, path),
       ...nested.flatMap((keyword) => {
         const [from, to] = [schemaAt(was, keyword), schemaAt(is, keyword)]
         if (from !== undefined && to !== undefined) return this.schemas(from, to, side, `${path}.${keyword}`)
-        if (from === undefined && to !== undefined && side === "sent") return [`${path}: ${keyword} is held to a schema now`]
-        return from !== undefined && to === undefined && side === "answered" ? [`${path}: ${keyword} is held to no schema any more`] : []
+        if (from === undefined && to !== undefined && side === "sent")
+          return [`${path}: ${keyword} is held to a schema now`]
+        return from !== undefined && to === undefined && side === "answered"
+          ? [`${path}: ${keyword} is held to no schema any more`]
+          : []
       })
     ]
   }
@@ -75,11 +108,19 @@ class Comparison {
   #types(was: Schema, is: Schema, side: Side, path: string) {
     const [from, to] = [was["type"], is["type"]]
     const [narrow, wide] = side === "sent" ? [from, to] : [to, from]
-    const wider = wide === undefined || narrow === "integer" && wide === "number"
-    const wrong = from === to || wider && partsOf(was).length === 0 && partsOf(is).length === 0 ? [] : [`${path}: its type was ${json(from)} and is ${json(to)}`]
+    const wider = wide === undefined || (narrow === "integer" && wide === "number")
+    const wrong =
+      from === to || (wider && partsOf(was).length === 0 && partsOf(is).length === 0)
+        ? []
+        : [`${path}: its type was ${json(from)} and is ${json(to)}`]
     // More may be sent where one is gone, and more is known of an answer where one has come.
-    const same = Object.keys(side === "sent" ? is : was).filter((keyword) => !compared.has(keyword) && json(was[keyword]) !== json(is[keyword]))
-    return [...wrong, ...same.map((keyword) => `${path}: its ${keyword} was ${json(was[keyword])} and is ${json(is[keyword])}`)]
+    const same = Object.keys(side === "sent" ? is : was).filter(
+      (keyword) => !compared.has(keyword) && json(was[keyword]) !== json(is[keyword])
+    )
+    return [
+      ...wrong,
+      ...same.map((keyword) => `${path}: its ${keyword} was ${json(was[keyword])} and is ${json(is[keyword])}`)
+    ]
   }
 
   #values(was: Schema, is: Schema, side: Side, path: string) {
@@ -92,8 +133,11 @@ class Comparison {
       ...upper.filter((keyword) => Number(is[keyword] ?? Infinity) < Number(was[keyword] ?? Infinity)),
       ...lower.filter((keyword) => Number(is[keyword] ?? -Infinity) > Number(was[keyword] ?? -Infinity))
     ]
-    wrong.push(...narrower.map((keyword) => `${path}: its ${keyword} was ${json(was[keyword])} and is ${json(is[keyword])}`))
-    if (is["uniqueItems"] === true && was["uniqueItems"] !== true) wrong.push(`${path}: its items have to be unique now`)
+    wrong.push(
+      ...narrower.map((keyword) => `${path}: its ${keyword} was ${json(was[keyword])} and is ${json(is[keyword])}`)
+    )
+    if (is["uniqueItems"] === true && was["uniqueItems"] !== true)
+      wrong.push(`${path}: its items have to be unique now`)
     return wrong
   }
 
@@ -101,9 +145,11 @@ class Comparison {
     const [from, to] = [objectAt(was, "properties"), objectAt(is, "properties")]
     const [stricter, looser] = side === "sent" ? [is, was] : [was, is]
     const asked = textsAt(looser, "required")
-    const wrong = textsAt(stricter, "required").filter((name) => !asked.includes(name))
+    const wrong = textsAt(stricter, "required")
+      .filter((name) => !asked.includes(name))
       .map((name) => `${path}.${name}: ${side === "sent" ? "is required now" : "is no longer always there"}`)
-    if (side === "sent" && is["additionalProperties"] === false && was["additionalProperties"] !== false) wrong.push(`${path}: takes no other fields now`)
+    if (side === "sent" && is["additionalProperties"] === false && was["additionalProperties"] !== false)
+      wrong.push(`${path}: takes no other fields now`)
     for (const name of Object.keys(from)) {
       if (name in to) wrong.push(...this.schemas(objectAt(from, name), objectAt(to, name), side, `${path}.${name}`))
       else wrong.push(`${path}.${name}: is gone`)
@@ -113,14 +159,23 @@ class Comparison {
 
   /** Each choice that there was is one still; a check that stands apart was there before. */
   #parts(was: Schema, is: Schema, side: Side, path: string) {
-    const [from, to] = side === "sent" ? [listAt(is, "allOf"), listAt(was, "allOf")] : [listAt(was, "allOf"), listAt(is, "allOf")]
-    const wrong = from.filter((check) => !to.some((other) => json(other) === json(check))).map((check) => `${path}: ${json(check)} is ${side === "sent" ? "asked of it now" : "true of it no more"}`)
+    const [from, to] =
+      side === "sent" ? [listAt(is, "allOf"), listAt(was, "allOf")] : [listAt(was, "allOf"), listAt(is, "allOf")]
+    const wrong = from
+      .filter((check) => !to.some((other) => json(other) === json(check)))
+      .map((check) => `${path}: ${json(check)} is ${side === "sent" ? "asked of it now" : "true of it no more"}`)
     for (const keyword of ["anyOf", "oneOf"]) {
       const [choices, known] = [listAt(was, keyword).filter(isObject), listAt(is, keyword).filter(isObject)]
-      if (choices.length === 0 && known.length > 0 && side === "sent") wrong.push(`${path}: has to be one of several now`)
+      if (choices.length === 0 && known.length > 0 && side === "sent")
+        wrong.push(`${path}: has to be one of several now`)
       for (const [index, choice] of choices.entries()) {
-        const each = known.map((other) => new Comparison(this.before, this.after).schemas(choice, other, side, `${path}(${index + 1})`))
-        if (!each.some((list) => list.length === 0)) wrong.push(...each.sort((a, b) => a.length - b.length)[0] ?? [`${path}(${index + 1}): is no choice any more`])
+        const each = known.map((other) =>
+          new Comparison(this.before, this.after).schemas(choice, other, side, `${path}(${index + 1})`)
+        )
+        if (!each.some((list) => list.length === 0))
+          wrong.push(
+            ...(each.sort((a, b) => a.length - b.length)[0] ?? [`${path}(${index + 1}): is no choice any more`])
+          )
       }
     }
     return wrong
@@ -130,7 +185,11 @@ class Comparison {
 const media = (value: unknown) => Object.entries(objectAt(value, "content"))
 
 const parametersOf = (operation: Schema) =>
-  new Map(listAt(operation, "parameters").filter(isObject).map((parameter) => [`${parameter["name"]} in ${parameter["in"]}`, parameter]))
+  new Map(
+    listAt(operation, "parameters")
+      .filter(isObject)
+      .map((parameter) => [`${parameter["name"]} in ${parameter["in"]}`, parameter])
+  )
 
 const operationBreaks = (comparison: Comparison, was: Schema, is: Schema, path: string): ReadonlyArray<string> => {
   const wrong: Array<string> = []
@@ -138,19 +197,28 @@ const operationBreaks = (comparison: Comparison, was: Schema, is: Schema, path: 
   for (const [name, parameter] of from) {
     const now = to.get(name)
     if (now === undefined) wrong.push(`${path}: the parameter ${name} is gone`)
-    else wrong.push(...comparison.schemas(objectAt(parameter, "schema"), objectAt(now, "schema"), "sent", `${path} ${name}`))
+    else
+      wrong.push(
+        ...comparison.schemas(objectAt(parameter, "schema"), objectAt(now, "schema"), "sent", `${path} ${name}`)
+      )
   }
   for (const [name, parameter] of to) {
-    if (parameter["required"] === true && from.get(name)?.["required"] !== true) wrong.push(`${path}: the parameter ${name} is required now`)
+    if (parameter["required"] === true && from.get(name)?.["required"] !== true)
+      wrong.push(`${path}: the parameter ${name} is required now`)
   }
-  if (was["x-required-scope"] !== is["x-required-scope"]) wrong.push(`${path}: its scope was ${json(was["x-required-scope"])} and is ${json(is["x-required-scope"])}`)
+  if (was["x-required-scope"] !== is["x-required-scope"])
+    wrong.push(`${path}: its scope was ${json(was["x-required-scope"])} and is ${json(is["x-required-scope"])}`)
   const schemes = json(is["security"])
-  if (listAt(was, "security").length === 0 && listAt(is, "security").length > 0) wrong.push(`${path}: a credential is required now`)
-  for (const scheme of listAt(was, "security")) if (!schemes.includes(json(scheme))) wrong.push(`${path}: ${json(scheme)} is not taken any more`)
-  if (objectAt(is, "requestBody")["required"] === true && objectAt(was, "requestBody")["required"] !== true) wrong.push(`${path}: a body is required now`)
+  if (listAt(was, "security").length === 0 && listAt(is, "security").length > 0)
+    wrong.push(`${path}: a credential is required now`)
+  for (const scheme of listAt(was, "security"))
+    if (!schemes.includes(json(scheme))) wrong.push(`${path}: ${json(scheme)} is not taken any more`)
+  if (objectAt(is, "requestBody")["required"] === true && objectAt(was, "requestBody")["required"] !== true)
+    wrong.push(`${path}: a body is required now`)
   for (const [type, body] of media(was["requestBody"])) {
     const now = objectAt(is, "requestBody", "content")[type]
-    if (isObject(now)) wrong.push(...comparison.schemas(objectAt(body, "schema"), objectAt(now, "schema"), "sent", `${path} body`))
+    if (isObject(now))
+      wrong.push(...comparison.schemas(objectAt(body, "schema"), objectAt(now, "schema"), "sent", `${path} body`))
     else wrong.push(`${path}: takes no ${type} any more`)
   }
   for (const [status, response] of Object.entries(objectAt(was, "responses"))) {
@@ -159,10 +227,14 @@ const operationBreaks = (comparison: Comparison, was: Schema, is: Schema, path: 
       wrong.push(`${path}: ${status} is gone`)
       continue
     }
-    for (const name of Object.keys(objectAt(response, "headers"))) if (!(name in objectAt(now, "headers"))) wrong.push(`${path} ${status}: the header ${name} is gone`)
+    for (const name of Object.keys(objectAt(response, "headers")))
+      if (!(name in objectAt(now, "headers"))) wrong.push(`${path} ${status}: the header ${name} is gone`)
     for (const [type, body] of media(response)) {
       const other = objectAt(now, "content")[type]
-      if (isObject(other)) wrong.push(...comparison.schemas(objectAt(body, "schema"), objectAt(other, "schema"), "answered", `${path} ${status}`))
+      if (isObject(other))
+        wrong.push(
+          ...comparison.schemas(objectAt(body, "schema"), objectAt(other, "schema"), "answered", `${path} ${status}`)
+        )
       else wrong.push(`${path} ${status}: is no ${type} any more`)
     }
   }
@@ -177,5 +249,6 @@ export const breaks = (before: unknown, after: unknown): ReadonlyArray<string> =
       const is = objectAt(after, "paths", path)[method]
       const title = `${method.toUpperCase()} ${path}`
       return isObject(is) ? operationBreaks(comparison, objectAt(was), is, title) : [`${title}: is gone`]
-    }))
+    })
+  )
 }

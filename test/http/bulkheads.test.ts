@@ -1,6 +1,6 @@
 /**
- * What one workspace may have under way on a node, over HTTP: what stands in line says so, comes to its end, and holds up no
- * other workspace (api: bulkheads).
+ * What one workspace may have under way on a node, over HTTP: what stands in line says so, comes to its end, and holds
+ * up no other workspace (api: bulkheads).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
@@ -14,7 +14,9 @@ const found = call("tool_search", { query: "agents" })
 
 describe("with one turn slot and one call slot", () => {
   let server: TestServer
-  beforeAll(async () => { server = await startServer({ slots: { turns: 1, calls: 1 } }) })
+  beforeAll(async () => {
+    server = await startServer({ slots: { turns: 1, calls: 1 } })
+  })
   afterAll(async () => {
     await assertSound(server)
     await server.stop()
@@ -35,17 +37,26 @@ describe("with one turn slot and one call slot", () => {
 
   it("ten turns with an agent hook end", async () => {
     const reviewer = await makeWorker(server.alpha)
-    const hooks = [{ name: "review", point: "before_turn_start", processor: { type: "agent", agentId: reviewer, instructions: `/say {"decision":"allow"}` } }]
+    const hooks = [
+      {
+        name: "review",
+        point: "before_turn_start",
+        processor: { type: "agent", agentId: reviewer, instructions: `/say {"decision":"allow"}` }
+      }
+    ]
     const agentId = await makeWorker(server.alpha, { hooks })
     const logs = await Promise.all(Array.from({ length: 10 }, (_, i) => turnOf(server.alpha, agentId, `/say ${i}`)))
-    for (const log of logs) assert.deepStrictEqual(told(log), ["user_message", "hook_decision: allow", "assistant_message", "turn_completed"])
+    for (const log of logs)
+      assert.deepStrictEqual(told(log), ["user_message", "hook_decision: allow", "assistant_message", "turn_completed"])
   })
 
   it("ten turns end whose calls ask another agent, two at once", async () => {
     const other = await makeWorker(server.alpha)
     const agentId = await makeWorker(server.alpha, { families })
     const ask = call("agents.ask", { agentId: other, message: "/say yes" })
-    const logs = await Promise.all(Array.from({ length: 10 }, () => turnOf(server.alpha, agentId, found, "/then", ask, ask)))
+    const logs = await Promise.all(
+      Array.from({ length: 10 }, () => turnOf(server.alpha, agentId, found, "/then", ask, ask))
+    )
     for (const log of logs) assert.strictEqual(log.at(-1)?.type, "turn_completed")
   })
 })
@@ -55,7 +66,12 @@ describe("Thread detail", () => {
   let beside: TestServer
   beforeAll(async () => {
     server = await startServer({ slots: { turns: 2, calls: 1 }, leaseTtlMs: 20_000 })
-    beside = await startServer({ slots: { turns: 2, calls: 1 }, leaseTtlMs: 20_000, beside: { url: server.url, bus: server.bus }, name: "beside" })
+    beside = await startServer({
+      slots: { turns: 2, calls: 1 },
+      leaseTtlMs: 20_000,
+      beside: { url: server.url, bus: server.bus },
+      name: "beside"
+    })
   })
   afterAll(async () => {
     await assertSound(server)
@@ -63,11 +79,16 @@ describe("Thread detail", () => {
     await server.stop()
   })
 
-  const waitingFor = async (client: TestServer["alpha"], threadId: string) => (await client.get(`/v1/threads/${threadId}`)).body.waitingFor
+  const waitingFor = async (client: TestServer["alpha"], threadId: string) =>
+    (await client.get(`/v1/threads/${threadId}`)).body.waitingFor
 
   it("says what a turn in line waits for, on every node, and goes on by itself; other workspaces do not notice", async () => {
     const agentId = await makeWorker(server.alpha)
-    const [runs, calls, turns] = [await begin(server.alpha, agentId, "/wait 600s"), await begin(server.alpha, agentId, "/say two"), await begin(server.alpha, agentId, "/say three")]
+    const [runs, calls, turns] = [
+      await begin(server.alpha, agentId, "/wait 600s"),
+      await begin(server.alpha, agentId, "/say two"),
+      await begin(server.alpha, agentId, "/say three")
+    ]
     assert.isUndefined(await waitingFor(server.alpha, runs))
     assert.strictEqual(await waitingFor(server.alpha, calls), "call_slot")
     assert.strictEqual(await waitingFor(server.alpha, turns), "turn_slot")
@@ -75,11 +96,15 @@ describe("Thread detail", () => {
     assert.deepInclude(patched.body, { status: "running", waitingFor: "turn_slot" })
 
     const there = beside.at(server.alpha)
-    await eventually(async () => await waitingFor(there, turns) === "turn_slot", "the other node says so")
+    await eventually(async () => (await waitingFor(there, turns)) === "turn_slot", "the other node says so")
     assert.strictEqual(await waitingFor(there, calls), "call_slot")
     assert.isUndefined(await waitingFor(there, runs))
 
-    assert.deepStrictEqual(told(await turnOf(server.beta, await makeWorker(server.beta), "/say hello")), ["user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(told(await turnOf(server.beta, await makeWorker(server.beta), "/say hello")), [
+      "user_message",
+      "assistant_message",
+      "turn_completed"
+    ])
 
     assert.strictEqual((await server.alpha.post(`/v1/threads/${runs}/cancel`)).status, 200)
     for (const threadId of [calls, turns]) {
@@ -98,12 +123,18 @@ describe("Thread detail", () => {
     const threadId = await begin(server.beta, await makeWorker(server.beta), "/wait 600s")
     let asked: Promise<ReadonlyArray<Awaited<ReturnType<typeof server.beta.post>>>> = Promise.resolve([])
     // Its row is locked for a moment: an append waits for that, and everything else waits for the append.
-    await server.runtime.runPromise(server.database.atomically("test.lock", async (tx) => {
-      await sql`select from heads where id = ${toUuid(threadId)}::uuid for update`.execute(tx)
-      asked = Promise.all(Array.from({ length: 400 }, (_, i) => server.beta.post(`/v1/threads/${threadId}/messages`, { content: text(`m${i}`) })))
-      assert.strictEqual((await server.beta.get(`/v1/threads/${threadId}`)).status, 200)
-      await sql`select pg_sleep(1)`.execute(tx)
-    }))
+    await server.runtime.runPromise(
+      server.database.atomically("test.lock", async (tx) => {
+        await sql`select from heads where id = ${toUuid(threadId)}::uuid for update`.execute(tx)
+        asked = Promise.all(
+          Array.from({ length: 400 }, (_, i) =>
+            server.beta.post(`/v1/threads/${threadId}/messages`, { content: text(`m${i}`) })
+          )
+        )
+        assert.strictEqual((await server.beta.get(`/v1/threads/${threadId}`)).status, 200)
+        await sql`select pg_sleep(1)`.execute(tx)
+      })
+    )
     const answers = await asked
     const full = answers.filter(({ body }) => body.code === "mailbox_full")
     assert.isAbove(full.length, 0)
@@ -112,7 +143,11 @@ describe("Thread detail", () => {
       assert.deepInclude(body, { error: "rate_limited", code: "mailbox_full", retryAfterSeconds: 1 })
       assert.strictEqual(headers.get("retry-after"), "1")
     }
-    for (const { body, status } of answers) assert.isTrue(status === 201 || body.code === "mailbox_full" || body.error === "queue_full", `${status} ${body.error}`)
+    for (const { body, status } of answers)
+      assert.isTrue(
+        status === 201 || body.code === "mailbox_full" || body.error === "queue_full",
+        `${status} ${body.error}`
+      )
     assert.strictEqual((await server.beta.post(`/v1/threads/${threadId}/cancel`, { clearQueue: true })).status, 200)
     await submit(server.beta, threadId, "/say there is room")
     await logOf(server.beta, threadId, (log) => JSON.stringify(log).includes("there is room"))

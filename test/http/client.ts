@@ -24,7 +24,13 @@ export const raw = (url: string, bytes: string | Uint8Array, halfClose = true) =
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     let text = ""
-    socket.setEncoding("utf8").on("data", (chunk) => { text += chunk }).on("close", () => resolve(text)).on("error", reject)
+    socket
+      .setEncoding("utf8")
+      .on("data", (chunk) => {
+        text += chunk
+      })
+      .on("close", () => resolve(text))
+      .on("error", reject)
     socket.write(bytes)
     if (halfClose) socket.end()
   })

@@ -51,12 +51,20 @@ const secretOf = async (id: string, workspace = server.workspaces.alpha) => {
 
 describe("creating a connection", () => {
   it("answers with what may be shown of it, and the same is read back", async () => {
-    const made = await post({ baseUrl: "https://api.example.com/v1", allowedHosts: ["api.example.com", "*.example.org"] })
+    const made = await post({
+      baseUrl: "https://api.example.com/v1",
+      allowedHosts: ["api.example.com", "*.example.org"]
+    })
     assert.strictEqual(made.status, 201, made.text)
     const { createdAt, createdBy, id, updatedAt, ...rest } = made.body.connection
     assert.deepStrictEqual(rest, {
-      provider: "example", name: "C", kind: "token", baseUrl: "https://api.example.com/v1", allowedHosts: ["api.example.com", "*.example.org"],
-      last4: "ngth", status: "active"
+      provider: "example",
+      name: "C",
+      kind: "token",
+      baseUrl: "https://api.example.com/v1",
+      allowedHosts: ["api.example.com", "*.example.org"],
+      last4: "ngth",
+      status: "active"
     })
     assert.deepStrictEqual([createdAt, createdBy.type], [updatedAt, "api_key"])
     assert.deepStrictEqual([made.headers.get("location"), made.headers.get("etag")], [`/v1/connections/${id}`, `"1"`])
@@ -68,7 +76,12 @@ describe("creating a connection", () => {
     ["a token", { token }, "token", { token }],
     ["an API key", { apiKey: "sk-123" }, "apiKey", { apiKey: "sk-123" }],
     ["a signing secret", { signingSecret: whsec(24) }, "signing", { signing: [whsec(24)] }],
-    ["two signing secrets, the current one first", { signingSecret: whsec(64), previousSigningSecret: whsec(24) }, "signing", { signing: [whsec(64), whsec(24)] }]
+    [
+      "two signing secrets, the current one first",
+      { signingSecret: whsec(64), previousSigningSecret: whsec(24) },
+      "signing",
+      { signing: [whsec(64), whsec(24)] }
+    ]
   ] as const) {
     it(`takes ${what}, and hands it to those who use it`, async () => {
       const made = await create({ secret })
@@ -79,14 +92,22 @@ describe("creating a connection", () => {
 
   it("shows the last four characters of secrets of at least 12", async () => {
     for (const [secret, last4] of [
-      [{ token: "12345678901" }, undefined], [{ token: "123456789012" }, "9012"], [{ apiKey: "12345678abcd" }, "abcd"], [{ signingSecret: whsec(24) }, whsec(24).slice(-4)]
-    ] as const) assert.strictEqual((await create({ secret })).last4, last4)
+      [{ token: "12345678901" }, undefined],
+      [{ token: "123456789012" }, "9012"],
+      [{ apiKey: "12345678abcd" }, "abcd"],
+      [{ signingSecret: whsec(24) }, whsec(24).slice(-4)]
+    ] as const)
+      assert.strictEqual((await create({ secret })).last4, last4)
   })
 
   for (const [field, most, past, path = field] of [
     ["name", "n".repeat(128), "n".repeat(129)],
     ["provider", "p".repeat(64), "p".repeat(65)],
-    ["allowedHosts", Array.from({ length: 32 }, (_, i) => `h${i}.example`), Array.from({ length: 33 }, (_, i) => `h${i}.example`)],
+    [
+      "allowedHosts",
+      Array.from({ length: 32 }, (_, i) => `h${i}.example`),
+      Array.from({ length: 33 }, (_, i) => `h${i}.example`)
+    ],
     ["baseUrl", `https://a.example/${"p".repeat(2030)}`, `https://a.example/${"p".repeat(2031)}`]
   ] as const) {
     it(`accepts ${field} at its limit and refuses it past that`, async () => {
@@ -95,8 +116,10 @@ describe("creating a connection", () => {
     })
   }
   for (const [kind, most, past] of [
-    ["token", "t".repeat(8192), "t".repeat(8193)], ["apiKey", "t".repeat(8192), "t".repeat(8193)],
-    ["signingSecret", whsec(64), whsec(65)], ["signingSecret", whsec(24), whsec(23)]
+    ["token", "t".repeat(8192), "t".repeat(8193)],
+    ["apiKey", "t".repeat(8192), "t".repeat(8193)],
+    ["signingSecret", whsec(64), whsec(65)],
+    ["signingSecret", whsec(24), whsec(23)]
   ] as const) {
     it(`accepts a ${kind} of ${most.length} characters and refuses one of ${past.length}`, async () => {
       await create({ secret: { [kind]: most } })
@@ -116,10 +139,26 @@ describe("creating a connection", () => {
     ["a token with a line end", { secret: { token: "a\r\nx-injected: 1" } }, "secret.token"],
     ["a token with a space", { secret: { token: "Bearer abc" } }, "secret.token"],
     ["a token beyond ASCII", { secret: { token: "schlüssel" } }, "secret.token"],
-    ["a signing secret without its prefix", { secret: { signingSecret: Buffer.alloc(24).toString("base64") } }, "secret.signingSecret"],
-    ["a signing secret that is no base64", { secret: { signingSecret: `whsec_${"*".repeat(32)}` } }, "secret.signingSecret"],
-    ["a signing secret in base64url", { secret: { signingSecret: `whsec_${Buffer.alloc(24, 255).toString("base64url")}` } }, "secret.signingSecret"],
-    ["a signing secret without its padding", { secret: { signingSecret: whsec(25).replace(/=+$/, "") } }, "secret.signingSecret"],
+    [
+      "a signing secret without its prefix",
+      { secret: { signingSecret: Buffer.alloc(24).toString("base64") } },
+      "secret.signingSecret"
+    ],
+    [
+      "a signing secret that is no base64",
+      { secret: { signingSecret: `whsec_${"*".repeat(32)}` } },
+      "secret.signingSecret"
+    ],
+    [
+      "a signing secret in base64url",
+      { secret: { signingSecret: `whsec_${Buffer.alloc(24, 255).toString("base64url")}` } },
+      "secret.signingSecret"
+    ],
+    [
+      "a signing secret without its padding",
+      { secret: { signingSecret: whsec(25).replace(/=+$/, "") } },
+      "secret.signingSecret"
+    ],
     ["OAuth, which comes later", { secret: { oauth: { accessToken: "x" } } }, "secret.oauth"],
     ["an unknown kind of secret", { secret: { password: "x" } }, "secret.password"],
     ["no provider", { provider: undefined }, "provider"],
@@ -146,13 +185,24 @@ describe("creating a connection", () => {
   }
 
   it("says of OAuth what to give instead", async () => {
-    assert.strictEqual((await post({ secret: { oauth: {} } })).body.message, "secret.oauth: expected a token instead: this server does not do OAuth yet")
+    assert.strictEqual(
+      (await post({ secret: { oauth: {} } })).body.message,
+      "secret.oauth: expected a token instead: this server does not do OAuth yet"
+    )
   })
 
   it("takes effect once for an Idempotency-Key", async () => {
-    const send = () => server.alpha.post("/v1/connections", { provider: "p", name: "once", secret: { token }, allowedHosts }, { "idempotency-key": "once" })
+    const send = () =>
+      server.alpha.post(
+        "/v1/connections",
+        { provider: "p", name: "once", secret: { token }, allowedHosts },
+        { "idempotency-key": "once" }
+      )
     const [a, b] = [await send(), await send()]
-    assert.deepStrictEqual([a.status, a.text, b.headers.get("idempotency-replayed"), b.headers.get("location")], [201, b.text, "true", a.headers.get("location")])
+    assert.deepStrictEqual(
+      [a.status, a.text, b.headers.get("idempotency-replayed"), b.headers.get("location")],
+      [201, b.text, "true", a.headers.get("location")]
+    )
   })
 })
 
@@ -165,10 +215,16 @@ describe("the header that a secret goes into", () => {
   it("is shown, changed and cleared, and whoever uses the secret is told of it", async () => {
     const { header, id } = await create({ header: "X-API-Key" })
     assert.deepStrictEqual([header, await headerOf(id)], ["X-API-Key", "X-API-Key"])
-    assert.strictEqual((await server.alpha.patch(`/v1/connections/${id}`, { header: "Authorization" })).body.connection.header, "Authorization")
+    assert.strictEqual(
+      (await server.alpha.patch(`/v1/connections/${id}`, { header: "Authorization" })).body.connection.header,
+      "Authorization"
+    )
     assert.strictEqual(await headerOf(id), "Authorization")
     const cleared = await server.alpha.patch(`/v1/connections/${id}`, { header: null })
-    assert.deepStrictEqual([cleared.status, cleared.body.connection.header, await headerOf(id)], [200, undefined, undefined])
+    assert.deepStrictEqual(
+      [cleared.status, cleared.body.connection.header, await headerOf(id)],
+      [200, undefined, undefined]
+    )
   })
 
   it("has a name of 1 to 64 characters", async () => {
@@ -179,12 +235,43 @@ describe("the header that a secret goes into", () => {
 
   it("is none that HTTP, MCP or this server use themselves, however it is written", async () => {
     for (const header of [
-      "Host", "HOST", "cookie", "Set-Cookie", "Connection", "Keep-Alive", "Transfer-Encoding", "TE", "Trailer", "Upgrade", "Proxy-Authorization", "proxy-x",
-      "Content-Length", "content-type", "Content-Anything", "Accept", "Accept-Encoding", "Expect", "User-Agent", "Origin", "If-Match", "Range", "Via",
-      "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID", "Idempotency-Key", "X-Forwarded-For", "Forwarded", "Sec-Fetch-Mode", "X-Troupe-Request",
-      "Troupe-Signature", "webhook-id"
-    ]) refused(await post({ header }), 400, "invalid_request", "header")
-    for (const header of ["X-Host", "Api-Key", "PRIVATE-TOKEN", "xi-api-key", "Tea", "X-Mcp-Key"]) await create({ header })
+      "Host",
+      "HOST",
+      "cookie",
+      "Set-Cookie",
+      "Connection",
+      "Keep-Alive",
+      "Transfer-Encoding",
+      "TE",
+      "Trailer",
+      "Upgrade",
+      "Proxy-Authorization",
+      "proxy-x",
+      "Content-Length",
+      "content-type",
+      "Content-Anything",
+      "Accept",
+      "Accept-Encoding",
+      "Expect",
+      "User-Agent",
+      "Origin",
+      "If-Match",
+      "Range",
+      "Via",
+      "Mcp-Session-Id",
+      "MCP-Protocol-Version",
+      "Last-Event-ID",
+      "Idempotency-Key",
+      "X-Forwarded-For",
+      "Forwarded",
+      "Sec-Fetch-Mode",
+      "X-Troupe-Request",
+      "Troupe-Signature",
+      "webhook-id"
+    ])
+      refused(await post({ header }), 400, "invalid_request", "header")
+    for (const header of ["X-Host", "Api-Key", "PRIVATE-TOKEN", "xi-api-key", "Tea", "X-Mcp-Key"])
+      await create({ header })
   })
 })
 
@@ -192,10 +279,14 @@ describe("where a secret may be sent", () => {
   const reach = async (fields: Record<string, unknown>) => (await used((await create(fields)).id))?.reach
 
   it("is what allowedHosts say, else the origin of the base URL, its port included", async () => {
-    assert.deepStrictEqual([
-      await reach({ allowedHosts: ["a.example"], baseUrl: "https://b.example" }), await reach({ allowedHosts: undefined, baseUrl: "https://B.example:8443/x" }),
-      await reach({ allowedHosts: undefined, baseUrl: "https://[2606:4700::1111]/" })
-    ], [{ hosts: ["a.example"] }, { origin: "https://b.example:8443" }, { origin: "https://[2606:4700::1111]" }])
+    assert.deepStrictEqual(
+      [
+        await reach({ allowedHosts: ["a.example"], baseUrl: "https://b.example" }),
+        await reach({ allowedHosts: undefined, baseUrl: "https://B.example:8443/x" }),
+        await reach({ allowedHosts: undefined, baseUrl: "https://[2606:4700::1111]/" })
+      ],
+      [{ hosts: ["a.example"] }, { origin: "https://b.example:8443" }, { origin: "https://[2606:4700::1111]" }]
+    )
   })
 
   it("has to be said of a token and of an API key: without both 400 hosts_required", async () => {
@@ -208,17 +299,31 @@ describe("where a secret may be sent", () => {
 
   it("need not be said of a signing secret, which is never sent itself", async () => {
     for (const provider of ["example", "openai"]) {
-      assert.deepStrictEqual(await used((await create({ provider, secret: { signingSecret: whsec(24) }, allowedHosts: undefined })).id).then((found) => [found?.kind, found?.reach]), ["signing", undefined])
+      assert.deepStrictEqual(
+        await used((await create({ provider, secret: { signingSecret: whsec(24) }, allowedHosts: undefined })).id).then(
+          (found) => [found?.kind, found?.reach]
+        ),
+        ["signing", undefined]
+      )
     }
-    assert.deepStrictEqual(await reach({ secret: { signingSecret: whsec(24) }, allowedHosts: undefined, baseUrl: "https://a.example/x" }), { origin: "https://a.example" })
+    assert.deepStrictEqual(
+      await reach({ secret: { signingSecret: whsec(24) }, allowedHosts: undefined, baseUrl: "https://a.example/x" }),
+      { origin: "https://a.example" }
+    )
   })
 
   for (const [provider, origin] of [
-    ["openai", "https://api.openai.com"], ["anthropic", "https://api.anthropic.com"], ["google", "https://generativelanguage.googleapis.com"]
+    ["openai", "https://api.openai.com"],
+    ["anthropic", "https://api.anthropic.com"],
+    ["google", "https://generativelanguage.googleapis.com"]
   ] as const) {
     it(`is the provider's own address for ${provider} where nothing else is said`, async () => {
-      assert.deepStrictEqual(await reach({ provider, secret: { apiKey: "sk-123" }, allowedHosts: undefined }), { origin })
-      assert.deepStrictEqual(await reach({ provider, secret: { apiKey: "sk-123" }, allowedHosts: ["a.example"] }), { hosts: ["a.example"] })
+      assert.deepStrictEqual(await reach({ provider, secret: { apiKey: "sk-123" }, allowedHosts: undefined }), {
+        origin
+      })
+      assert.deepStrictEqual(await reach({ provider, secret: { apiKey: "sk-123" }, allowedHosts: ["a.example"] }), {
+        hosts: ["a.example"]
+      })
     })
   }
 
@@ -226,7 +331,10 @@ describe("where a secret may be sent", () => {
     const listed = await create({ baseUrl: "https://a.example" })
     assert.strictEqual((await server.alpha.patch(`/v1/connections/${listed.id}`, { allowedHosts: null })).status, 200)
     const hosted = await create({ provider: "openai", allowedHosts: undefined })
-    for (const [id, body] of [[listed.id, { baseUrl: null }], [hosted.id, { provider: "example" }]] as const) {
+    for (const [id, body] of [
+      [listed.id, { baseUrl: null }],
+      [hosted.id, { provider: "example" }]
+    ] as const) {
       const answer = await server.alpha.patch(`/v1/connections/${id}`, body)
       refused(answer, 400, "invalid_request", "allowedHosts")
       assert.strictEqual(answer.body.code, "hosts_required")
@@ -236,7 +344,9 @@ describe("where a secret may be sent", () => {
 
   it("is nowhere for a connection from before it had to be said: it may be renamed, and gets a new secret with hosts only", async () => {
     const { id } = await create()
-    await database.query("update connections set body = (body::jsonb - 'allowedHosts')::json where id = $1", [toUuid(id)])
+    await database.query("update connections set body = (body::jsonb - 'allowedHosts')::json where id = $1", [
+      toUuid(id)
+    ])
     assert.deepStrictEqual((await used(id))?.reach, { hosts: [] })
     const patch = (body: object) => server.alpha.patch(`/v1/connections/${id}`, body)
     assert.deepStrictEqual([(await patch({})).status, (await patch({ name: "old" })).status], [200, 200])
@@ -252,18 +362,30 @@ describe("changing a connection", () => {
     const renamed = await server.alpha.patch(`/v1/connections/${id}`, { name: "D", provider: "other" })
     assert.deepStrictEqual([renamed.status, renamed.headers.get("etag")], [200, `"2"`])
     assert.isAtLeast(Date.parse(renamed.body.connection.updatedAt), Date.parse(updatedAt))
-    assert.deepStrictEqual([renamed.body.connection.name, renamed.body.connection.last4, renamed.body.connection.baseUrl], ["D", "ngth", "https://a.example"])
+    assert.deepStrictEqual(
+      [renamed.body.connection.name, renamed.body.connection.last4, renamed.body.connection.baseUrl],
+      ["D", "ngth", "https://a.example"]
+    )
     const cleared = await server.alpha.patch(`/v1/connections/${id}`, { baseUrl: null })
-    assert.deepStrictEqual(["baseUrl" in cleared.body.connection, cleared.body.connection.allowedHosts], [false, ["a.example"]])
+    assert.deepStrictEqual(
+      ["baseUrl" in cleared.body.connection, cleared.body.connection.allowedHosts],
+      [false, ["a.example"]]
+    )
     const same = await server.alpha.patch(`/v1/connections/${id}`, { name: "D", baseUrl: null })
-    assert.deepStrictEqual([same.headers.get("etag"), (await server.alpha.patch(`/v1/connections/${id}`, {})).headers.get("etag")], [`"3"`, `"3"`])
+    assert.deepStrictEqual(
+      [same.headers.get("etag"), (await server.alpha.patch(`/v1/connections/${id}`, {})).headers.get("etag")],
+      [`"3"`, `"3"`]
+    )
     assert.deepStrictEqual(await secretOf(id), { token })
   })
 
   it("replaces the secret as a whole, by one of the same kind, from the next use on", async () => {
     const { id } = await create()
     const replaced = await server.alpha.patch(`/v1/connections/${id}`, { secret: { token: "short" } })
-    assert.deepStrictEqual([replaced.status, replaced.headers.get("etag"), "last4" in replaced.body.connection], [200, `"2"`, false])
+    assert.deepStrictEqual(
+      [replaced.status, replaced.headers.get("etag"), "last4" in replaced.body.connection],
+      [200, `"2"`, false]
+    )
     assert.deepStrictEqual(await secretOf(id), { token: "short" })
     for (const secret of [{ apiKey: "short" }, { signingSecret: whsec(24) }]) {
       refused(await server.alpha.patch(`/v1/connections/${id}`, { secret }), 400, "invalid_request", "secret")
@@ -282,16 +404,31 @@ describe("changing a connection", () => {
 
   it("holds If-Match against the ETag", async () => {
     const { id } = await create()
-    assert.strictEqual((await server.alpha.patch(`/v1/connections/${id}`, { name: "D" }, { "if-match": `"1"` })).status, 200)
-    refused(await server.alpha.patch(`/v1/connections/${id}`, { secret: { token: "other" } }, { "if-match": `"1"` }), 412, "precondition_failed")
+    assert.strictEqual(
+      (await server.alpha.patch(`/v1/connections/${id}`, { name: "D" }, { "if-match": `"1"` })).status,
+      200
+    )
+    refused(
+      await server.alpha.patch(`/v1/connections/${id}`, { secret: { token: "other" } }, { "if-match": `"1"` }),
+      412,
+      "precondition_failed"
+    )
     refused(await server.alpha.delete(`/v1/connections/${id}`, { "if-match": `"1"` }), 412, "precondition_failed")
     assert.deepStrictEqual(await secretOf(id), { token })
   })
 
   for (const [body, path] of [
-    [{ name: null }, "name"], [{ provider: null }, "provider"], [{ secret: null }, "secret"], [{ secret: {} }, "secret"], [{ secret: { token: "a b" } }, "secret.token"],
-    [{ secret: { oauth: {} } }, "secret.oauth"], [{ baseUrl: "x" }, "baseUrl"], [{ baseUrl: "http://169.254.169.254" }, "baseUrl"], [{ allowedHosts: [] }, "allowedHosts"],
-    [{ kind: "token" }, "kind"], [{ id: "x" }, "id"]
+    [{ name: null }, "name"],
+    [{ provider: null }, "provider"],
+    [{ secret: null }, "secret"],
+    [{ secret: {} }, "secret"],
+    [{ secret: { token: "a b" } }, "secret.token"],
+    [{ secret: { oauth: {} } }, "secret.oauth"],
+    [{ baseUrl: "x" }, "baseUrl"],
+    [{ baseUrl: "http://169.254.169.254" }, "baseUrl"],
+    [{ allowedHosts: [] }, "allowedHosts"],
+    [{ kind: "token" }, "kind"],
+    [{ id: "x" }, "id"]
   ] as const) {
     it(`refuses ${JSON.stringify(body)} with its path`, async () => {
       const { id } = await create()
@@ -313,7 +450,14 @@ describe("deleting a connection", () => {
 
   it("is refused while a toolset uses it", async () => {
     const { id } = await create()
-    const toolset = (await server.alpha.post("/v1/toolsets", { namespace: "held", kind: "mcp", url: "http://127.0.0.1:9/mcp", connectionId: id })).body.toolset.id
+    const toolset = (
+      await server.alpha.post("/v1/toolsets", {
+        namespace: "held",
+        kind: "mcp",
+        url: "http://127.0.0.1:9/mcp",
+        connectionId: id
+      })
+    ).body.toolset.id
     refused(await server.alpha.delete(`/v1/connections/${id}`), 409, "connection_in_use")
     assert.deepStrictEqual(await secretOf(id), { token })
     assert.strictEqual((await server.alpha.delete(`/v1/toolsets/${toolset}`)).status, 204)
@@ -321,8 +465,13 @@ describe("deleting a connection", () => {
   })
 
   const signing = { secret: { signingSecret: whsec(24) } }
-  const hookOf = (connectionId: string) => ({ name: "h", point: "before_tool_call", processor: { type: "url", url: "https://hooks.example.com", connectionId } })
-  const profile = (fields: Record<string, unknown>) => server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
+  const hookOf = (connectionId: string) => ({
+    name: "h",
+    point: "before_tool_call",
+    processor: { type: "url", url: "https://hooks.example.com", connectionId }
+  })
+  const profile = (fields: Record<string, unknown>) =>
+    server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
 
   it("is refused while a hook of a profile's latest version, or of one that an agent is pinned to, names it; not for what a text says", async () => {
     const [told, named] = [await create(signing), await create(signing)]
@@ -333,17 +482,32 @@ describe("deleting a connection", () => {
     refused(await server.alpha.delete(`/v1/connections/${named.id}`), 409, "connection_in_use")
     const profileId = made.body.profile.id
     assert.strictEqual((await server.alpha.patch(`/v1/profiles/${profileId}`, { hooks: [] })).body.profile.version, 2)
-    const agent = (await server.alpha.post("/v1/agents", { name: "pinned", profileId, profileVersion: 1 })).body.agent.id
+    const agent = (await server.alpha.post("/v1/agents", { name: "pinned", profileId, profileVersion: 1 })).body.agent
+      .id
     refused(await server.alpha.delete(`/v1/connections/${named.id}`), 409, "connection_in_use")
     assert.strictEqual((await server.alpha.delete(`/v1/agents/${agent}`)).status, 204)
-    assert.strictEqual((await server.alpha.delete(`/v1/connections/${named.id}`)).status, 204, "only an older version names it")
+    assert.strictEqual(
+      (await server.alpha.delete(`/v1/connections/${named.id}`)).status,
+      204,
+      "only an older version names it"
+    )
   })
 
   it("never comes between a profile and the connection that it names, at whatever moment", async () => {
     for (let i = 0; i < 20; i++) {
       const { id } = await create(signing)
-      const [gone, made] = await Promise.all([server.alpha.delete(`/v1/connections/${id}`), profile({ hooks: [hookOf(id)] })])
-      assert.include([[204, 422], [409, 201]].map(String), String([gone.status, made.status]), gone.text + made.text)
+      const [gone, made] = await Promise.all([
+        server.alpha.delete(`/v1/connections/${id}`),
+        profile({ hooks: [hookOf(id)] })
+      ])
+      assert.include(
+        [
+          [204, 422],
+          [409, 201]
+        ].map(String),
+        String([gone.status, made.status]),
+        gone.text + made.text
+      )
     }
   })
 })
@@ -351,12 +515,20 @@ describe("deleting a connection", () => {
 describe("listing connections", () => {
   it("pages newest first", async () => {
     const ids: Array<string> = []
-    for (let i = 0; i < 3; i++) ids.push((await server.beta.post("/v1/connections", { provider: "p", name: `${i}`, secret: { token }, allowedHosts })).body.connection.id)
+    for (let i = 0; i < 3; i++)
+      ids.push(
+        (await server.beta.post("/v1/connections", { provider: "p", name: `${i}`, secret: { token }, allowedHosts }))
+          .body.connection.id
+      )
     const first = (await server.beta.get("/v1/connections?limit=2")).body
     const second = (await server.beta.get(`/v1/connections?limit=2&cursor=${first.nextCursor}`)).body
-    assert.deepStrictEqual([...first.connections, ...second.connections].map((connection) => connection.id), ids.toReversed())
+    assert.deepStrictEqual(
+      [...first.connections, ...second.connections].map((connection) => connection.id),
+      ids.toReversed()
+    )
     assert.isFalse("nextCursor" in second)
-    for (const limit of [0, 201]) refused(await server.beta.get(`/v1/connections?limit=${limit}`), 400, "invalid_request", "limit")
+    for (const limit of [0, 201])
+      refused(await server.beta.get(`/v1/connections?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })
 
@@ -375,14 +547,31 @@ describe("the use of a connection", () => {
 
   it("finds nothing in another workspace, nor for an id of another form", async () => {
     const { id } = await create()
-    assert.deepStrictEqual([await secretOf(id, server.workspaces.beta), await secretOf(absent("conn_")), await secretOf("x"), await secretOf(id.replace("conn_", "agt_"))], Array(4).fill(undefined))
+    assert.deepStrictEqual(
+      [
+        await secretOf(id, server.workspaces.beta),
+        await secretOf(absent("conn_")),
+        await secretOf("x"),
+        await secretOf(id.replace("conn_", "agt_"))
+      ],
+      Array(4).fill(undefined)
+    )
   })
 
   it("finds nothing where the sealed text is that of another connection, or changed", async () => {
-    const [one, two] = [await create({ secret: { token: "one-secret-token" } }), await create({ secret: { token: "two-secret-token" } })]
-    await database.query("update connections set sealed = (select sealed from connections where id = $2) where id = $1", [toUuid(one.id), toUuid(two.id)])
+    const [one, two] = [
+      await create({ secret: { token: "one-secret-token" } }),
+      await create({ secret: { token: "two-secret-token" } })
+    ]
+    await database.query(
+      "update connections set sealed = (select sealed from connections where id = $2) where id = $1",
+      [toUuid(one.id), toUuid(two.id)]
+    )
     assert.deepStrictEqual([await secretOf(one.id), await secretOf(two.id)], [undefined, { token: "two-secret-token" }])
-    await database.query("update connections set sealed = overlay(sealed placing 'AAAA' from length(sealed) - 8) where id = $1", [toUuid(two.id)])
+    await database.query(
+      "update connections set sealed = overlay(sealed placing 'AAAA' from length(sealed) - 8) where id = $1",
+      [toUuid(two.id)]
+    )
     assert.isUndefined(await secretOf(two.id))
   })
 })
@@ -390,7 +579,8 @@ describe("the use of a connection", () => {
 describe("who may do what with connections", () => {
   it("answers 404 for what is absent, malformed or of another workspace", async () => {
     const { id } = await create()
-    for (const path of [absent("conn_"), "x", absent("agt_")]) refused(await server.alpha.get(`/v1/connections/${path}`), 404, "not_found")
+    for (const path of [absent("conn_"), "x", absent("agt_")])
+      refused(await server.alpha.get(`/v1/connections/${path}`), 404, "not_found")
     refused(await server.beta.get(`/v1/connections/${id}`), 404, "not_found")
     refused(await server.beta.patch(`/v1/connections/${id}`, { secret: { token: "theirs" } }), 404, "not_found")
     refused(await server.beta.delete(`/v1/connections/${id}`), 404, "not_found")
@@ -401,9 +591,16 @@ describe("who may do what with connections", () => {
     const { id } = await create()
     refused(await server.anonymous.get(`/v1/connections/${id}`), 401, "unauthenticated")
     const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-    assert.deepStrictEqual([(await reader.get(`/v1/connections/${id}`)).status, (await reader.get("/v1/connections")).status], [200, 200])
+    assert.deepStrictEqual(
+      [(await reader.get(`/v1/connections/${id}`)).status, (await reader.get("/v1/connections")).status],
+      [200, 200]
+    )
     const writer = await server.client(server.workspaces.alpha, { scopes: ["read", "run", "write", "approve"] })
-    refused(await writer.post("/v1/connections", { provider: "p", name: "C", secret: { token }, allowedHosts }), 403, "permission_denied")
+    refused(
+      await writer.post("/v1/connections", { provider: "p", name: "C", secret: { token }, allowedHosts }),
+      403,
+      "permission_denied"
+    )
     refused(await writer.patch(`/v1/connections/${id}`, { name: "D" }), 403, "permission_denied")
     refused(await writer.delete(`/v1/connections/${id}`), 403, "permission_denied")
   })
@@ -413,10 +610,18 @@ describe("a server that allows no private networks", () => {
   it("refuses base URLs that it would never ask, and says which rule they break", async () => {
     const strict = await startServer({ outbound: { allowPrivateNetwork: false } })
     try {
-      const made = await strict.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, baseUrl: "https://a.example" })
+      const made = await strict.alpha.post("/v1/connections", {
+        provider: "p",
+        name: "C",
+        secret: { token },
+        baseUrl: "https://a.example"
+      })
       assert.strictEqual(made.status, 201, made.text)
       for (const [baseUrl, code] of [
-        ["http://a.example", "forbidden_url"], ["https://127.0.0.1", "forbidden_address"], ["https://0x7f.1", "forbidden_address"], ["https://[::ffff:a00:1]", "forbidden_address"]
+        ["http://a.example", "forbidden_url"],
+        ["https://127.0.0.1", "forbidden_address"],
+        ["https://0x7f.1", "forbidden_address"],
+        ["https://[::ffff:a00:1]", "forbidden_address"]
       ] as const) {
         for (const answer of [
           await strict.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, baseUrl }),

@@ -9,17 +9,39 @@ import { promisify } from "node:util"
 import { documentText, schemas as named } from "./document.ts"
 import { listAt, type Schema as Json, schemaAt as at } from "./jsonSchema.ts"
 import { statuses } from "../../http/errors.ts"
-import { enumerations, events, type Limit, limits, type Operation, operations, type Shape, shapes, shown, times } from "./specification.ts"
+import {
+  enumerations,
+  events,
+  type Limit,
+  limits,
+  type Operation,
+  operations,
+  type Shape,
+  shapes,
+  shown,
+  times
+} from "./specification.ts"
 
 const Any = Schema.Record(Schema.String, Schema.Unknown)
 const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Any }))
 const Found = Schema.Struct({
   operationId: Schema.String,
   description: Schema.optionalKey(Schema.String),
-  parameters: Schema.Array(Schema.Struct({ name: Schema.String, in: Schema.String, required: Schema.Boolean, description: Schema.String, schema: Any })),
+  parameters: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      in: Schema.String,
+      required: Schema.Boolean,
+      description: Schema.String,
+      schema: Any
+    })
+  ),
   security: Schema.Array(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   requestBody: Schema.optionalKey(Schema.Struct({ required: Schema.Boolean, content: Content })),
-  responses: Schema.Record(Schema.String, Schema.Struct({ description: Schema.String, content: Schema.optionalKey(Content), headers: Any }))
+  responses: Schema.Record(
+    Schema.String,
+    Schema.Struct({ description: Schema.String, content: Schema.optionalKey(Content), headers: Any })
+  )
 })
 type Found = typeof Found.Type
 const Component = Schema.Struct({
@@ -31,27 +53,48 @@ const Component = Schema.Struct({
 const Document = Schema.Struct({
   openapi: Schema.String,
   paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Found)),
-  components: Schema.Struct({ schemas: Schema.Record(Schema.String, Component), securitySchemes: Schema.Record(Schema.String, Any) })
+  components: Schema.Struct({
+    schemas: Schema.Record(Schema.String, Component),
+    securitySchemes: Schema.Record(Schema.String, Any)
+  })
 })
 
-const nameOf = (schema: Readonly<Record<string, unknown>> | undefined) => String(schema?.["$ref"] ?? "").replace("#/components/schemas/", "")
+const nameOf = (schema: Readonly<Record<string, unknown>> | undefined) =>
+  String(schema?.["$ref"] ?? "").replace("#/components/schemas/", "")
 const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(documentText)
-/** A union of shapes as one: the fields of all, of which those are required that each requires; where they differ, the values of all. */
+/**
+ * A union of shapes as one: the fields of all, of which those are required that each requires; where they differ, the
+ * values of all.
+ */
 const united = (schema: Json): Json => {
   const members = listAt(schema, "oneOf").map((member) => named[nameOf(Schema.decodeUnknownSync(Any)(member))] ?? {})
   if (members.length === 0 || schema["discriminator"] === undefined) return schema
   const properties: Record<string, Json> = {}
   for (const [field, found] of members.flatMap((member) => Object.entries(at(member, "properties") ?? {}))) {
     const other = Schema.decodeUnknownSync(Any)(found)
-    properties[field] = "enum" in other && properties[field] !== undefined ? { ...other, enum: [...new Set([...listAt(properties[field], "enum"), ...listAt(other, "enum")])] } : other
+    properties[field] =
+      "enum" in other && properties[field] !== undefined
+        ? { ...other, enum: [...new Set([...listAt(properties[field], "enum"), ...listAt(other, "enum")])] }
+        : other
   }
-  return { type: "object", properties, required: Object.keys(properties).filter((field) => members.every((member) => listAt(member, "required").includes(field))) }
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties).filter((field) =>
+      members.every((member) => listAt(member, "required").includes(field))
+    )
+  }
 }
-const all = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, found]) => ({ method, path, found })))
+const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, found]) => ({ method, path, found }))
+)
 
-const whole: Readonly<Record<string, Json>> = Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, united(schema)]))
+const whole: Readonly<Record<string, Json>> = Object.fromEntries(
+  Object.entries(named).map(([name, schema]) => [name, united(schema)])
+)
 const schemas = Schema.decodeUnknownSync(Schema.Record(Schema.String, Component))(whole)
-const component = (schema: Readonly<Record<string, unknown>>) => schemas[nameOf(schema)] ?? Schema.decodeUnknownSync(Component)(schema)
+const component = (schema: Readonly<Record<string, unknown>>) =>
+  schemas[nameOf(schema)] ?? Schema.decodeUnknownSync(Component)(schema)
 const find = ({ method, path }: Operation): Found => {
   const found = document.paths[path]?.[method]
   assert(found !== undefined, `${method} ${path} is not there`)
@@ -60,7 +103,9 @@ const find = ({ method, path }: Operation): Found => {
 const body = (found: Found, status: string) => found.responses[status]?.content?.["application/json"]?.schema
 
 const title = (operation: Operation) => `${operation.method.toUpperCase()} ${operation.path}`
-const built = operations.filter((operation) => !operation.later).map((operation) => [title(operation), operation] as const)
+const built = operations
+  .filter((operation) => !operation.later)
+  .map((operation) => [title(operation), operation] as const)
 
 describe.each(built)("%s", (_, operation) => {
   it("takes the parameters of the specification", () => {
@@ -73,7 +118,10 @@ describe.each(built)("%s", (_, operation) => {
       assert.deepInclude(parameter.schema, rules, name)
     }
     const paths = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
-    assert.deepStrictEqual(found.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name), paths)
+    assert.deepStrictEqual(
+      found.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name),
+      paths
+    )
   })
 
   it("lists the security schemes of the specification", () => {
@@ -94,7 +142,10 @@ describe.each(built)("%s", (_, operation) => {
       assert.deepStrictEqual(schema, { type: "array", items: { $ref: `#/components/schemas/${answer.arrayOf}` } })
     } else if (answer !== undefined) {
       const { properties } = component(schema!)
-      assert.deepStrictEqual(Object.entries(properties ?? {}).map(([name, property]) => [name, nameOf(property)]), [[answer.field, answer.of]])
+      assert.deepStrictEqual(
+        Object.entries(properties ?? {}).map(([name, property]) => [name, nameOf(property)]),
+        [[answer.field, answer.of]]
+      )
     }
     if (operation.stream) assert.property(found.responses["200"]?.content ?? {}, "text/event-stream")
     assert.strictEqual(nameOf(body(found, "202")), operation.wrapper ? "OperationHandle" : "")
@@ -115,10 +166,15 @@ describe.each(built)("%s", (_, operation) => {
 it("what the specification names and is not built yet is not in the document", () => {
   const later = operations.filter((operation) => operation.later)
   assert.deepStrictEqual(later.map(title), [
-    "GET /v1/subscriptions/{subscriptionId}", "DELETE /v1/agents/{agentId}/memory/entry", "POST /v1/agents/{agentId}/images",
-    "GET /v1/agents/{agentId}/schedules", "GET /v1/feeds", "GET /v1/feeds/{feedId}/messages"
+    "GET /v1/subscriptions/{subscriptionId}",
+    "DELETE /v1/agents/{agentId}/memory/entry",
+    "POST /v1/agents/{agentId}/images",
+    "GET /v1/agents/{agentId}/schedules",
+    "GET /v1/feeds",
+    "GET /v1/feeds/{feedId}/messages"
   ])
-  for (const { method, path } of later) assert.isUndefined(document.paths[path]?.[method], `${path} is there: take "later" from the transcription`)
+  for (const { method, path } of later)
+    assert.isUndefined(document.paths[path]?.[method], `${path} is there: take "later" from the transcription`)
 })
 
 const itemsOf = ({ items }: Readonly<Record<string, unknown>>) => Schema.decodeUnknownSync(Any)(items ?? {})
@@ -141,7 +197,7 @@ const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
 
 /** More than was asked for is right too. */
 const asAsked = (type: string, asked: string | undefined) =>
-  asked === "integer" && type === "int64" || asked === "number" && type === "double" ? asked : type
+  (asked === "integer" && type === "int64") || (asked === "number" && type === "double") ? asked : type
 
 /** What a place of the transcription is about: a component and its fields, an operation, or a parameter of one. */
 const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
@@ -153,10 +209,14 @@ const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
     return { ...found?.schema, description: found?.description }
   }
   const [name = "", ...fields] = place.split(/\.|(?=\[\])/)
-  const resolved = (schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => "$ref" in schema ? whole[nameOf(schema)] ?? {} : schema
+  const resolved = (schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    "$ref" in schema ? (whole[nameOf(schema)] ?? {}) : schema
   return fields.reduce((schema, field) => {
     const within = resolved(schema)
-    const found = field === "[]" ? itemsOf(within) : Schema.decodeUnknownSync(Any)(Schema.decodeUnknownSync(Any)(within["properties"] ?? {})[field] ?? {})
+    const found =
+      field === "[]"
+        ? itemsOf(within)
+        : Schema.decodeUnknownSync(Any)(Schema.decodeUnknownSync(Any)(within["properties"] ?? {})[field] ?? {})
     return resolved(found)
   }, whole[name] ?? {})
 }
@@ -166,11 +226,17 @@ describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
   it("has the fields of the specification with their types", () => {
     assert(found !== undefined, `no component ${name}`)
     const fields = { ...shape.required, ...shape.optional }
-    const types = Object.fromEntries(Object.keys(fields).map((field) => [field, typeOf(found.properties?.[field] ?? { type: "missing" })]))
-    assert.deepStrictEqual(Object.fromEntries(Object.entries(types).map(([field, type]) => [field, asAsked(type, fields[field])])), fields)
+    const types = Object.fromEntries(
+      Object.keys(fields).map((field) => [field, typeOf(found.properties?.[field] ?? { type: "missing" })])
+    )
+    assert.deepStrictEqual(
+      Object.fromEntries(Object.entries(types).map(([field, type]) => [field, asAsked(type, fields[field])])),
+      fields
+    )
   })
   it("requires what the specification requires", () => {
-    if (!shape.anyRequired) assert.deepStrictEqual([...found?.required ?? []].sort(), Object.keys(shape.required).sort())
+    if (!shape.anyRequired)
+      assert.deepStrictEqual([...(found?.required ?? [])].sort(), Object.keys(shape.required).sort())
   })
   it("is closed exactly where the specification closes it", () => {
     assert.strictEqual(found?.additionalProperties, shape.closed ? false : undefined)
@@ -178,24 +244,33 @@ describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
 })
 
 describe.each(Object.entries(events))("an event of type %s", (type, also) => {
-  const found = Object.values(named).find((schema) => listAt(at(at(schema, "properties") ?? {}, "type") ?? {}, "enum").join() === type)
+  const found = Object.values(named).find(
+    (schema) => listAt(at(at(schema, "properties") ?? {}, "type") ?? {}, "enum").join() === type
+  )
   it("is one of the union, and carries what the specification says", () => {
     assert(found !== undefined)
     assert.include(JSON.stringify(named["ThreadEvent"]), type)
-    assert.includeMembers(Object.keys(at(found, "properties") ?? {}), [...Object.keys(shapes["ThreadEvent"]?.required ?? {}), ...also])
+    assert.includeMembers(Object.keys(at(found, "properties") ?? {}), [
+      ...Object.keys(shapes["ThreadEvent"]?.required ?? {}),
+      ...also
+    ])
   })
 })
 
 it("enumerations have the values of the specification", () => {
-  for (const [place, values] of Object.entries(enumerations)) assert.deepStrictEqual(schemaAt(place)["enum"], [...values], place)
+  for (const [place, values] of Object.entries(enumerations))
+    assert.deepStrictEqual(schemaAt(place)["enum"], [...values], place)
   for (const [place, value] of Object.entries(shown)) assert.include(schemaAt(place)["enum"], value, place)
 })
 
-it.each(limits.map((limit) => [limit.at, limit.row, limit] as const))("%s says: %s", (_, __, { at, says, tells }: Limit) => {
-  const found = schemaAt(at)
-  if (says !== undefined) assert.deepInclude(found, says)
-  if (tells !== undefined) assert.include(found["description"], tells)
-})
+it.each(limits.map((limit) => [limit.at, limit.row, limit] as const))(
+  "%s says: %s",
+  (_, __, { at, says, tells }: Limit) => {
+    const found = schemaAt(at)
+    if (says !== undefined) assert.deepInclude(found, says)
+    if (tells !== undefined) assert.include(found["description"], tells)
+  }
+)
 
 it("times are date-time strings wherever they are sent", () => {
   for (const at of times) assert.strictEqual(schemaAt(at)["format"], "date-time", at)
@@ -210,13 +285,23 @@ it("what is answered is open, but where the specification closes it; what is sen
     }
     return found
   }
-  const closed = Object.entries(shapes).flatMap(([name, shape]) => shape.closed ? [name] : [])
-  const answered = reach(all.map(({ found }) => found.responses), new Set())
-  const sent = reach(all.map(({ found }) => found.requestBody), new Set())
-  const strict = (names: Iterable<string>) => [...names].filter((name) => JSON.stringify(whole[name]).includes(`"additionalProperties":false`)).sort()
+  const closed = Object.entries(shapes).flatMap(([name, shape]) => (shape.closed ? [name] : []))
+  const answered = reach(
+    all.map(({ found }) => found.responses),
+    new Set()
+  )
+  const sent = reach(
+    all.map(({ found }) => found.requestBody),
+    new Set()
+  )
+  const strict = (names: Iterable<string>) =>
+    [...names].filter((name) => JSON.stringify(whole[name]).includes(`"additionalProperties":false`)).sort()
   assert.deepStrictEqual(strict(answered), closed.sort())
   const objects = [...sent].filter((name) => named[name]?.["type"] === "object")
-  assert.deepStrictEqual(objects.filter((name) => schemas[name]?.additionalProperties !== false), [])
+  assert.deepStrictEqual(
+    objects.filter((name) => schemas[name]?.additionalProperties !== false),
+    []
+  )
 })
 
 it("both security schemes are there, by the names of the specification", () => {
@@ -230,7 +315,11 @@ describe("every operation", () => {
     for (const { found, path } of all) {
       assert.match(path, /^\/v1\//)
       assert.isAbove(found.security.length, 0, path)
-      assert.match(found.description ?? "", /Scope: `(read|run|write|approve|admin)`( or `(read|run|write|approve|admin)`)?\./, path)
+      assert.match(
+        found.description ?? "",
+        /Scope: `(read|run|write|approve|admin)`( or `(read|run|write|approve|admin)`)?\./,
+        path
+      )
     }
   })
   it("refuses with ErrorResponse, and has X-Request-Id on every answer", () => {
@@ -238,19 +327,28 @@ describe("every operation", () => {
       for (const [status, response] of Object.entries(found.responses)) {
         assert.property(response.headers, "X-Request-Id", `${method} ${path} ${status}`)
         if (Number(status) < 400) continue
-        const [shape, words] = listAt(body(found, status) ?? {}, "allOf").map((part) => Schema.decodeUnknownSync(Any)(part))
+        const [shape, words] = listAt(body(found, status) ?? {}, "allOf").map((part) =>
+          Schema.decodeUnknownSync(Any)(part)
+        )
         assert.strictEqual(nameOf(shape), "ErrorResponse", `${method} ${path} ${status}`)
         // The words of this status here, and no others.
         const known = listAt(at(at(words ?? {}, "properties") ?? {}, "error") ?? {}, "enum").map(String)
-        assert.strictEqual(response.description, known.map((word) => `\`${word}\``).join(", "), `${method} ${path} ${status}`)
+        assert.strictEqual(
+          response.description,
+          known.map((word) => `\`${word}\``).join(", "),
+          `${method} ${path} ${status}`
+        )
         for (const word of known) assert.propertyVal(statuses, word, Number(status))
       }
-      for (const status of ["400", "401", "403", "429", "500", "503"]) assert.property(found.responses, status, `${method} ${path}`)
+      for (const status of ["400", "401", "403", "429", "500", "503"])
+        assert.property(found.responses, status, `${method} ${path}`)
     }
   })
   it("that is a POST takes an Idempotency-Key", () => {
     for (const { found, method, path } of all) {
-      const keys = found.parameters.filter((parameter) => parameter.in === "header" && parameter.name === "Idempotency-Key")
+      const keys = found.parameters.filter(
+        (parameter) => parameter.in === "header" && parameter.name === "Idempotency-Key"
+      )
       assert.lengthOf(keys, method === "post" ? 1 : 0, `${method} ${path}`)
     }
   })
@@ -260,7 +358,11 @@ describe("every operation", () => {
       if (limit === undefined) continue
       assert.deepStrictEqual([limit.schema["type"], limit.schema["minimum"]], ["integer", 1], path)
       assert.isAtMost(Number(limit.schema["maximum"]), 200, path)
-      assert.include(found.parameters.map((parameter) => parameter.name), "cursor", path)
+      assert.include(
+        found.parameters.map((parameter) => parameter.name),
+        "cursor",
+        path
+      )
     }
   })
 })

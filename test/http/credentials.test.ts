@@ -62,7 +62,7 @@ describe("a request", () => {
       const answer = await get("/v1/refuse", `Bearer ${token}`)
       assert.strictEqual(answer.status, 401)
       assert.deepInclude(answer.body, { error: "unauthenticated", code: "invalid_credential" })
-      assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer error=\"invalid_token\"")
+      assert.strictEqual(answer.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
       assert.notInclude(answer.text, token)
     }
   })
@@ -81,8 +81,18 @@ describe("a request", () => {
   it("without the scope of the endpoint is 403 and does nothing", async () => {
     const { key } = world.issue(["read"])
     const answer = await get("/v1/administer", `Bearer ${key}`)
-    assert.deepStrictEqual([answer.status, answer.body], [403, { error: "permission_denied", code: "missing_scope", message: "this credential does not have the scope admin" }])
-    const body = await send(`${base()}/v1/threads/${thread}/notes`, { method: "POST", body: "not json", headers: { authorization: `Bearer ${key}` } })
+    assert.deepStrictEqual(
+      [answer.status, answer.body],
+      [
+        403,
+        { error: "permission_denied", code: "missing_scope", message: "this credential does not have the scope admin" }
+      ]
+    )
+    const body = await send(`${base()}/v1/threads/${thread}/notes`, {
+      method: "POST",
+      body: "not json",
+      headers: { authorization: `Bearer ${key}` }
+    })
     assert.strictEqual(body.status, 403)
     assert.strictEqual((await get("/v1/administer", `Bearer ${world.issue(["admin"]).key}`)).status, 200)
   })
@@ -91,7 +101,11 @@ describe("a request", () => {
     const refused = await get(`/v1/threads/${thread}/notes`, "Bearer trl_whatever")
     assert.deepInclude(refused.body, { error: "credential_not_accepted" })
     assert.strictEqual(refused.status, 403)
-    const unknown = await send(`${base()}/v1/threads/${thread}/notes`, { method: "POST", body: "{}", headers: { authorization: "Bearer trl_whatever" } })
+    const unknown = await send(`${base()}/v1/threads/${thread}/notes`, {
+      method: "POST",
+      body: "{}",
+      headers: { authorization: "Bearer trl_whatever" }
+    })
     assert.strictEqual(unknown.status, 401)
   })
 
@@ -141,7 +155,10 @@ describe("a key that was seen", () => {
     world.change(made, { identityDisabled: true })
     world.revision++
     const answer = await get("/v1/refuse", `Bearer ${made.key}`)
-    assert.deepStrictEqual([answer.status, answer.body], [403, { error: "identity_disabled", message: "the identity of this credential is disabled" }])
+    assert.deepStrictEqual(
+      [answer.status, answer.body],
+      [403, { error: "identity_disabled", message: "the identity of this credential is disabled" }]
+    )
   })
 })
 
@@ -149,10 +166,15 @@ it("keys on one connection, as a proxy sends them, are told apart", async () => 
   const [reader, admin] = [world.issue(["read"]), world.issue(["admin"])]
   const stranger = generateKey().key
   const order = [reader.key, admin.key, stranger, reader.key, reader.key, admin.key, `${admin.key}x`, admin.key]
-  const lines = order.map((key, i) =>
-    `GET /v1/administer HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${i === order.length - 1 ? "Connection: close\r\n" : ""}\r\n`)
+  const lines = order.map(
+    (key, i) =>
+      `GET /v1/administer HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${i === order.length - 1 ? "Connection: close\r\n" : ""}\r\n`
+  )
   const answers = await raw(base(), lines.join(""), false)
-  assert.deepStrictEqual([...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status), ["403", "200", "401", "403", "403", "200", "401", "200"])
+  assert.deepStrictEqual(
+    [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status),
+    ["403", "200", "401", "403", "403", "200", "401", "200"]
+  )
 })
 
 describe("the rate limit", () => {
@@ -163,10 +185,21 @@ describe("the rate limit", () => {
   it("lets a burst through and then answers 429 with the seconds to wait", async () => {
     const call = () => send(`${limitedBase()}/v1/refuse?no=1`, { headers: { authorization: `Bearer ${key}` } })
     const answers = [await call(), await call(), await call(), await call()]
-    assert.deepStrictEqual(answers.map((answer) => answer.status), [400, 400, 400, 429])
-    assert.deepStrictEqual(answers.map((answer) => answer.headers.get("ratelimit-policy")), Array(4).fill("\"default\";q=3;w=3"))
+    assert.deepStrictEqual(
+      answers.map((answer) => answer.status),
+      [400, 400, 400, 429]
+    )
+    assert.deepStrictEqual(
+      answers.map((answer) => answer.headers.get("ratelimit-policy")),
+      Array(4).fill('"default";q=3;w=3')
+    )
     assert.match(answers[0]!.headers.get("ratelimit") ?? "", /^"default";r=2;t=1$/)
-    assert.deepStrictEqual(answers[3]!.body, { error: "rate_limited", message: "at most 1 requests a second with one credential; a body or an answer counts as one more for each 64 KiB of it", retryAfterSeconds: 1 })
+    assert.deepStrictEqual(answers[3]!.body, {
+      error: "rate_limited",
+      message:
+        "at most 1 requests a second with one credential; a body or an answer counts as one more for each 64 KiB of it",
+      retryAfterSeconds: 1
+    })
     assert.strictEqual(answers[3]!.headers.get("retry-after"), "1")
   })
 
@@ -187,16 +220,22 @@ describe("the rate limit", () => {
 it("a use is written once a minute and key, when the server stops at the latest", async () => {
   const world = new World()
   const made = world.issue(["read"])
-  await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-    const url = yield* serve(world)
-    const call = Effect.promise(() => send(`${url}/v1/refuse`, { headers: { authorization: `Bearer ${made.key}` } }))
-    yield* call
-    yield* call
-    world.now += 59_999
-    yield* call
-    world.now += 1
-    yield* call
-  })))
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const url = yield* serve(world)
+        const call = Effect.promise(() =>
+          send(`${url}/v1/refuse`, { headers: { authorization: `Bearer ${made.key}` } })
+        )
+        yield* call
+        yield* call
+        world.now += 59_999
+        yield* call
+        world.now += 1
+        yield* call
+      })
+    )
+  )
   assert.isAtMost(world.uses.length, 2)
   assert.strictEqual(world.uses.at(-1)?.at, world.now)
 })

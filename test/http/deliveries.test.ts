@@ -1,4 +1,6 @@
-/** Endpoints that answered a delivery with an ask decide later: with the one-use token of the delivery, or with a key. */
+/**
+ * Endpoints that answered a delivery with an ask decide later: with the one-use token of the delivery, or with a key.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ask, type HookServer, json, startHookServer } from "../hooks/hookServer.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
@@ -14,7 +16,7 @@ let server: TestServer
 let hooks: HookServer
 let desk: Desk
 beforeAll(async () => {
-  [server, hooks] = await Promise.all([startServer({ idleMs: 100, publicUrl }), startHookServer()])
+  ;[server, hooks] = await Promise.all([startServer({ idleMs: 100, publicUrl }), startHookServer()])
   desk = await furnish(server.alpha, "desk")
 })
 afterAll(async () => {
@@ -25,12 +27,19 @@ afterAll(async () => {
 /** A call that an endpoint was asked about, and what the endpoint was sent. */
 const asked = async (reply = ask({ reason: "somebody should look" }), more: object = {}) => {
   const endpoint = hooks.endpoint(reply)
-  const agentId = await desk.worker({ hooks: [{ name: "H", point: "before_tool_call", processor: { type: "url", url: endpoint.url }, ...more }] })
+  const agentId = await desk.worker({
+    hooks: [{ name: "H", point: "before_tool_call", processor: { type: "url", url: endpoint.url }, ...more }]
+  })
   const threadId = await begin(server.alpha, agentId, desk.tool("sign", { document: "a" }))
   await eventually(() => endpoint.received().length > 0, "the delivery")
   const { answerToken, answerUrl, deliveryId } = endpoint.received()[0]!.body
   assert.strictEqual(String(answerUrl), `${publicUrl}/v1/hooks/deliveries/${deliveryId}/decision`)
-  return { threadId, token: String(answerToken), url: String(answerUrl).slice(publicUrl.length), deliveryId: String(deliveryId) }
+  return {
+    threadId,
+    token: String(answerToken),
+    url: String(answerUrl).slice(publicUrl.length),
+    deliveryId: String(deliveryId)
+  }
 }
 const waiting = async (reply?: Parameters<typeof asked>[0], more?: object) => {
   const found = await asked(reply, more)
@@ -40,12 +49,19 @@ const waiting = async (reply?: Parameters<typeof asked>[0], more?: object) => {
 const bearer = (token: string) => new Client(server.base, token)
 
 describe.concurrent("the token of a delivery", () => {
-  it.each([["person", ask()], ["url", ask({ answerBy: "url" })]] as const)("answers an ask that is a %s's, once", async (target, reply) => {
+  it.each([
+    ["person", ask()],
+    ["url", ask({ answerBy: "url" })]
+  ] as const)("answers an ask that is a %s's, once", async (target, reply) => {
     const { deliveryId, threadId, token, url, wait } = await waiting(reply)
     assert.deepInclude(wait, { type: "hook_ask", target })
     const one = await bearer(token).post(url, { decision: "allow", reason: "looked" })
     assert.strictEqual(one.status, 200, one.text)
-    assert.deepStrictEqual(one.body.wait.waitResult, { outcome: "allow", by: { type: "api_key", id: deliveryId }, reason: "looked" })
+    assert.deepStrictEqual(one.body.wait.waitResult, {
+      outcome: "allow",
+      by: { type: "api_key", id: deliveryId },
+      reason: "looked"
+    })
     // Spent, it says what came of it and no more.
     assert.deepStrictEqual([(await bearer(token).post(url, { decision: "allow" })).text], [one.text])
     assertRefused(await bearer(token).post(url, { decision: "deny" }), 409, "wait_already_resolved")
@@ -54,9 +70,16 @@ describe.concurrent("the token of a delivery", () => {
 
   it("is not listed as what persons and clients wait for, where the endpoint said that it will answer", async () => {
     const { threadId } = await waiting(ask({ answerBy: "url" }))
-    const { body: { thread: { agentId }, inFlightWaitIds } } = await server.alpha.get(`/v1/threads/${threadId}`)
+    const {
+      body: {
+        thread: { agentId },
+        inFlightWaitIds
+      }
+    } = await server.alpha.get(`/v1/threads/${threadId}`)
     assert.lengthOf(inFlightWaitIds, 1)
-    assert.deepStrictEqual((await server.alpha.get(`/v1/threads?state=waiting&agentId=${agentId}`)).body, { threads: [] })
+    assert.deepStrictEqual((await server.alpha.get(`/v1/threads?state=waiting&agentId=${agentId}`)).body, {
+      threads: []
+    })
   })
 
   it("works when the thread has left memory", async () => {
@@ -68,11 +91,24 @@ describe.concurrent("the token of a delivery", () => {
 
   it("may rewrite, within the schema of the tool, and says nothing of other calls", async () => {
     const { threadId, token, url } = await waiting()
-    assertRefused(await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: 1 } } }), 400, "invalid_request", "rewrite.toolInput")
-    assertRefused(await bearer(token).post(url, { decision: "allow", scope: "thread" }), 400, "invalid_request", "scope")
+    assertRefused(
+      await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: 1 } } }),
+      400,
+      "invalid_request",
+      "rewrite.toolInput"
+    )
+    assertRefused(
+      await bearer(token).post(url, { decision: "allow", scope: "thread" }),
+      400,
+      "invalid_request",
+      "scope"
+    )
     assertRefused(await bearer(token).post(url, { decision: "ask" }), 400, "invalid_request", "decision")
     assertRefused(await bearer(token).post(url, { decision: "allow", token }), 400, "invalid_request", "token")
-    assert.strictEqual((await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: "b" } } })).status, 200)
+    assert.strictEqual(
+      (await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: "b" } } })).status,
+      200
+    )
     assert.deepStrictEqual((await waitsOf(server.alpha, threadId))[0]!["toolInput"], { document: "b" })
   })
 
@@ -109,21 +145,31 @@ describe.concurrent("the token of a delivery", () => {
       [mine.token, "/v1/hooks/deliveries/dlv_x/decision"],
       [`${mine.token.slice(0, -1)}${mine.token.endsWith("A") ? "B" : "A"}`, mine.url],
       [`trd_${other.token.slice(4, 56)}${mine.token.slice(56)}`, mine.url],
-      ["trd_", mine.url], ["trd_x", mine.url], [`${mine.token}x`, mine.url]
+      ["trd_", mine.url],
+      ["trd_x", mine.url],
+      [`${mine.token}x`, mine.url]
     ] as const) {
       const refused = await bearer(token).post(url, { decision: "allow" })
       assertRefused(refused, 401, "unauthenticated")
       assert.match(refused.headers.get("www-authenticate") ?? "", /invalid_token/)
     }
-    for (const { threadId, wait } of [mine, other]) assert.strictEqual((await server.alpha.get(pathOf(threadId, wait))).body.wait.state, "open")
+    for (const { threadId, wait } of [mine, other])
+      assert.strictEqual((await server.alpha.get(pathOf(threadId, wait))).body.wait.state, "open")
   })
 
   it("opens nothing else", async () => {
     const { threadId, token, wait } = await waiting()
     const nowhere: ReadonlyArray<readonly [string, string, object?]> = [
-      ["GET", "/v1/auth"], ["GET", `/v1/threads/${threadId}`], ["GET", pathOf(threadId, wait)], ["POST", `${pathOf(threadId, wait)}/resolve`, decision("allow")],
-      ["POST", `/v1/hooks/waits/${wait.id}/resolve`, { decision: "allow" }], ["GET", "/v1/tools/calls"], ["POST", `/v1/tools/calls/${wait.toolCallId}/result`, { output: 1 }],
-      ["GET", "/v1/hooks/decisions"], ["GET", `/v1/threads/${threadId}/events/stream`], ["POST", "/v1/threads", { agentId: desk.plain }]
+      ["GET", "/v1/auth"],
+      ["GET", `/v1/threads/${threadId}`],
+      ["GET", pathOf(threadId, wait)],
+      ["POST", `${pathOf(threadId, wait)}/resolve`, decision("allow")],
+      ["POST", `/v1/hooks/waits/${wait.id}/resolve`, { decision: "allow" }],
+      ["GET", "/v1/tools/calls"],
+      ["POST", `/v1/tools/calls/${wait.toolCallId}/result`, { output: 1 }],
+      ["GET", "/v1/hooks/decisions"],
+      ["GET", `/v1/threads/${threadId}/events/stream`],
+      ["POST", "/v1/threads", { agentId: desk.plain }]
     ]
     for (const [method, path, body] of nowhere) {
       const refused = await bearer(token).send(method, path, body)
@@ -140,7 +186,11 @@ describe.concurrent("a key of the workspace", () => {
     assertRefused(await runner.post(url, { decision: "allow" }), 403, "permission_denied")
     assertRefused(await server.beta.post(url, { decision: "allow" }), 404, "not_found")
     assertRefused(await server.anonymous.post(url, { decision: "allow" }), 401, "unauthenticated")
-    assertRefused(await server.alpha.post(`/v1/hooks/deliveries/${absent("dlv_")}/decision`, { decision: "allow" }), 404, "not_found")
+    assertRefused(
+      await server.alpha.post(`/v1/hooks/deliveries/${absent("dlv_")}/decision`, { decision: "allow" }),
+      404,
+      "not_found"
+    )
     const approver = await server.client(server.workspaces.alpha, { scopes: ["approve"] })
     const told = await approver.post(url, { decision: "allow" })
     assert.deepStrictEqual([told.status, told.body.wait.id], [200, wait.id])
@@ -157,8 +207,14 @@ describe.concurrent("a key of the workspace", () => {
   it("and the token race: one of them wins", async () => {
     for (let round = 0; round < 5; round++) {
       const { threadId, token, url, wait } = await waiting()
-      const answers = await Promise.all([bearer(token).post(url, { decision: "allow" }), answer(server.alpha, threadId, wait, decision("deny"))])
-      assert.sameMembers(answers.map(({ status }) => status), [200, 409])
+      const answers = await Promise.all([
+        bearer(token).post(url, { decision: "allow" }),
+        answer(server.alpha, threadId, wait, decision("deny"))
+      ])
+      assert.sameMembers(
+        answers.map(({ status }) => status),
+        [200, 409]
+      )
     }
   })
 })

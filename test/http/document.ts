@@ -1,4 +1,7 @@
-/** The interface's own description as tests read it: the OpenAPI document that this code generates, taken apart into operations. */
+/**
+ * The interface's own description as tests read it: the OpenAPI document that this code generates, taken apart into
+ * operations.
+ */
 import { OpenApi } from "effect/http-api"
 import { join } from "node:path"
 import { Api } from "../../http/Api.ts"
@@ -13,7 +16,11 @@ export const committed = join(import.meta.dirname, "../../docs/openapi.json")
 export const objectAt = (value: unknown, ...keys: ReadonlyArray<string>): Schema =>
   keys.reduce<Schema>((found, key) => schemaAt(found, key) ?? {}, isObject(value) ? value : {})
 
-export const schemas: Schemas = Object.fromEntries(Object.entries(objectAt(document, "components", "schemas")).filter((entry): entry is [string, Schema] => isObject(entry[1])))
+export const schemas: Schemas = Object.fromEntries(
+  Object.entries(objectAt(document, "components", "schemas")).filter((entry): entry is [string, Schema] =>
+    isObject(entry[1])
+  )
+)
 
 export interface Operation {
   readonly method: string
@@ -30,21 +37,24 @@ export interface Operation {
   readonly schemes: ReadonlyArray<string>
 }
 
-export const operations: ReadonlyArray<Operation> = Object.entries(objectAt(document, "paths")).flatMap(([path, methods]) =>
-  Object.entries(objectAt(methods)).map(([method, operation]): Operation => {
-    const media = objectAt(operation, "requestBody", "content", "application/json")
-    const named = new Set(String(objectAt(operation)["x-required-scope"]).split(" or "))
-    return {
-      method: method.toUpperCase(), path,
-      names: [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!),
-      parameters: listAt(objectAt(operation), "parameters").filter(isObject),
-      body: schemaAt(media, "schema"),
-      example: objectAt(media, "examples", "default")["value"],
-      responses: objectAt(operation, "responses"),
-      scopes: scopes.filter((scope) => named.has(scope)),
-      schemes: listAt(objectAt(operation), "security").flatMap((scheme) => Object.keys(objectAt(scheme)))
-    }
-  }))
+export const operations: ReadonlyArray<Operation> = Object.entries(objectAt(document, "paths")).flatMap(
+  ([path, methods]) =>
+    Object.entries(objectAt(methods)).map(([method, operation]): Operation => {
+      const media = objectAt(operation, "requestBody", "content", "application/json")
+      const named = new Set(String(objectAt(operation)["x-required-scope"]).split(" or "))
+      return {
+        method: method.toUpperCase(),
+        path,
+        names: [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!),
+        parameters: listAt(objectAt(operation), "parameters").filter(isObject),
+        body: schemaAt(media, "schema"),
+        example: objectAt(media, "examples", "default")["value"],
+        responses: objectAt(operation, "responses"),
+        scopes: scopes.filter((scope) => named.has(scope)),
+        schemes: listAt(objectAt(operation), "security").flatMap((scheme) => Object.keys(objectAt(scheme)))
+      }
+    })
+)
 
 /** The headers of an answer; those that many have are described in one place. */
 export const headersOf = (response: unknown): ReadonlyArray<readonly [name: string, header: Schema]> =>
@@ -58,4 +68,5 @@ export const schemaOf = (parameter: Schema): Schema => schemaAt(parameter, "sche
 export const isIn = (place: string) => (parameter: Schema) => parameter["in"] === place
 
 /** The prefix of the ids that a pattern is about; undefined where it is about something else. */
-export const prefixOf = (schema: Schema): string | undefined => /^\^([a-z]+_)\[0-7\]/.exec(String(schema["pattern"] ?? ""))?.[1]
+export const prefixOf = (schema: Schema): string | undefined =>
+  /^\^([a-z]+_)\[0-7\]/.exec(String(schema["pattern"] ?? ""))?.[1]

@@ -17,7 +17,7 @@ let alice: Person
 let bob: Person
 let agentId: string
 beforeAll(async () => {
-  [server, hooks] = await Promise.all([startServer({ idleMs: 50 }), startHookServer()])
+  ;[server, hooks] = await Promise.all([startServer({ idleMs: 50 }), startHookServer()])
   const person = async (identity: string): Promise<Person> => {
     const client = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
     return { client, principal: (await client.get("/v1/auth")).body.principal }
@@ -33,7 +33,12 @@ const waiting = async (agent = agentId) => {
   const threadId = await makeThread(server.alpha, agent)
   const running = await submit(server.alpha, threadId, "/wait 10s")
   const { id } = await submit(alice.client, threadId, "hello from alice")
-  return { threadId, id, path: `/v1/threads/${threadId}/queue/${id}`, go: () => server.alpha.post(`/v1/threads/${threadId}/cancel`, { turnId: running.turnId }) }
+  return {
+    threadId,
+    id,
+    path: `/v1/threads/${threadId}/queue/${id}`,
+    go: () => server.alpha.post(`/v1/threads/${threadId}/cancel`, { turnId: running.turnId })
+  }
 }
 
 describe("a message that somebody else edits", () => {
@@ -47,7 +52,10 @@ describe("a message that somebody else edits", () => {
     assert.deepInclude((await alice.client.get(`/v1/threads/${threadId}/queue`)).body[0], whose)
     await go()
     const log = await logOf(alice.client, threadId, ended(2))
-    assert.deepInclude(log.find(({ inputId }) => inputId === id), { ...whose, content: text("bob wrote this") })
+    assert.deepInclude(
+      log.find(({ inputId }) => inputId === id),
+      { ...whose, content: text("bob wrote this") }
+    )
     assert.deepStrictEqual(only(log, "turn_completed")[0]?.["principal"], bob.principal)
     assert.deepInclude((await alice.client.get(path)).body, { ...whose, state: "admitted" })
   })
@@ -60,7 +68,10 @@ describe("a message that somebody else edits", () => {
     assert.notProperty(back.body, "submittedBy")
     await go()
     const log = await logOf(alice.client, threadId, ended(2))
-    assert.notProperty(log.find(({ inputId }) => inputId === id), "submittedBy")
+    assert.notProperty(
+      log.find(({ inputId }) => inputId === id),
+      "submittedBy"
+    )
   })
 
   it("does not run once the editor's identity is disabled", async () => {
@@ -71,7 +82,10 @@ describe("a message that somebody else edits", () => {
     await go()
     const log = await logOf(server.alpha, threadId, ended(2))
     const turn = log.find(({ inputId }) => inputId === id)?.turnId
-    assert.deepInclude(log.find((event) => event.turnId === turn && event.type === "turn_failed"), { failureCode: "identity_disabled" })
+    assert.deepInclude(
+      log.find((event) => event.turnId === turn && event.type === "turn_failed"),
+      { failureCode: "identity_disabled" }
+    )
     await server.alpha.post("/v1/identities/enable", { identity: "eve" })
   })
 
@@ -79,7 +93,10 @@ describe("a message that somebody else edits", () => {
     const mallory = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity: "mallory" })
     const { threadId, go } = await waiting()
     const { id } = await submit(mallory, threadId, "mallory wrote this")
-    assert.strictEqual((await bob.client.patch(`/v1/threads/${threadId}/queue/${id}`, { content: text("bob wrote this") })).status, 200)
+    assert.strictEqual(
+      (await bob.client.patch(`/v1/threads/${threadId}/queue/${id}`, { content: text("bob wrote this") })).status,
+      200
+    )
     await server.alpha.post("/v1/identities/disable", { identity: "mallory" })
     await go()
     const log = await logOf(server.alpha, threadId, ended(3))
@@ -99,14 +116,20 @@ describe("a steer", () => {
       await submit(alice.client, threadId, "alice steers", { mode: "steer" }),
       await submit(bob.client, threadId, "bob steers", { mode: "steer" })
     ]
-    assert.strictEqual((await judy.patch(`/v1/threads/${threadId}/queue/${steers[1].id}`, { content: text("judy wrote this") })).status, 200)
+    assert.strictEqual(
+      (await judy.patch(`/v1/threads/${threadId}/queue/${steers[1].id}`, { content: text("judy wrote this") })).status,
+      200
+    )
     for (const identity of ["ivan", "judy"]) await server.alpha.post("/v1/identities/disable", { identity })
     const log = await logOf(server.alpha, threadId, ended(3))
     const [gone, edited, joined] = steers.map(({ id }) => log.find(({ inputId }) => inputId === id))
     assert.strictEqual(joined?.turnId, turnId)
     for (const steer of [gone, edited]) {
       assert.notStrictEqual(steer?.turnId, turnId)
-      assert.deepInclude(log.find((event) => event.turnId === steer?.turnId && event.type === "turn_failed"), { failureCode: "identity_disabled" })
+      assert.deepInclude(
+        log.find((event) => event.turnId === steer?.turnId && event.type === "turn_failed"),
+        { failureCode: "identity_disabled" }
+      )
     }
     assert.isTrue(log.some((event) => event.turnId === turnId && event.type === "turn_completed"))
   })
@@ -119,7 +142,10 @@ describe("a steer", () => {
     await server.alpha.post("/v1/identities/disable", { identity: "kim" })
     const log = await logOf(server.alpha, threadId, ended(2))
     assert.strictEqual(only(log, "assistant_message").length, 1)
-    assert.deepStrictEqual(log.filter((event) => event.turnId === turnId).map(({ type }) => type), ["user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(
+      log.filter((event) => event.turnId === turnId).map(({ type }) => type),
+      ["user_message", "assistant_message", "turn_completed"]
+    )
   })
 })
 
@@ -127,10 +153,15 @@ describe("a hook", () => {
   const judge = async () => {
     const endpoint = hooks.endpoint(allow())
     const hook = (point: string) => ({ name: fresh("hook"), point, processor: { type: "url", url: endpoint.url } })
-    return { endpoint, agent: await makeWorker(server.alpha, { hooks: [hook("before_turn_start"), hook("after_model_response")] }) }
+    return {
+      endpoint,
+      agent: await makeWorker(server.alpha, { hooks: [hook("before_turn_start"), hook("after_model_response")] })
+    }
   }
   const seen = ({ endpoint }: Awaited<ReturnType<typeof judge>>) =>
-    endpoint.received().map(({ body }) => ({ point: body["point"], principal: body["principal"], turnPrincipal: body["turnPrincipal"] }))
+    endpoint
+      .received()
+      .map(({ body }) => ({ point: body["point"], principal: body["principal"], turnPrincipal: body["turnPrincipal"] }))
 
   it("is told who sent the message that it judges, a steer's too, and whose turn it is", async () => {
     const judging = await judge()
@@ -156,7 +187,11 @@ describe("a hook", () => {
     await bob.client.patch(path, { content: text("bob wrote this") })
     await go()
     await logOf(server.alpha, threadId, ended(2))
-    assert.deepStrictEqual(seen(judging)[1], { point: "before_turn_start", principal: bob.principal, turnPrincipal: bob.principal })
+    assert.deepStrictEqual(seen(judging)[1], {
+      point: "before_turn_start",
+      principal: bob.principal,
+      turnPrincipal: bob.principal
+    })
   })
 })
 
@@ -180,7 +215,11 @@ describe("a key with an identity", () => {
     for (const client of [admin, keyed]) {
       for (const more of [{}, { identity: "alice" }]) {
         const made = await client.post("/v1/threads", { agentId, ...more })
-        assert.deepStrictEqual([made.status, made.body.thread?.identity], [201, "identity" in more ? more.identity : undefined], made.text)
+        assert.deepStrictEqual(
+          [made.status, made.body.thread?.identity],
+          [201, "identity" in more ? more.identity : undefined],
+          made.text
+        )
       }
     }
   })

@@ -37,7 +37,10 @@ const seqs = ({ events }: { readonly events: ReadonlyArray<{ readonly seq: numbe
 const all = async (query: string, thread = threadId) => {
   const pages: Array<ReadonlyArray<number>> = []
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const part = cursor === undefined ? query : `?cursor=${encodeURIComponent(cursor)}${/limit=\d+/.exec(query)?.[0].replace(/^/, "&") ?? ""}`
+    const part =
+      cursor === undefined
+        ? query
+        : `?cursor=${encodeURIComponent(cursor)}${/limit=\d+/.exec(query)?.[0].replace(/^/, "&") ?? ""}`
     const found = await page(part, thread)
     pages.push(seqs(found))
     cursor = found.nextCursor
@@ -57,7 +60,12 @@ describe("the event log", () => {
     }
     const [user, assistant, completed] = found.events
     assert.deepInclude(user, { type: "user_message", content: text("turn 1"), submitMode: "queue" })
-    assert.deepInclude(assistant, { type: "assistant_message", content: text("You said: turn 1"), modelId: "troupe/scripted", inReplyToSeq: 1 })
+    assert.deepInclude(assistant, {
+      type: "assistant_message",
+      content: text("You said: turn 1"),
+      modelId: "troupe/scripted",
+      inReplyToSeq: 1
+    })
     assert(user?.type === "user_message" && completed?.type === "turn_completed")
     assert.deepStrictEqual(completed.principal, user.principal)
     assert.isAbove(completed.usage.totalTokens, 0)
@@ -74,7 +82,15 @@ describe("the event log", () => {
     assert.deepStrictEqual(seqs(await page("?afterSeq=4")), [5, 6, 7, 8, 9])
     assert.deepStrictEqual(seqs(await page("?afterSeq=0")), [1, 2, 3, 4, 5, 6, 7, 8, 9])
     assert.deepStrictEqual(seqs(await page("?afterSeq=0&order=desc")), [9, 8, 7, 6, 5, 4, 3, 2, 1])
-    for (const after of ["9", "10", "2147483647", "2147483648", "9007199254740993", "9223372036854775807", "0000000000000000009"]) {
+    for (const after of [
+      "9",
+      "10",
+      "2147483647",
+      "2147483648",
+      "9007199254740993",
+      "9223372036854775807",
+      "0000000000000000009"
+    ]) {
       assert.deepStrictEqual((await list(`?afterSeq=${after}`)).body, { events: [] })
     }
     assert.deepStrictEqual(seqs(await page("?afterSeq=8&order=asc")), [9])
@@ -82,11 +98,21 @@ describe("the event log", () => {
 
   it("comes in pages of the limit that was asked for, both ways, with a cursor while rows remain", async () => {
     assert.deepStrictEqual(await all("?limit=4"), [[1, 2, 3, 4], [5, 6, 7, 8], [9]])
-    assert.deepStrictEqual(await all("?limit=3"), [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    assert.deepStrictEqual(await all("?limit=3"), [
+      [1, 2, 3],
+      [4, 5, 6],
+      [7, 8, 9]
+    ])
     assert.deepStrictEqual(await all("?limit=9"), [[1, 2, 3, 4, 5, 6, 7, 8, 9]])
     assert.deepStrictEqual(await all("?limit=4&order=desc"), [[9, 8, 7, 6], [5, 4, 3, 2], [1]])
-    assert.deepStrictEqual(await all("?limit=2&afterSeq=5"), [[6, 7], [8, 9]])
-    assert.deepStrictEqual(await all("?limit=1&order=desc"), [9, 8, 7, 6, 5, 4, 3, 2, 1].map((seq) => [seq]))
+    assert.deepStrictEqual(await all("?limit=2&afterSeq=5"), [
+      [6, 7],
+      [8, 9]
+    ])
+    assert.deepStrictEqual(
+      await all("?limit=1&order=desc"),
+      [9, 8, 7, 6, 5, 4, 3, 2, 1].map((seq) => [seq])
+    )
   })
 
   it("may be narrowed to a turn", async () => {
@@ -96,7 +122,8 @@ describe("the event log", () => {
     assert.deepStrictEqual(seqs(await page(`?turnId=${turnId}&afterSeq=5`)), [6])
     assert.deepStrictEqual(await all(`?turnId=${turnId}&limit=2`), [[4, 5], [6]])
     assert.deepStrictEqual(await all(`?turnId=${turnId}&limit=2&order=desc`), [[6, 5], [4]])
-    for (const other of [`trn_${"0".repeat(26)}`, "x", "%00", "🎈"]) assert.deepStrictEqual((await list(`?turnId=${encodeURIComponent(other)}`)).body, { events: [] })
+    for (const other of [`trn_${"0".repeat(26)}`, "x", "%00", "🎈"])
+      assert.deepStrictEqual((await list(`?turnId=${encodeURIComponent(other)}`)).body, { events: [] })
     const foreign = await makeThread(alpha, agentId)
     assert.deepStrictEqual((await list(`?turnId=${turnId}`, alpha, foreign)).body, { events: [] })
   })
@@ -105,9 +132,18 @@ describe("the event log", () => {
     const long = await makeThread(alpha, agentId)
     for (let turn = 1; turn <= 70; turn++) await submit(alpha, long, "x")
     await logOf(alpha, long, ended(70))
-    assert.deepStrictEqual((await all("", long)).map(({ length }) => length), [100, 100, 10])
-    assert.deepStrictEqual((await all("?limit=200", long)).map(({ length }) => length), [200, 10])
-    assert.deepStrictEqual((await all("?limit=200&order=desc", long)).flat(), Array.from({ length: 210 }, (_, i) => 210 - i))
+    assert.deepStrictEqual(
+      (await all("", long)).map(({ length }) => length),
+      [100, 100, 10]
+    )
+    assert.deepStrictEqual(
+      (await all("?limit=200", long)).map(({ length }) => length),
+      [200, 10]
+    )
+    assert.deepStrictEqual(
+      (await all("?limit=200&order=desc", long)).flat(),
+      Array.from({ length: 210 }, (_, i) => 210 - i)
+    )
   })
 
   it("ends a page at four mebibytes, with at least one event and a cursor for the rest", async () => {
@@ -120,7 +156,10 @@ describe("the event log", () => {
     assert.isBelow(Buffer.byteLength(found.text), 4.1 * 1024 * 1024)
     assert.isAbove(Buffer.byteLength(found.text), 3.5 * 1024 * 1024)
     assert.isDefined(found.nextCursor)
-    assert.deepStrictEqual((await all("?limit=200", long)).flat(), Array.from({ length: 180 }, (_, i) => i + 1))
+    assert.deepStrictEqual(
+      (await all("?limit=200", long)).flat(),
+      Array.from({ length: 180 }, (_, i) => i + 1)
+    )
   })
 
   it("refuses what the contract refuses, with its code", async () => {
@@ -129,26 +168,49 @@ describe("the event log", () => {
     const cases: ReadonlyArray<readonly [string, string]> = [
       [`?afterSeq=1&cursor=${cursor}`, "after_seq_with_cursor"],
       ["?afterSeq=1&order=desc", "after_seq_with_desc"],
-      ["?limit=0", "limit_out_of_range"], ["?limit=201", "limit_out_of_range"], ["?limit=-1", "limit_out_of_range"], ["?limit=", "limit_out_of_range"],
-      ["?limit=1e2", "limit_out_of_range"], ["?limit=1.0", "limit_out_of_range"], ["?limit=0x10", "limit_out_of_range"], ["?limit=+1", "limit_out_of_range"],
+      ["?limit=0", "limit_out_of_range"],
+      ["?limit=201", "limit_out_of_range"],
+      ["?limit=-1", "limit_out_of_range"],
+      ["?limit=", "limit_out_of_range"],
+      ["?limit=1e2", "limit_out_of_range"],
+      ["?limit=1.0", "limit_out_of_range"],
+      ["?limit=0x10", "limit_out_of_range"],
+      ["?limit=+1", "limit_out_of_range"],
       ["?limit=99999999999999999999", "limit_out_of_range"],
-      ["?cursor=", "invalid_cursor"], ["?cursor=x", "invalid_cursor"], [`?cursor=${cursor}x`, "invalid_cursor"],
+      ["?cursor=", "invalid_cursor"],
+      ["?cursor=x", "invalid_cursor"],
+      [`?cursor=${cursor}x`, "invalid_cursor"],
       [`?cursor=${"x".repeat(2049)}`, "invalid_cursor"],
-      ["?afterSeq=-1", "invalid_parameter"], ["?afterSeq=", "invalid_parameter"], ["?afterSeq=1.5", "invalid_parameter"], ["?afterSeq=1e3", "invalid_parameter"],
-      ["?afterSeq=%201", "invalid_parameter"], ["?afterSeq=9223372036854775808", "invalid_parameter"], ["?afterSeq=99999999999999999999", "invalid_parameter"],
+      ["?afterSeq=-1", "invalid_parameter"],
+      ["?afterSeq=", "invalid_parameter"],
+      ["?afterSeq=1.5", "invalid_parameter"],
+      ["?afterSeq=1e3", "invalid_parameter"],
+      ["?afterSeq=%201", "invalid_parameter"],
+      ["?afterSeq=9223372036854775808", "invalid_parameter"],
+      ["?afterSeq=99999999999999999999", "invalid_parameter"],
       ["?afterSeq=٣", "invalid_parameter"],
-      ["?order=ASC", "invalid_parameter"], ["?order=", "invalid_parameter"], ["?order=newest", "invalid_parameter"],
+      ["?order=ASC", "invalid_parameter"],
+      ["?order=", "invalid_parameter"],
+      ["?order=newest", "invalid_parameter"],
       ["?turnId=", "invalid_parameter"],
-      ["?waitSeconds=31", "invalid_parameter"], ["?waitSeconds=-1", "invalid_parameter"], ["?waitSeconds=0.5", "invalid_parameter"],
-      [`?waitSeconds=1&cursor=${cursor}`, "wait_with_cursor"], ["?waitSeconds=1&order=desc", "wait_with_desc"],
-      ["?after_seq=1", "unknown_parameter"], ["?afterseq=1", "unknown_parameter"], ["?limit=1&unknown=2", "unknown_parameter"],
-      ["?limit=1&limit=1", "repeated_parameter"], ["?order=asc&order=desc", "repeated_parameter"], ["?afterSeq=1&afterSeq=1", "repeated_parameter"]
+      ["?waitSeconds=31", "invalid_parameter"],
+      ["?waitSeconds=-1", "invalid_parameter"],
+      ["?waitSeconds=0.5", "invalid_parameter"],
+      [`?waitSeconds=1&cursor=${cursor}`, "wait_with_cursor"],
+      ["?waitSeconds=1&order=desc", "wait_with_desc"],
+      ["?after_seq=1", "unknown_parameter"],
+      ["?afterseq=1", "unknown_parameter"],
+      ["?limit=1&unknown=2", "unknown_parameter"],
+      ["?limit=1&limit=1", "repeated_parameter"],
+      ["?order=asc&order=desc", "repeated_parameter"],
+      ["?afterSeq=1&afterSeq=1", "repeated_parameter"]
     ]
     for (const [query, code] of cases) assertRefused(await list(query), 400, "invalid_request", code)
   })
 
   it("is 404 for an unknown thread, another workspace's, and what is no thread's id", async () => {
-    for (const thread of [`thr_${"0".repeat(26)}`, "thr_1", agentId]) assertRefused(await list("", alpha, thread), 404, "not_found")
+    for (const thread of [`thr_${"0".repeat(26)}`, "thr_1", agentId])
+      assertRefused(await list("", alpha, thread), 404, "not_found")
     assertRefused(await list("", server.beta), 404, "not_found")
     assertRefused(await list("?waitSeconds=5", server.beta), 404, "not_found")
   })
@@ -178,7 +240,12 @@ describe("a cursor of the event log", () => {
     assertRefused(await list(`?cursor=${cursor}`, alpha, other), 400, "invalid_request", "invalid_cursor")
     assertRefused(await alpha.get(`/v1/threads?cursor=${cursor}`), 400, "invalid_request", "invalid_cursor")
     const threads = await alpha.get("/v1/threads?limit=1")
-    assertRefused(await list(`?cursor=${encodeURIComponent(threads.body.nextCursor)}`), 400, "invalid_request", "invalid_cursor")
+    assertRefused(
+      await list(`?cursor=${encodeURIComponent(threads.body.nextCursor)}`),
+      400,
+      "invalid_request",
+      "invalid_cursor"
+    )
     assert.notStrictEqual((await list(`?cursor=${cursor}`, server.beta)).status, 200)
   })
 
@@ -188,8 +255,17 @@ describe("a cursor of the event log", () => {
     const [body, signature] = cursor.split(".")
     const moved = Buffer.from(Buffer.from(body!, "base64url").toString().replace("[1]", "[2]")).toString("base64url")
     assert.notStrictEqual(moved, body)
-    const forged = [`${moved}.${signature}`, `${body}.`, body!, `.${signature}`, `${cursor}.${signature}`, `${cursor}=`, `${body}.${signature!.slice(0, -2)}AA`]
-    for (const text of forged) assertRefused(await list(`?cursor=${encodeURIComponent(text)}`), 400, "invalid_request", "invalid_cursor")
+    const forged = [
+      `${moved}.${signature}`,
+      `${body}.`,
+      body!,
+      `.${signature}`,
+      `${cursor}.${signature}`,
+      `${cursor}=`,
+      `${body}.${signature!.slice(0, -2)}AA`
+    ]
+    for (const text of forged)
+      assertRefused(await list(`?cursor=${encodeURIComponent(text)}`), 400, "invalid_request", "invalid_cursor")
   })
 })
 
@@ -200,9 +276,15 @@ describe("a long poll", () => {
     const began = Date.now()
     await submit(alpha, thread, "/wait 200ms\nhello")
     const first = await waiting
-    assert.deepStrictEqual(first.body.events.map(({ seq }: Event) => seq), [1])
+    assert.deepStrictEqual(
+      first.body.events.map(({ seq }: Event) => seq),
+      [1]
+    )
     const second = await list("?waitSeconds=20&afterSeq=1", alpha, thread)
-    assert.deepStrictEqual(second.body.events.map(({ type }: Event) => type), ["assistant_message", "turn_completed"])
+    assert.deepStrictEqual(
+      second.body.events.map(({ type }: Event) => type),
+      ["assistant_message", "turn_completed"]
+    )
     assert.isBelow(Date.now() - began, 1_500)
     const third = await list("?waitSeconds=20&afterSeq=1", alpha, thread)
     assert.strictEqual(third.body.events.length, 2)
@@ -233,14 +315,28 @@ describe("a long poll", () => {
     const { toUuid } = await import("../../src/domain/ids.ts")
     const { storedEvent } = await import("../../src/journal/storedFact.ts")
     await new Promise((resolve) => setTimeout(resolve, 100))
-    await server.runtime.runPromise(server.database.atomically("test.event", async (tx) => {
-      const [workspace, actor] = [toUuid(server.workspaces.alpha), toUuid(thread)]
-      const head = { pos: 1, seq: 1 }
-      await tx.updateTable("heads").set(head).where("workspace", "=", workspace).where("id", "=", actor).execute()
-      await tx.insertInto("facts").values({
-        workspace: null, actor, pos: 1, seq: 1, n: 0, turn: toUuid(log[0]!.turnId), at: new Date(), once: null, detail: null, event: storedEvent({ type: "user_message", event: "{}" })
-      }).execute()
-    }))
+    await server.runtime.runPromise(
+      server.database.atomically("test.event", async (tx) => {
+        const [workspace, actor] = [toUuid(server.workspaces.alpha), toUuid(thread)]
+        const head = { pos: 1, seq: 1 }
+        await tx.updateTable("heads").set(head).where("workspace", "=", workspace).where("id", "=", actor).execute()
+        await tx
+          .insertInto("facts")
+          .values({
+            workspace: null,
+            actor,
+            pos: 1,
+            seq: 1,
+            n: 0,
+            turn: toUuid(log[0]!.turnId),
+            at: new Date(),
+            once: null,
+            detail: null,
+            event: storedEvent({ type: "user_message", event: "{}" })
+          })
+          .execute()
+      })
+    )
     const answer = await waiting
     assert.strictEqual(answer.body.events.length, 1)
   })

@@ -15,25 +15,50 @@ export const furnish = async (client: Client): Promise<Ids> => {
     assert.strictEqual(answer.status, 201, answer.text)
     return answer.body
   }
-  const tools = [{ name: "ask", inputSchema: { type: "object" } }, { name: "sign", inputSchema: { type: "object" } }]
+  const tools = [
+    { name: "ask", inputSchema: { type: "object" } },
+    { name: "sign", inputSchema: { type: "object" } }
+  ]
   const toolsetId: string = (await made("/v1/toolsets", { kind: "client", namespace, tools })).toolset.id
   const agentId = await makeAgent(client, undefined, { identity: "worker@example.com" })
   const { profileId } = (await client.get(`/v1/agents/${agentId}`)).body.agent
-  const hooks = [{ name: "Signatures", point: "before_tool_call", match: { tools: ["*.sign"] }, processor: { type: "client" } }]
+  const hooks = [
+    { name: "Signatures", point: "before_tool_call", match: { tools: ["*.sign"] }, processor: { type: "client" } }
+  ]
   assert.strictEqual((await client.patch(`/v1/profiles/${profileId}`, { toolsetIds: [toolsetId], hooks })).status, 200)
   // A client owes the result of one call, and a decision about the other.
-  const threadId = await makeThread(client, agentId, { message: { content: text(`/call ${namespace}.ask {}\n/call ${namespace}.sign {}`) }, title: "Secret" })
+  const threadId = await makeThread(client, agentId, {
+    message: { content: text(`/call ${namespace}.ask {}\n/call ${namespace}.sign {}`) },
+    title: "Secret"
+  })
   await logOf(client, threadId, (log) => log.filter(({ type }) => type === "wait_created").length === 2)
-  const waits: ReadonlyArray<{ readonly id: string; readonly type: string; readonly toolCallId: string }> = (await client.get(`/v1/threads/${threadId}`)).body.pendingWaits
+  const waits: ReadonlyArray<{ readonly id: string; readonly type: string; readonly toolCallId: string }> = (
+    await client.get(`/v1/threads/${threadId}`)
+  ).body.pendingWaits
   const { id: waitId = "" } = waits.find(({ type }) => type === "hook_ask") ?? {}
   const { toolCallId = "" } = waits.find(({ type }) => type === "client_tool") ?? {}
   const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const hookId: string = (await client.get(`/v1/profiles/${profileId}`)).body.profile.hooks[0].id
   return {
-    agentId, hookId, inputId, profileId, threadId, toolCallId, toolsetId, turnId, waitId,
+    agentId,
+    hookId,
+    inputId,
+    profileId,
+    threadId,
+    toolCallId,
+    toolsetId,
+    turnId,
+    waitId,
     deliveryId: sibling("delivery", waitId),
     operationId: (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id,
-    connectionId: (await made("/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).connection.id,
+    connectionId: (
+      await made("/v1/connections", {
+        provider: "p",
+        name: "C",
+        secret: { token: "secret" },
+        allowedHosts: ["tools.example.com"]
+      })
+    ).connection.id,
     keyId: (await made("/v1/auth/keys", { name: "K", scopes: ["read"] })).key.id,
     roleId: (await made("/v1/roles", { name: "R" })).role.id,
     version: "1"
@@ -41,7 +66,7 @@ export const furnish = async (client: Client): Promise<Ids> => {
 }
 
 /** The same id with another body, which nobody has. */
-export const absent = (id: string) => id.length > 26 ? `${id.slice(0, -26)}01m7y1svs7e0087pe32vr71000` : "999999"
+export const absent = (id: string) => (id.length > 26 ? `${id.slice(0, -26)}01m7y1svs7e0087pe32vr71000` : "999999")
 
 /** A path with its parameters filled in. One that is not among the ids has to be furnished first. */
 export const pathWith = (path: string, ids: Ids) =>

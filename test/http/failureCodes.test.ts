@@ -1,6 +1,7 @@
 /**
- * Every failure code of the contract, over HTTP. Each is brought about for real: by a tool, a hook, a provider, a limit or a
- * fault. Those of features that are not there yet are only what the scripted model can be told to fail with, and say so.
+ * Every failure code of the contract, over HTTP. Each is brought about for real: by a tool, a hook, a provider, a limit
+ * or a fault. Those of features that are not there yet are only what the scripted model can be told to fail with, and
+ * say so.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type FailureCode, failureCodes } from "../../src/domain/failure.ts"
@@ -12,7 +13,19 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { startLiar } from "../tools/liar.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { ended, type Event, logOf, makeThread, submit } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, eventually, Gate, loseLease, makeWorker, only, turnOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  assertSound,
+  begin,
+  call,
+  eventually,
+  Gate,
+  loseLease,
+  makeWorker,
+  only,
+  turnOf
+} from "./toolFixture.ts"
 
 let server: TestServer
 let hooks: HookServer
@@ -23,10 +36,12 @@ const gate = new Gate()
 beforeAll(async () => {
   providers = await startWays(5)
   ;[server, hooks, mcp] = await Promise.all([
-    startServer({ models: providers.settings }), startHookServer(),
+    startServer({ models: providers.settings }),
+    startHookServer(),
     startMcpServer({
       tools: [
-        { name: "fine", run: () => "fine" }, { name: "gate", run: (_, { signal }) => gate.pass(signal) },
+        { name: "fine", run: () => "fine" },
+        { name: "gate", run: (_, { signal }) => gate.pass(signal) },
         { name: "fail", run: () => ({ isError: true, content: [{ type: "text", text: "it went wrong" }] }) },
         { name: "count", inputSchema: { type: "object", properties: { n: { type: "integer" } } }, run: () => "counted" }
       ]
@@ -42,17 +57,28 @@ afterAll(async () => {
 type Log = Promise<ReadonlyArray<Event>>
 type Making = () => Log
 
-const scripted = async (...lines: ReadonlyArray<string>) => turnOf(server.alpha, await makeWorker(server.alpha), ...lines)
+const scripted = async (...lines: ReadonlyArray<string>) =>
+  turnOf(server.alpha, await makeWorker(server.alpha), ...lines)
 const calling = async (name: string, profile: object = {}, input: unknown = {}) =>
-  turnOf(server.alpha, await makeWorker(server.alpha, { toolsetIds: [toolset.id], ...profile }), call(`${toolset.namespace}.${name}`, input))
+  turnOf(
+    server.alpha,
+    await makeWorker(server.alpha, { toolsetIds: [toolset.id], ...profile }),
+    call(`${toolset.namespace}.${name}`, input)
+  )
 const hooked = async (hook: object) => calling("fine", { hooks: [{ name: "H", point: "before_tool_call", ...hook }] })
-const provided = (...behaviours: ReadonlyArray<Behaviour>): Making => async () => {
-  const provider = providers.next("openai")
-  provider.enqueue(...behaviours)
-  return turnOf(server.alpha, await makeWorker(server.alpha, { models: [provider.modelId] }), "hi")
-}
+const provided =
+  (...behaviours: ReadonlyArray<Behaviour>): Making =>
+  async () => {
+    const provider = providers.next("openai")
+    provider.enqueue(...behaviours)
+    return turnOf(server.alpha, await makeWorker(server.alpha, { models: [provider.modelId] }), "hi")
+  }
 const status = (code: number, more: object = {}): Behaviour => ({ kind: "status", status: code, ...more })
-const at = async (url: string, prepare: (toolset: { readonly namespace: string }) => Promise<void>, tool: string): Log => {
+const at = async (
+  url: string,
+  prepare: (toolset: { readonly namespace: string }) => Promise<void>,
+  tool: string
+): Log => {
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url })
   await prepare({ namespace })
   return turnOf(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id] }), call(`${namespace}.${tool}`))
@@ -68,8 +94,11 @@ const queuedWhile = async (threadId: string, happen: () => Promise<unknown>): Lo
 }
 
 const takeovers = async (threadId: string) => {
-  const { epoch } = await server.runtime.runPromise(server.database.run("test.epoch", (db) =>
-    db.selectFrom("heads").select("epoch").where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()))
+  const { epoch } = await server.runtime.runPromise(
+    server.database.run("test.epoch", (db) =>
+      db.selectFrom("heads").select("epoch").where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()
+    )
+  )
   return epoch - 1
 }
 
@@ -91,14 +120,19 @@ const table: Readonly<Record<FailureCode, Way>> = {
   model_overloaded: provided(status(503), status(503), status(503)),
   model_unavailable: provided(status(401)),
   content_refused: provided({ kind: "answer", answer: { text: [], end: "refused" } }),
-  context_overflow: async () => turnOf(server.alpha, await makeWorker(server.alpha, { models: ["troupe/scripted-small"] }), "x".repeat(8 * 1024)),
+  context_overflow: async () =>
+    turnOf(server.alpha, await makeWorker(server.alpha, { models: ["troupe/scripted-small"] }), "x".repeat(8 * 1024)),
 
   tool_error: () => calling("fail"),
   tool_not_found: () => calling("nothing"),
   tool_input_invalid: () => calling("count", {}, { n: "one" }),
-  tool_denied: async () => calling("fine", { roleIds: [await addRole(server.alpha, { allow: [{ tools: "other.*" }] })] }),
+  tool_denied: async () =>
+    calling("fine", { roleIds: [await addRole(server.alpha, { allow: [{ tools: "other.*" }] })] }),
   tool_timeout: async () => {
-    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object" }, timeoutMs: 10_000 }] })
+    const { id, namespace } = await addToolset(server.alpha, {
+      kind: "client",
+      tools: [{ name: "ask", inputSchema: { type: "object" }, timeoutMs: 10_000 }]
+    })
     return turnOf(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id] }), call(`${namespace}.ask`))
   },
   tool_outcome_unknown: async () => {
@@ -119,12 +153,17 @@ const table: Readonly<Record<FailureCode, Way>> = {
   wait_expired: () => hooked({ processor: { type: "url", url: hooks.endpoint(ask()).url }, asyncTimeoutMs: 1_000 }),
 
   turn_interrupted: async () => {
-    const threadId = await begin(server.alpha, await makeWorker(server.alpha, { toolsetIds: [toolset.id] }), call(`${toolset.namespace}.gate`))
+    const threadId = await begin(
+      server.alpha,
+      await makeWorker(server.alpha, { toolsetIds: [toolset.id] }),
+      call(`${toolset.namespace}.gate`)
+    )
     await eventually(() => gate.inside > 0, "the tool runs")
     await submit(server.alpha, threadId, "stop", { mode: "interrupt" })
     return logOf(server.alpha, threadId, ended(2))
   },
-  turn_timeout: async () => turnOf(server.alpha, await makeWorker(server.alpha, { limits: { maxTurnSeconds: 1 } }), "/wait 600s"),
+  turn_timeout: async () =>
+    turnOf(server.alpha, await makeWorker(server.alpha, { limits: { maxTurnSeconds: 1 } }), "/wait 600s"),
   step_limit: () => calling("fine", { limits: { maxSteps: 1 } }),
   identity_disabled: async () => {
     const threadId = await makeThread(server.alpha, await makeWorker(server.alpha), { identity: "leaver@example.com" })
@@ -138,7 +177,10 @@ const table: Readonly<Record<FailureCode, Way>> = {
   internal: alone(async () => {
     const roleIds = [await addRole(server.alpha, { allow: [{ tools: "*" }] })]
     const agentId = await makeWorker(server.alpha, { toolsetIds: [toolset.id], roleIds })
-    const rename = (from: string, to: string) => server.runtime.runPromise(server.database.run("test.rename", (db) => db.schema.alterTable(from).renameTo(to).execute()))
+    const rename = (from: string, to: string) =>
+      server.runtime.runPromise(
+        server.database.run("test.rename", (db) => db.schema.alterTable(from).renameTo(to).execute())
+      )
     await rename("roles", "elsewhere")
     return turnOf(server.alpha, agentId, "hi").finally(() => rename("elsewhere", "roles"))
   }),
@@ -147,18 +189,21 @@ const table: Readonly<Record<FailureCode, Way>> = {
     // Each time it is taken over it begins to wait anew, and gets no further.
     for (let times = 1; times <= 3; times++) {
       await loseLease(server)
-      await eventually(async () => await takeovers(threadId) >= times, "the turn is taken over")
+      await eventually(async () => (await takeovers(threadId)) >= times, "the turn is taken over")
     }
     return logOf(server.alpha, threadId, ended(1))
   })
 }
 
-const makingOf = (way: Way): Making => typeof way === "function" ? way : way.make
+const makingOf = (way: Way): Making => (typeof way === "function" ? way : way.make)
 
 const meet = async (code: FailureCode) => {
   const log = await makingOf(table[code])()
   const failed = log.filter(({ failureCode }) => failureCode === code)
-  assert.isNotEmpty(failed, JSON.stringify(log.map(({ failureCode, failureText, type }) => [type, failureCode, failureText])))
+  assert.isNotEmpty(
+    failed,
+    JSON.stringify(log.map(({ failureCode, failureText, type }) => [type, failureCode, failureText]))
+  )
   for (const { failureDetails, failureText, type } of failed) {
     assert.include(["tool_result", "turn_failed"], type)
     assert.isNotEmpty(failureText)
@@ -177,7 +222,10 @@ describe("every failure code", () => {
 })
 describe.concurrent("the failure code", () => {
   it.each(failureCodes.filter((code) => kindOf(code) === "together"))("%s", meet)
-  it.each(failureCodes.filter((code) => kindOf(code) === "not yet"))("%s, from a script: its feature is not there yet", meet)
+  it.each(failureCodes.filter((code) => kindOf(code) === "not yet"))(
+    "%s, from a script: its feature is not there yet",
+    meet
+  )
 })
 describe("the failure code", () => {
   it.each(failureCodes.filter((code) => kindOf(code) === "alone"))("%s", meet)

@@ -6,12 +6,28 @@ import { ensureWorkspace } from "../../src/store/workspaces.ts"
 import { allow, rewrite, type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, eventually, leavesMemory, loseLease, makeWorker, only, outcomes, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  assertSound,
+  begin,
+  call,
+  eventually,
+  leavesMemory,
+  loseLease,
+  makeWorker,
+  only,
+  outcomes,
+  resolveWait,
+  told,
+  turnOf,
+  waitsOf
+} from "./toolFixture.ts"
 
 let server: TestServer
 let hooks: HookServer
 beforeAll(async () => {
-  [server, hooks] = await Promise.all([startServer({ idleMs: 50, leaseTtlMs: 2_000 }), startHookServer()])
+  ;[server, hooks] = await Promise.all([startServer({ idleMs: 50, leaseTtlMs: 2_000 }), startHookServer()])
 })
 afterAll(async () => {
   await assertSound(server)
@@ -28,7 +44,8 @@ const use = async (agentId: string, ...lines: ReadonlyArray<string>) => {
   const log = await turnOf(server.alpha, agentId, found, "/then", ...lines)
   return outcomes(log).slice(1) as ReadonlyArray<any>
 }
-const failureOf = (log: ReadonlyArray<Event>) => only(log, "tool_result").map(({ failureCode, failureText }) => [failureCode, failureText])
+const failureOf = (log: ReadonlyArray<Event>) =>
+  only(log, "tool_result").map(({ failureCode, failureText }) => [failureCode, failureText])
 
 describe.concurrent("thread", () => {
   it("get tells of its own thread, and no other", async () => {
@@ -38,15 +55,35 @@ describe.concurrent("thread", () => {
     const [, output] = outcomes(log) as [unknown, Fields]
     assert.deepInclude(output, { status: "running", openWaits: 0, queued: 0 })
     assert.deepInclude(output["thread"], { id: threadId, agentId, workspaceId: server.workspaces.alpha })
-    assert.sameMembers(Object.keys(output), ["lastSeq", "model", "status", "updatedAt", "thread", "budgetSpend", "usage", "openWaits", "queued"])
+    assert.sameMembers(Object.keys(output), [
+      "lastSeq",
+      "model",
+      "status",
+      "updatedAt",
+      "thread",
+      "budgetSpend",
+      "usage",
+      "openWaits",
+      "queued"
+    ])
   })
 
   it("rename sets title and metadata, as a merge patch, in the agent's name", async () => {
     const agentId = await worker()
-    const threadId = await begin(server.alpha, agentId, found, "/then", call("thread.rename", { title: "Refund 7", metadata: { order: "7", kind: "refund" } }))
+    const threadId = await begin(
+      server.alpha,
+      agentId,
+      found,
+      "/then",
+      call("thread.rename", { title: "Refund 7", metadata: { order: "7", kind: "refund" } })
+    )
     await logOf(server.alpha, threadId, ended(1))
     const get = async () => (await server.alpha.get(`/v1/threads/${threadId}`)).body.thread
-    assert.deepInclude(await get(), { title: "Refund 7", metadata: { order: "7", kind: "refund" }, updatedBy: { type: "agent", id: agentId } })
+    assert.deepInclude(await get(), {
+      title: "Refund 7",
+      metadata: { order: "7", kind: "refund" },
+      updatedBy: { type: "agent", id: agentId }
+    })
     await submit(server.alpha, threadId, call("thread.rename", { title: null, metadata: { kind: null, done: "yes" } }))
     const log = await logOf(server.alpha, threadId, ended(2))
     assert.deepStrictEqual(only(log, "tool_result").at(-1)!["toolOutput"], { metadata: { order: "7", done: "yes" } })
@@ -60,38 +97,91 @@ describe.concurrent("thread", () => {
   it("rename holds to the limits of titles and metadata", async () => {
     const agentId = await worker()
     const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, "v"]))
-    assert.deepStrictEqual(await use(agentId, call("thread.rename", { title: "t".repeat(201) })), ["tool_input_invalid"])
+    assert.deepStrictEqual(await use(agentId, call("thread.rename", { title: "t".repeat(201) })), [
+      "tool_input_invalid"
+    ])
     assert.deepStrictEqual(await use(agentId, call("thread.rename", { title: "two\nlines" })), ["tool_input_invalid"])
     assert.deepStrictEqual(await use(agentId, call("thread.rename", { maxCost: 100 })), ["tool_input_invalid"])
     assert.deepStrictEqual(await use(agentId, call("thread.rename", { metadata: { a: 1 } })), ["tool_input_invalid"])
-    assert.deepStrictEqual(await use(agentId, call("thread.rename", { title: "t".repeat(200), metadata: pairs(16) })), [{ title: "t".repeat(200), metadata: pairs(16) }])
+    assert.deepStrictEqual(await use(agentId, call("thread.rename", { title: "t".repeat(200), metadata: pairs(16) })), [
+      { title: "t".repeat(200), metadata: pairs(16) }
+    ])
     assert.deepStrictEqual(await use(agentId, call("thread.rename", { metadata: pairs(17) })), ["tool_input_invalid"])
     // Sixteen, and one more later.
-    assert.deepStrictEqual((await use(agentId, call("thread.rename", { metadata: pairs(16) }), "/then", call("thread.rename", { metadata: { more: "v" } }))).at(-1), "tool_input_invalid")
+    assert.deepStrictEqual(
+      (
+        await use(
+          agentId,
+          call("thread.rename", { metadata: pairs(16) }),
+          "/then",
+          call("thread.rename", { metadata: { more: "v" } })
+        )
+      ).at(-1),
+      "tool_input_invalid"
+    )
   })
 
   it("events reads its log from a seq on, or its newest", async () => {
     const agentId = await worker()
-    const [from, newest] = await use(agentId, call("thread.events", { afterSeq: 1, limit: 2 }), "/then", call("thread.events", { limit: 3 }))
-    assert.deepStrictEqual(from.events.map(({ seq, type }: Event) => [seq, type]), [[2, "tool_intent"], [3, "tool_result"]])
+    const [from, newest] = await use(
+      agentId,
+      call("thread.events", { afterSeq: 1, limit: 2 }),
+      "/then",
+      call("thread.events", { limit: 3 })
+    )
+    assert.deepStrictEqual(
+      from.events.map(({ seq, type }: Event) => [seq, type]),
+      [
+        [2, "tool_intent"],
+        [3, "tool_result"]
+      ]
+    )
     assert.strictEqual(from.lastSeq, 4)
-    assert.deepStrictEqual(newest.events.map(({ seq, type }: Event) => [seq, type]), [[4, "tool_intent"], [5, "tool_result"], [6, "tool_intent"]])
+    assert.deepStrictEqual(
+      newest.events.map(({ seq, type }: Event) => [seq, type]),
+      [
+        [4, "tool_intent"],
+        [5, "tool_result"],
+        [6, "tool_intent"]
+      ]
+    )
     for (const bad of [{ limit: 0 }, { limit: 51 }, { afterSeq: -1 }, { afterSeq: 0.5 }, { threadId: "thr_x" }]) {
-      assert.deepStrictEqual(await use(agentId, call("thread.events", bad)), ["tool_input_invalid"], JSON.stringify(bad))
+      assert.deepStrictEqual(
+        await use(agentId, call("thread.events", bad)),
+        ["tool_input_invalid"],
+        JSON.stringify(bad)
+      )
     }
     assert.lengthOf(await use(agentId, call("thread.events", { limit: 50 })), 1)
   })
 
   it("events tells nothing that hooks have kept from the model", async () => {
-    const toolset = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object" } }] })
+    const toolset = await addToolset(server.alpha, {
+      kind: "client",
+      tools: [{ name: "ask", inputSchema: { type: "object" } }]
+    })
     const endpoint = (reply: Parameters<HookServer["endpoint"]>[0]) => ({ type: "url", url: hooks.endpoint(reply).url })
     const lines = [found, "/then", call(`${toolset.namespace}.ask`), "/then", call("thread.events", { limit: 50 })]
     const agentId = await worker({
       toolsetIds: [toolset.id],
       hooks: [
-        { name: "redact", point: "before_turn_start", processor: endpoint(rewrite({ content: [{ type: "text", text: lines.join("\n") }] })) },
-        { name: "redact", point: "after_tool_result", match: { tools: [`${toolset.namespace}.*`] }, processor: endpoint(rewrite({ toolOutput: "gone" })) },
-        { name: "reason", point: "before_tool_call", match: { tools: [`${toolset.namespace}.*`] }, processor: endpoint(allow({ reason: "canary" })) }
+        {
+          name: "redact",
+          point: "before_turn_start",
+          processor: endpoint(rewrite({ content: [{ type: "text", text: lines.join("\n") }] }))
+        },
+        {
+          name: "redact",
+          point: "after_tool_result",
+          match: { tools: [`${toolset.namespace}.*`] },
+          processor: endpoint(rewrite({ toolOutput: "gone" }))
+        },
+        {
+          name: "reason",
+          point: "before_tool_call",
+          match: { tools: [`${toolset.namespace}.*`] },
+          processor: endpoint(allow({ reason: "canary" }))
+        }
       ]
     })
     const threadId = await begin(server.alpha, agentId, "canary", ...lines)
@@ -110,7 +200,17 @@ describe.concurrent("thread", () => {
       await submit(server.alpha, threadId, `/say ${"x".repeat(8_000)}`)
       await logOf(server.alpha, threadId, ended(i))
     }
-    await submit(server.alpha, threadId, [found, "/then", call("thread.events", { afterSeq: 0, limit: 50 }), "/then", call("thread.events", { limit: 50 })].join("\n"))
+    await submit(
+      server.alpha,
+      threadId,
+      [
+        found,
+        "/then",
+        call("thread.events", { afterSeq: 0, limit: 50 }),
+        "/then",
+        call("thread.events", { limit: 50 })
+      ].join("\n")
+    )
     const outputs = outcomes(await logOf(server.alpha, threadId, ended(13))).slice(1) as ReadonlyArray<any>
     for (const output of outputs) {
       assert.isAtMost(JSON.stringify(output).length, 66 * 1024)
@@ -124,35 +224,66 @@ describe.concurrent("thread", () => {
 describe.concurrent("agents and connections", () => {
   it("list what the workspace has, page by page, newest first", async () => {
     const names = ["One", "Two", "Three"]
-    const gamma = await server.client(await server.runtime.runPromise(server.database.atomically("test.workspace", (tx) => ensureWorkspace(tx, "gamma"))))
-    const profile = (await gamma.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], families: all })).body.profile.id
-    for (const name of names) await gamma.post("/v1/agents", { name, profileId: profile, description: "d".repeat(600), tags: ["a"] })
+    const gamma = await server.client(
+      await server.runtime.runPromise(
+        server.database.atomically("test.workspace", (tx) => ensureWorkspace(tx, "gamma"))
+      )
+    )
+    const profile = (await gamma.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], families: all })).body
+      .profile.id
+    for (const name of names)
+      await gamma.post("/v1/agents", { name, profileId: profile, description: "d".repeat(600), tags: ["a"] })
     const gone = (await gamma.post("/v1/agents", { name: "Gone", profileId: profile })).body.agent.id
     await gamma.delete(`/v1/agents/${gone}`)
     for (const name of names) {
-      assert.strictEqual((await gamma.post("/v1/connections", { name, provider: "github", secret: { token: "very-secret-token-1234" }, baseUrl: "https://api.example.com" })).status, 201)
+      assert.strictEqual(
+        (
+          await gamma.post("/v1/connections", {
+            name,
+            provider: "github",
+            secret: { token: "very-secret-token-1234" },
+            baseUrl: "https://api.example.com"
+          })
+        ).status,
+        201
+      )
     }
     const agentId = (await gamma.post("/v1/agents", { name: "Worker", profileId: profile })).body.agent.id
-    const run = async (...lines: ReadonlyArray<string>) => outcomes(await turnOf(gamma, agentId, found, "/then", ...lines)).slice(1) as ReadonlyArray<any>
+    const run = async (...lines: ReadonlyArray<string>) =>
+      outcomes(await turnOf(gamma, agentId, found, "/then", ...lines)).slice(1) as ReadonlyArray<any>
 
     const [first] = await run(call("agents.list", { limit: 2 }))
-    assert.deepStrictEqual(first.agents.map(({ name }: Fields) => name), ["Worker", "Three"])
+    assert.deepStrictEqual(
+      first.agents.map(({ name }: Fields) => name),
+      ["Worker", "Three"]
+    )
     assert.deepStrictEqual(Object.keys(first.agents[1]), ["id", "name", "description", "tags", "createdAt"])
     assert.strictEqual(first.agents[1].description, `${"d".repeat(500)}…`)
     const [second, whole] = await run(call("agents.list", { limit: 2, cursor: first.nextCursor }), call("agents.list"))
-    assert.deepStrictEqual(second.agents.map(({ name }: Fields) => name), ["Two", "One"])
+    assert.deepStrictEqual(
+      second.agents.map(({ name }: Fields) => name),
+      ["Two", "One"]
+    )
     assert.notProperty(second, "nextCursor")
     assert.lengthOf(whole.agents, 4)
 
     const [some] = await run(call("connections.list", { limit: 2 }))
-    assert.deepStrictEqual(some.connections.map(({ name }: Fields) => name), ["Three", "Two"])
+    assert.deepStrictEqual(
+      some.connections.map(({ name }: Fields) => name),
+      ["Three", "Two"]
+    )
     const [rest] = await run(call("connections.list", { limit: 2, cursor: some.nextCursor }))
-    assert.deepStrictEqual(rest.connections.map(({ createdAt, id, ...shown }: Fields) => shown), [
-      { name: "One", provider: "github", kind: "token", status: "active", baseUrl: "https://api.example.com" }
-    ])
+    assert.deepStrictEqual(
+      rest.connections.map(({ createdAt, id, ...shown }: Fields) => shown),
+      [{ name: "One", provider: "github", kind: "token", status: "active", baseUrl: "https://api.example.com" }]
+    )
     assert.notInclude(JSON.stringify([some, rest]), "1234")
     for (const bad of [{ limit: 0 }, { limit: 51 }, { cursor: "x" }, { cursor: "1-agt_1" }]) {
-      assert.deepStrictEqual(await run(call("agents.list", bad), call("connections.list", bad)), ["tool_input_invalid", "tool_input_invalid"], JSON.stringify(bad))
+      assert.deepStrictEqual(
+        await run(call("agents.list", bad), call("connections.list", bad)),
+        ["tool_input_invalid", "tool_input_invalid"],
+        JSON.stringify(bad)
+      )
     }
   })
 
@@ -174,12 +305,19 @@ const asking = async (message: string, answerer: object = {}, asker: object = {}
   return { other, agentId, threadId, log: () => logOf(server.alpha, threadId, ended(1)) }
 }
 const threadsOf = async (agentId: string): Promise<ReadonlyArray<string>> =>
-  (await server.alpha.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(({ thread }: { thread: { id: string } }) => thread.id)
+  (await server.alpha.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(
+    ({ thread }: { thread: { id: string } }) => thread.id
+  )
 const spentBy = async (agentId: string) => {
-  const rows = await server.runtime.runPromise(server.database.run("test", (db) => db.selectFrom("spent").select("amount").where("subject", "=", toUuid(agentId)).execute()))
+  const rows = await server.runtime.runPromise(
+    server.database.run("test", (db) =>
+      db.selectFrom("spent").select("amount").where("subject", "=", toUuid(agentId)).execute()
+    )
+  )
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
-const costOf = (event: Event | undefined) => (event?.["usage"] as { readonly estimatedCost?: number } | undefined)?.estimatedCost ?? 0
+const costOf = (event: Event | undefined) =>
+  (event?.["usage"] as { readonly estimatedCost?: number } | undefined)?.estimatedCost ?? 0
 
 describe.concurrent("agents.ask", () => {
   it("answers what the other agent says in the end, in a thread of its own", async () => {
@@ -190,7 +328,11 @@ describe.concurrent("agents.ask", () => {
     assert.deepStrictEqual(outcomes(told)[1], { threadId, text: "forty-two" })
     assert.strictEqual(threadId, begunBy("thread", String(intent["toolCallId"])))
     const [question] = await logOf(server.alpha, threadId!, ended(1))
-    assert.deepInclude(question, { type: "user_message", principal: { type: "agent", id: agentId }, content: [{ type: "text", text: "/say forty-two" }] })
+    assert.deepInclude(question, {
+      type: "user_message",
+      principal: { type: "agent", id: agentId },
+      content: [{ type: "text", text: "/say forty-two" }]
+    })
   })
 
   it("is told where the other's answer was cut", async () => {
@@ -224,10 +366,19 @@ describe.concurrent("agents.ask", () => {
     const archived = await makeWorker(server.alpha)
     await server.alpha.delete(`/v1/agents/${archived}`)
     const modelless = await makeWorker(server.alpha, { models: ["nobody/has-it"] })
-    const log = await turnOf(server.alpha, await worker(), found, "/then",
-      ...[archived, modelless, await makeWorker(server.beta)].map((agentId) => call("agents.ask", { agentId, message: "hello" })))
+    const log = await turnOf(
+      server.alpha,
+      await worker(),
+      found,
+      "/then",
+      ...[archived, modelless, await makeWorker(server.beta)].map((agentId) =>
+        call("agents.ask", { agentId, message: "hello" })
+      )
+    )
     const results = new Map(only(log, "tool_result").map((event) => [event["toolCallId"], event["failureText"]]))
-    const texts = only(log, "tool_intent").slice(1).map(({ toolCallId }) => String(results.get(toolCallId)))
+    const texts = only(log, "tool_intent")
+      .slice(1)
+      .map(({ toolCallId }) => String(results.get(toolCallId)))
     assert.match(texts[0]!, /cannot begin: The agent was archived\.$/)
     assert.match(texts[1]!, /cannot begin: No model is available for nobody\/has-it\.$/)
     assert.match(texts[2]!, /^There is no agent agt_/)
@@ -236,7 +387,10 @@ describe.concurrent("agents.ask", () => {
   it("takes messages of 8 KiB, not empty ones", async () => {
     const agentId = await worker()
     const other = await makeWorker(server.alpha)
-    const ask = async (message: string) => outcomes(await turnOf(server.alpha, agentId, found, "/then", call("agents.ask", { agentId: other, message })))[1] as any
+    const ask = async (message: string) =>
+      outcomes(
+        await turnOf(server.alpha, agentId, found, "/then", call("agents.ask", { agentId: other, message }))
+      )[1] as any
     assert.strictEqual((await ask("x".repeat(7_000))).text, `You said: ${"x".repeat(7_000)}`)
     assert.strictEqual(await ask(" \n"), "tool_input_invalid")
     assert.strictEqual(await ask(""), "tool_input_invalid")
@@ -247,13 +401,22 @@ describe.concurrent("agents.ask", () => {
     await eventually(async () => (await threadsOf(other)).length === 1, "the other is asked")
     await server.alpha.post(`/v1/threads/${threadId}/cancel`)
     const [theirs] = await threadsOf(other)
-    assert.deepInclude((await logOf(server.alpha, theirs!, ended(1))).at(-1), { type: "turn_cancelled", principal: { type: "agent", id: agentId } })
-    assert.deepStrictEqual(told(await logOf(server.alpha, threadId, ended(1))).slice(-2), ["tool_result: turn_interrupted", "turn_cancelled"])
+    assert.deepInclude((await logOf(server.alpha, theirs!, ended(1))).at(-1), {
+      type: "turn_cancelled",
+      principal: { type: "agent", id: agentId }
+    })
+    assert.deepStrictEqual(told(await logOf(server.alpha, threadId, ended(1))).slice(-2), [
+      "tool_result: turn_interrupted",
+      "turn_cancelled"
+    ])
   })
 
   it("waits for whom the other's turn waits for: a person, whom the asking agent cannot stand in for", async () => {
     const guard = await addRole(server.alpha, { allow: [{ tools: "*", approval: "required" }] })
-    const { log, other } = await asking(call("tool_search", { query: "thread" }) + "\n/say done", { families: ["thread"], roleIds: [guard] })
+    const { log, other } = await asking(call("tool_search", { query: "thread" }) + "\n/say done", {
+      families: ["thread"],
+      roleIds: [guard]
+    })
     await eventually(async () => (await threadsOf(other)).length === 1, "the other is asked")
     const [theirs = ""] = await threadsOf(other)
     const [wait] = await waitsOf(server.alpha, theirs)
@@ -267,7 +430,13 @@ describe.concurrent("agents.ask", () => {
     const chain: Array<string> = [await makeWorker(server.alpha, { families: ["agents"] })]
     for (let i = 0; i < 5; i++) chain.push(await makeWorker(server.alpha, { families: ["agents"] }))
     const from = (at: number): string =>
-      at === chain.length - 1 ? "/say the end" : [call("tool_search", { query: "agents" }), "/then", call("agents.ask", { agentId: chain[at + 1], message: from(at + 1) })].join("\n")
+      at === chain.length - 1
+        ? "/say the end"
+        : [
+            call("tool_search", { query: "agents" }),
+            "/then",
+            call("agents.ask", { agentId: chain[at + 1], message: from(at + 1) })
+          ].join("\n")
     const log = await turnOf(server.alpha, chain[0]!, from(0))
     let text = JSON.stringify(outcomes(log)[1])
     for (const inner of chain.slice(1, 5)) {
@@ -281,11 +450,23 @@ describe.concurrent("agents.ask", () => {
   it("is nothing for reviewers", async () => {
     const other = await makeWorker(server.alpha)
     const reviewer = await makeWorker(server.alpha, { families: ["agents"] })
-    const instructions = [call("tool_search", { query: "agents" }), "/then", call("agents.ask", { agentId: other, message: "/say yes" }), `/say {"decision":"allow"}`].join("\n")
-    const agentId = await worker({ hooks: [{ name: "review", point: "before_turn_start", processor: { type: "agent", agentId: reviewer, instructions } }] })
+    const instructions = [
+      call("tool_search", { query: "agents" }),
+      "/then",
+      call("agents.ask", { agentId: other, message: "/say yes" }),
+      `/say {"decision":"allow"}`
+    ].join("\n")
+    const agentId = await worker({
+      hooks: [
+        { name: "review", point: "before_turn_start", processor: { type: "agent", agentId: reviewer, instructions } }
+      ]
+    })
     await turnOf(server.alpha, agentId, "hello")
     const [review = ""] = await threadsOf(reviewer)
-    assert.deepStrictEqual(failureOf(await logOf(server.alpha, review, ended(1)))[1], ["tool_error", "A thread that reviews another agent's work asks no other agents."])
+    assert.deepStrictEqual(failureOf(await logOf(server.alpha, review, ended(1)))[1], [
+      "tool_error",
+      "A thread that reviews another agent's work asks no other agents."
+    ])
     assert.deepStrictEqual(await threadsOf(other), [])
   })
 
@@ -293,11 +474,25 @@ describe.concurrent("agents.ask", () => {
     const other = await makeWorker(server.alpha)
     const agentId = await worker()
     const hedy = await server.client(server.workspaces.alpha, { identity: "hedy" })
-    const threadId = (await hedy.post("/v1/threads", { agentId, identity: "hedy-thread", message: { content: [{ type: "text", text: [found, "/then", call("agents.ask", { agentId: other, message: "hi" })].join("\n") }] } })).body.thread.id
+    const threadId = (
+      await hedy.post("/v1/threads", {
+        agentId,
+        identity: "hedy-thread",
+        message: {
+          content: [
+            { type: "text", text: [found, "/then", call("agents.ask", { agentId: other, message: "hi" })].join("\n") }
+          ]
+        }
+      })
+    ).body.thread.id
     await logOf(server.alpha, threadId, ended(1))
     const [theirs = ""] = await threadsOf(other)
     assert.strictEqual((await server.alpha.get(`/v1/threads/${theirs}`)).body.thread.identity, "hedy-thread")
-    assert.deepInclude((await logOf(server.alpha, theirs, ended(1)))[0]!["principal"], { type: "agent", id: agentId, identity: "hedy" })
+    assert.deepInclude((await logOf(server.alpha, theirs, ended(1)))[0]!["principal"], {
+      type: "agent",
+      id: agentId,
+      identity: "hedy"
+    })
   })
 })
 
@@ -306,8 +501,16 @@ describe("after a crash", () => {
     const { agentId, log, other } = await asking("/wait 3s\n/say late")
     await eventually(async () => (await threadsOf(other)).length === 1, "the other is asked")
     await loseLease(server)
-    const claims = () => server.runtime.runPromise(server.database.run("test.claims", (db) =>
-      db.selectFrom("heads").select("epoch").where("parent", "in", [toUuid(agentId), toUuid(other)]).execute()))
+    const claims = () =>
+      server.runtime.runPromise(
+        server.database.run("test.claims", (db) =>
+          db
+            .selectFrom("heads")
+            .select("epoch")
+            .where("parent", "in", [toUuid(agentId), toUuid(other)])
+            .execute()
+        )
+      )
     await eventually(async () => (await claims()).every(({ epoch }) => epoch > 1), "both threads are taken over")
     const told = await log()
     assert.deepInclude(outcomes(told)[1], { text: "late" })

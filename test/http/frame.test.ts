@@ -11,9 +11,15 @@ const get = (path: string, headers: Record<string, string> = auth) => send(base(
 
 describe("the request id", () => {
   it("is the client's when it is sane, and fresh otherwise", async () => {
-    assert.strictEqual((await get("/v1/refuse", { ...auth, "x-request-id": "abc-1.2:3" })).headers.get("x-request-id"), "abc-1.2:3")
+    assert.strictEqual(
+      (await get("/v1/refuse", { ...auth, "x-request-id": "abc-1.2:3" })).headers.get("x-request-id"),
+      "abc-1.2:3"
+    )
     for (const id of ["a b", "x".repeat(129), "<script>"]) {
-      assert.match((await get("/v1/refuse", { ...auth, "x-request-id": id })).headers.get("x-request-id") ?? "", /^req_[0-9a-z]{26}$/)
+      assert.match(
+        (await get("/v1/refuse", { ...auth, "x-request-id": id })).headers.get("x-request-id") ?? "",
+        /^req_[0-9a-z]{26}$/
+      )
     }
   })
 
@@ -26,31 +32,49 @@ describe("the request id", () => {
 })
 
 describe("the root", () => {
-  const at = (accept?: string) => send(`${base()}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
+  const at = (accept?: string) =>
+    send(`${base()}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
 
   it.each([
-    "text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/json;q=0.5, TEXT/HTML ;q=0.9"
+    "text/html",
+    "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "application/json;q=0.5, TEXT/HTML ;q=0.9"
   ])("leads a browser to the reference, without a key (%s)", async (accept) => {
     const answer = await at(accept)
-    assert.deepStrictEqual([answer.status, answer.headers.get("location"), answer.headers.get("vary")], [302, "docs", "accept"])
+    assert.deepStrictEqual(
+      [answer.status, answer.headers.get("location"), answer.headers.get("vary")],
+      [302, "docs", "accept"]
+    )
   })
 
-  it.each([undefined, "*/*", "application/json", "application/json, text/plain, */*", "text/html;q=0", "text/html;level=1;q=0.0, */*", "text/htmlx"])(
-    "tells a program where things are, without a key (%s)", async (accept) => {
-      const answer = await at(accept)
-      assert.deepStrictEqual([answer.status, answer.headers.get("content-type"), answer.headers.get("vary")], [200, "application/json", "accept"])
-      const { name, ...links } = Object(answer.body)
-      assert.strictEqual(name, "troupe")
-      for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base() + path)).status, 200, what)
-    }
-  )
+  it.each([
+    undefined,
+    "*/*",
+    "application/json",
+    "application/json, text/plain, */*",
+    "text/html;q=0",
+    "text/html;level=1;q=0.0, */*",
+    "text/htmlx"
+  ])("tells a program where things are, without a key (%s)", async (accept) => {
+    const answer = await at(accept)
+    assert.deepStrictEqual(
+      [answer.status, answer.headers.get("content-type"), answer.headers.get("vary")],
+      [200, "application/json", "accept"]
+    )
+    const { name, ...links } = Object(answer.body)
+    assert.strictEqual(name, "troupe")
+    for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base() + path)).status, 200, what)
+  })
 })
 
 describe("an error", () => {
   it("that nobody foresaw is a 500 that says the request's id and no detail", async () => {
     const answer = await get("/v1/fail", { ...auth, "x-request-id": "look-me-up" })
     assert.strictEqual(answer.status, 500)
-    assert.deepStrictEqual(answer.body, { error: "internal", message: "something went wrong on our side; the request's id is look-me-up" })
+    assert.deepStrictEqual(answer.body, {
+      error: "internal",
+      message: "something went wrong on our side; the request's id is look-me-up"
+    })
     const logged = world.logs.filter((line) => line.includes("look-me-up"))
     assert.lengthOf(logged, 1)
     assert.include(logged[0], "hunter2")
@@ -59,7 +83,11 @@ describe("an error", () => {
   it("of the database is a 503 with Retry-After, and equals retryAfterSeconds", async () => {
     const answer = await get("/v1/outage")
     assert.strictEqual(answer.status, 503)
-    assert.deepStrictEqual(answer.body, { error: "runtime_unavailable", message: "the database does not answer; try again", retryAfterSeconds: 1 })
+    assert.deepStrictEqual(answer.body, {
+      error: "runtime_unavailable",
+      message: "the database does not answer; try again",
+      retryAfterSeconds: 1
+    })
     assert.strictEqual(answer.headers.get("retry-after"), "1")
   })
 
@@ -74,14 +102,27 @@ describe("an error", () => {
 
 describe("a path", () => {
   it("that is unknown is 404", async () => {
-    for (const path of ["/nothing", "/v1", "/v1/nothing", "/v2/threads", "/v1/threads", "/v1//refuse", "/v1/refuse/", "/V1/refuse", "/v1/refuse%20"]) {
+    for (const path of [
+      "/nothing",
+      "/v1",
+      "/v1/nothing",
+      "/v2/threads",
+      "/v1/threads",
+      "/v1//refuse",
+      "/v1/refuse/",
+      "/V1/refuse",
+      "/v1/refuse%20"
+    ]) {
       const answer = await get(path)
       assert.deepStrictEqual([answer.status, answer.body], [404, { error: "not_found", message: "no such path" }], path)
     }
   })
 
   it("that is known, with another method, is 405 with Allow", async () => {
-    const answer = await send(`${base()}/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes`, { method: "DELETE", headers: auth })
+    const answer = await send(`${base()}/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes`, {
+      method: "DELETE",
+      headers: auth
+    })
     assert.strictEqual(answer.status, 405)
     assert.deepStrictEqual(answer.body, { error: "method_not_allowed", message: "this path takes POST, GET, HEAD" })
     assert.strictEqual(answer.headers.get("allow"), "POST, GET, HEAD")
@@ -89,7 +130,10 @@ describe("a path", () => {
       assert.strictEqual((await send(base() + path, { method: "POST" })).status, 405, path)
     }
     // No other origin may use a browser's credentials here: a preflight gets no CORS header.
-    const preflight = await send(`${base()}/v1/refuse`, { method: "OPTIONS", headers: { origin: "https://example.org" } })
+    const preflight = await send(`${base()}/v1/refuse`, {
+      method: "OPTIONS",
+      headers: { origin: "https://example.org" }
+    })
     assert.strictEqual(preflight.status, 405)
     assert.isNull(preflight.headers.get("access-control-allow-origin"))
   })
@@ -121,10 +165,16 @@ describe("the probes", () => {
     assert.deepStrictEqual((await get("/healthz", {})).body, { status: "ok" })
     assert.deepStrictEqual((await get("/readyz", {})).body, { status: "ready", bus: "in-process" })
     world.ready = { status: "degraded", bus: "disconnected" }
-    assert.deepStrictEqual([(await get("/readyz", {})).status, (await get("/readyz", {})).body], [200, { status: "degraded", bus: "disconnected" }])
+    assert.deepStrictEqual(
+      [(await get("/readyz", {})).status, (await get("/readyz", {})).body],
+      [200, { status: "degraded", bus: "disconnected" }]
+    )
     world.ready = { status: "unready", reason: "no lease yet" }
     const unready = await get("/readyz", {})
-    assert.deepStrictEqual([unready.status, unready.body], [503, { error: "runtime_unavailable", message: "no lease yet", retryAfterSeconds: 1 }])
+    assert.deepStrictEqual(
+      [unready.status, unready.body],
+      [503, { error: "runtime_unavailable", message: "no lease yet", retryAfterSeconds: 1 }]
+    )
     world.ready = { status: "draining", reason: "shutting down" }
     assert.deepInclude((await get("/readyz", {})).body, { error: "node_draining" })
     const metrics = await get("/metrics", {})

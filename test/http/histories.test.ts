@@ -32,7 +32,12 @@ const randomOf = (seed: number) => {
 }
 
 const scripts = [
-  "hello", "/wait 5ms\nhello", "/wait 30ms\nhello", "/fail model_error broken", "/call nothing.here {}\nhello", "/call a.b {}\n/call c.d {}\n/then\n/call e.f {}\nhello",
+  "hello",
+  "/wait 5ms\nhello",
+  "/wait 30ms\nhello",
+  "/fail model_error broken",
+  "/call nothing.here {}\nhello",
+  "/call a.b {}\n/call c.d {}\n/then\n/call e.f {}\nhello",
   "/chunks 5 2ms\n/say one two three"
 ]
 
@@ -47,30 +52,42 @@ const act = async (client: Client, { accepted, threadId }: History, random: () =
   const path = `/v1/threads/${threadId}`
   const inputId = [...accepted.keys()].at(-1 - Math.floor(random() * 3))
   const what = random()
-  const answer = await (
-    what < 0.55 || inputId === undefined
-      ? client.post(`${path}/messages`, { content: text(pick(scripts)), mode: pick(["queue", "queue", "steer", "interrupt"]) })
-      : what < 0.65 ? client.post(`${path}/queue/${inputId}/promote`, { mode: pick(["steer", "interrupt"]) })
-      : what < 0.72 ? client.patch(`${path}/queue/${inputId}`, { content: text("edited") })
-      : what < 0.79 ? client.delete(`${path}/queue/${inputId}`)
-      : what < 0.85 ? client.post(`${path}/cancel`, {})
-      : what < 0.9 ? client.post(`${path}/retry`)
-      : what < 0.95 ? client.get(`${path}/queue`)
-      : client.get(path)
-  )
+  const answer = await (what < 0.55 || inputId === undefined
+    ? client.post(`${path}/messages`, {
+        content: text(pick(scripts)),
+        mode: pick(["queue", "queue", "steer", "interrupt"])
+      })
+    : what < 0.65
+      ? client.post(`${path}/queue/${inputId}/promote`, { mode: pick(["steer", "interrupt"]) })
+      : what < 0.72
+        ? client.patch(`${path}/queue/${inputId}`, { content: text("edited") })
+        : what < 0.79
+          ? client.delete(`${path}/queue/${inputId}`)
+          : what < 0.85
+            ? client.post(`${path}/cancel`, {})
+            : what < 0.9
+              ? client.post(`${path}/retry`)
+              : what < 0.95
+                ? client.get(`${path}/queue`)
+                : client.get(path))
   assert.isBelow(answer.status, 500, answer.text)
   if (answer.status === 201) accepted.set(answer.body.id, { text: answer.body.content[0].text, removed: false })
   if (answer.status === 204 && inputId !== undefined) accepted.set(inputId, { text: "", removed: true })
   // Another client may have removed it meanwhile, and been told so first.
   const edited = answer.status === 200 && what >= 0.65 && what < 0.72
-  if (edited && inputId !== undefined && accepted.get(inputId)?.removed === false) accepted.set(inputId, { text: "edited", removed: false })
+  if (edited && inputId !== undefined && accepted.get(inputId)?.removed === false)
+    accepted.set(inputId, { text: "edited", removed: false })
 }
 
 /** Watches the whole log by streams that are cut again and again, each going on where the last one ended. */
 const watch = async (threadId: string, random: () => number, done: () => boolean) => {
   const seen: Array<number> = []
   while (!done()) {
-    const watcher = await Watcher.open(server.base, `/v1/threads/${threadId}/events/stream?afterSeq=${seen.at(-1) ?? 0}&types=event`, server.alpha.token!)
+    const watcher = await Watcher.open(
+      server.base,
+      `/v1/threads/${threadId}/events/stream?afterSeq=${seen.at(-1) ?? 0}&types=event`,
+      server.alpha.token!
+    )
     const lives = 20 + random() * 150
     await new Promise((resolve) => setTimeout(resolve, lives))
     watcher.close()
@@ -100,14 +117,22 @@ describe(`random histories (TROUPE_TEST_SEED=${seed})`, () => {
   it("leave every acknowledged input in its one place, and a journal in order", { timeout: 60_000 }, async () => {
     const random = randomOf(seed)
     const histories: Array<History> = []
-    for (let i = 0; i < 3; i++) histories.push({ threadId: await makeThread(server.alpha, agentId), accepted: new Map() })
-    const clients = [server.alpha, await server.client(server.workspaces.alpha), await server.client(server.workspaces.alpha), server.alpha]
+    for (let i = 0; i < 3; i++)
+      histories.push({ threadId: await makeThread(server.alpha, agentId), accepted: new Map() })
+    const clients = [
+      server.alpha,
+      await server.client(server.workspaces.alpha),
+      await server.client(server.workspaces.alpha),
+      server.alpha
+    ]
     let over = false
     const watchers = histories.map(({ threadId }) => watch(threadId, randomOf(Math.floor(random() * 1e9)), () => over))
-    await Promise.all(clients.map(async (client) => {
-      const own = randomOf(Math.floor(random() * 1e9))
-      for (let i = 0; i < 60; i++) await act(client, histories[Math.floor(own() * histories.length)]!, own)
-    }))
+    await Promise.all(
+      clients.map(async (client) => {
+        const own = randomOf(Math.floor(random() * 1e9))
+        for (let i = 0; i < 60; i++) await act(client, histories[Math.floor(own() * histories.length)]!, own)
+      })
+    )
     const details = await Promise.all(histories.map(({ threadId }) => settled(threadId)))
     over = true
     const seen = await Promise.all(watchers)
@@ -118,11 +143,20 @@ describe(`random histories (TROUPE_TEST_SEED=${seed})`, () => {
       assert.deepStrictEqual(openTurns(facts), [])
 
       const log = await logOf(threadId)
-      assert.deepStrictEqual(log.map(({ seq }) => seq), log.map((_, i) => i + 1))
+      assert.deepStrictEqual(
+        log.map(({ seq }) => seq),
+        log.map((_, i) => i + 1)
+      )
       assert.strictEqual(details[i].lastSeq, log.length)
-      assert.deepStrictEqual(seen[i], log.map(({ seq }) => seq).slice(0, seen[i]!.length), "a watcher sees every event once, in order")
+      assert.deepStrictEqual(
+        seen[i],
+        log.map(({ seq }) => seq).slice(0, seen[i]!.length),
+        "a watcher sees every event once, in order"
+      )
 
-      const admitted = new Map(log.filter(({ type }) => type === "user_message").map((event) => [event["inputId"], event]))
+      const admitted = new Map(
+        log.filter(({ type }) => type === "user_message").map((event) => [event["inputId"], event])
+      )
       for (const [inputId, { removed, text: words }] of accepted) {
         const record = (await server.alpha.get(`/v1/threads/${threadId}/queue/${inputId}`)).body
         const event = admitted.get(inputId)
@@ -132,7 +166,8 @@ describe(`random histories (TROUPE_TEST_SEED=${seed})`, () => {
         assert.deepStrictEqual([record.seq, record.turnId, record.content], [event.seq, event.turnId, event["content"]])
         assert.deepStrictEqual(record.content, text(words))
       }
-      for (const inputId of admitted.keys()) assert.isTrue(typeof inputId === "string" && accepted.has(inputId), `${inputId} was never acknowledged`)
+      for (const inputId of admitted.keys())
+        assert.isTrue(typeof inputId === "string" && accepted.has(inputId), `${inputId} was never acknowledged`)
     }
   })
 })

@@ -6,7 +6,17 @@ import { HookDecisionPage, HookTest } from "../../http/hooks/api.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { storedEvent } from "../../src/journal/storedFact.ts"
 import { freshId } from "../../src/seed.ts"
-import { allow, after, deny, garbage, type HookServer, newSecret, rewrite, startHookServer, status } from "../hooks/hookServer.ts"
+import {
+  allow,
+  after,
+  deny,
+  garbage,
+  type HookServer,
+  newSecret,
+  rewrite,
+  startHookServer,
+  status
+} from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
@@ -14,7 +24,7 @@ import { makeAgent, makeThread } from "./threadFixture.ts"
 let server: TestServer
 let endpoint: HookServer
 beforeAll(async () => {
-  [server, endpoint] = await Promise.all([startServer(), startHookServer()])
+  ;[server, endpoint] = await Promise.all([startServer(), startHookServer()])
 })
 afterAll(async () => {
   await server.stop()
@@ -37,15 +47,36 @@ describe("decisions", () => {
   let pos = 1_000
   /** As a thread's host writes them (machines/thread/facts.ts). */
   const write = (workspace: string, rows: ReadonlyArray<Written>) =>
-    server.runtime.runPromise(server.database.run("test", (db) => db.insertInto("facts").values(rows.map(({ at, hook, more, threadId }) => {
-      pos++
-      return {
-        workspace: toUuid(workspace), actor: toUuid(threadId), pos, seq: pos, n: 1, turn: toUuid(turnId), at: new Date(at), once: null, detail: null,
-        event: storedEvent({
-          type: "hook_decision", event: JSON.stringify({ hook: { index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, ...hook }, ...more })
-        })
-      }
-    })).execute()))
+    server.runtime.runPromise(
+      server.database.run("test", (db) =>
+        db
+          .insertInto("facts")
+          .values(
+            rows.map(({ at, hook, more, threadId }) => {
+              pos++
+              return {
+                workspace: toUuid(workspace),
+                actor: toUuid(threadId),
+                pos,
+                seq: pos,
+                n: 1,
+                turn: toUuid(turnId),
+                at: new Date(at),
+                once: null,
+                detail: null,
+                event: storedEvent({
+                  type: "hook_decision",
+                  event: JSON.stringify({
+                    hook: { index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, ...hook },
+                    ...more
+                  })
+                })
+              }
+            })
+          )
+          .execute()
+      )
+    )
 
   const turnId = freshId("turn")
   const day = Date.parse("2026-03-01T00:00:00Z")
@@ -58,8 +89,18 @@ describe("decisions", () => {
     const [a = "", b = ""] = threads
     await write(server.workspaces.alpha, [
       { threadId: a, at: day, hook: { hookId: one, decision: "allow" } },
-      { threadId: a, at: day + 1, hook: { hookId: two, decision: "allow", rewrote: true, deliveryId: freshId("delivery") }, more: { toolCallId: "call_1" } },
-      { threadId: a, at: day + 2, hook: { hookId: one, decision: "ask", point: "before_turn_start", processor: "client" }, more: { waitId: "wait_1" } },
+      {
+        threadId: a,
+        at: day + 1,
+        hook: { hookId: two, decision: "allow", rewrote: true, deliveryId: freshId("delivery") },
+        more: { toolCallId: "call_1" }
+      },
+      {
+        threadId: a,
+        at: day + 2,
+        hook: { hookId: one, decision: "ask", point: "before_turn_start", processor: "client" },
+        more: { waitId: "wait_1" }
+      },
       { threadId: b, at: day + 2, hook: { hookId: one, decision: "deny", reason: "no \u0000 \ud800" } },
       { threadId: b, at: day + 3, hook: { hookId: two, decision: "defer" } }
     ])
@@ -73,20 +114,43 @@ describe("decisions", () => {
     assertShape(HookDecisionPage, answer.body)
     return answer.body
   }
-  const seen = async (query: string) => (await list(query)).decisions.map((row: { decision: string; rewrote?: boolean }) => row.rewrote ? "rewrote" : row.decision)
+  const seen = async (query: string) =>
+    (await list(query)).decisions.map((row: { decision: string; rewrote?: boolean }) =>
+      row.rewrote ? "rewrote" : row.decision
+    )
 
   it("are listed newest first, with where they were made and whether they made a difference", async () => {
     const { decisions } = await list()
-    assert.deepStrictEqual(decisions.map((row: { occurredAt: string }) => Date.parse(row.occurredAt) - day), [3, 2, 2, 1, 0])
+    assert.deepStrictEqual(
+      decisions.map((row: { occurredAt: string }) => Date.parse(row.occurredAt) - day),
+      [3, 2, 2, 1, 0]
+    )
     const [rewrote, first] = decisions.slice(3)
     assert.deepStrictEqual(first, {
-      hookId: one, index: 0, point: "before_tool_call", processor: "url", decision: "allow", latencyMs: 5,
-      threadId: threads[0], agentId: agents[0], turnId, seq: first.seq, occurredAt: "2026-03-01T00:00:00.000Z", enforced: false
+      hookId: one,
+      index: 0,
+      point: "before_tool_call",
+      processor: "url",
+      decision: "allow",
+      latencyMs: 5,
+      threadId: threads[0],
+      agentId: agents[0],
+      turnId,
+      seq: first.seq,
+      occurredAt: "2026-03-01T00:00:00.000Z",
+      enforced: false
     })
     assert.deepInclude(rewrote, { decision: "allow", rewrote: true, enforced: true, toolCallId: "call_1" })
-    assert.deepStrictEqual(decisions.map((row: { enforced: boolean; decision: string }) => [row.decision, row.enforced]).sort(), [
-      ["allow", false], ["allow", true], ["ask", true], ["defer", false], ["deny", true]
-    ])
+    assert.deepStrictEqual(
+      decisions.map((row: { enforced: boolean; decision: string }) => [row.decision, row.enforced]).sort(),
+      [
+        ["allow", false],
+        ["allow", true],
+        ["ask", true],
+        ["defer", false],
+        ["deny", true]
+      ]
+    )
   })
 
   it("are found by thread, agent, hook, point, decision and time, and by all of them", async () => {
@@ -98,7 +162,12 @@ describe("decisions", () => {
     assert.deepStrictEqual(await seen("?from=2026-03-01T00:00:00.001Z&to=2026-03-01T00:00:00.002Z"), ["rewrote"])
     assert.deepStrictEqual(await seen("?from=2026-03-01T01:00:00.003%2B01:00"), ["defer"])
     assert.deepStrictEqual(await seen("?to=2026-03-01T00:00:00Z"), [])
-    assert.deepStrictEqual(await seen(`?threadId=${threads[0]}&agentId=${agents[0]}&hookId=${one}&point=before_tool_call&decision=allow&from=2026-01-01T00:00:00Z`), ["allow"])
+    assert.deepStrictEqual(
+      await seen(
+        `?threadId=${threads[0]}&agentId=${agents[0]}&hookId=${one}&point=before_tool_call&decision=allow&from=2026-01-01T00:00:00Z`
+      ),
+      ["allow"]
+    )
     assert.deepStrictEqual(await seen(`?threadId=${threads[0]}&agentId=${agents[1]}`), [])
     assert.deepStrictEqual(await seen(`?threadId=${absent("thr_")}`), [])
   })
@@ -118,7 +187,12 @@ describe("decisions", () => {
     }
     const first = await list(`?limit=1&hookId=${one}`)
     assert.strictEqual((await list(`?limit=1&cursor=${first.nextCursor}`)).decisions[0].hookId, one)
-    refused(await server.alpha.get(`/v1/hooks/decisions?cursor=${first.nextCursor}&hookId=${two}`), 400, "invalid_request", "cursor")
+    refused(
+      await server.alpha.get(`/v1/hooks/decisions?cursor=${first.nextCursor}&hookId=${two}`),
+      400,
+      "invalid_request",
+      "cursor"
+    )
     refused(await server.beta.get(`/v1/hooks/decisions?cursor=${first.nextCursor}`), 400, "invalid_request", "cursor")
   })
 
@@ -127,20 +201,37 @@ describe("decisions", () => {
     const agentId = await makeAgent(own.alpha)
     const threadId = await makeThread(own.alpha, agentId)
     const hookId = freshId("hook")
-    const plain = (decision: string) => storedEvent({
-      type: "hook_decision", event: JSON.stringify({ hook: { hookId, index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, decision } })
-    })
+    const plain = (decision: string) =>
+      storedEvent({
+        type: "hook_decision",
+        event: JSON.stringify({
+          hook: { hookId, index: 0, point: "before_tool_call", processor: "url", latencyMs: 5, decision }
+        })
+      })
     // One in three thousand is a denial: one at each end, and three in between.
-    await own.runtime.runPromise(own.database.run("test", (db) => sql`
+    await own.runtime.runPromise(
+      own.database.run("test", (db) =>
+        sql`
       insert into facts (workspace, actor, at, pos, seq, n, turn, event)
       select ${toUuid(own.workspaces.alpha)}::uuid, ${toUuid(threadId)}::uuid, ${new Date(day)}::timestamptz + n * interval '1 second', 1000 + n, 1000 + n, 1, ${toUuid(turnId)}::uuid,
              case when n % 3000 = 0 then ${plain("deny")} else ${plain("allow")} end
-        from generate_series(0, 12000) n`.execute(db)))
-    for (const filter of ["", `&agentId=${agentId}`, `&hookId=${hookId}`, `&threadId=${threadId}`, `&threadId=${threadId}&hookId=${hookId}`, "&point=before_tool_call"]) {
+        from generate_series(0, 12000) n`.execute(db)
+      )
+    )
+    for (const filter of [
+      "",
+      `&agentId=${agentId}`,
+      `&hookId=${hookId}`,
+      `&threadId=${threadId}`,
+      `&threadId=${threadId}&hookId=${hookId}`,
+      "&point=before_tool_call"
+    ]) {
       const found: Array<number> = []
       let pages = 0
       for (let cursor: string | undefined = ""; cursor !== undefined; pages++) {
-        const { body, status, text } = await own.alpha.get(`/v1/hooks/decisions?decision=deny${filter}${cursor === "" ? "" : `&cursor=${cursor}`}`)
+        const { body, status, text } = await own.alpha.get(
+          `/v1/hooks/decisions?decision=deny${filter}${cursor === "" ? "" : `&cursor=${cursor}`}`
+        )
         assert.strictEqual(status, 200, text)
         found.push(...body.decisions.map(({ seq }: { seq: number }) => seq))
         cursor = body.nextCursor
@@ -153,15 +244,27 @@ describe("decisions", () => {
 
   it("are the workspace's own", async () => {
     assert.lengthOf((await server.beta.get("/v1/hooks/decisions")).body.decisions, 1)
-    assert.deepStrictEqual((await server.beta.get(`/v1/hooks/decisions?threadId=${threads[0]}`)).body, { decisions: [] })
+    assert.deepStrictEqual((await server.beta.get(`/v1/hooks/decisions?threadId=${threads[0]}`)).body, {
+      decisions: []
+    })
     assert.deepStrictEqual((await server.beta.get(`/v1/hooks/decisions?agentId=${agents[0]}`)).body, { decisions: [] })
   })
 
   it("are asked for with parameters that fit", async () => {
     for (const [query, name] of [
-      ["threadId=x", "threadId"], ["agentId=thr_1", "agentId"], ["hookId=1", "hookId"], ["point=before", "point"], ["decision=maybe", "decision"],
-      ["from=yesterday", "from"], ["to=2026-02-31T00:00:00Z", "to"], ["from=2026-01-01", "from"], ["limit=0", "limit"], ["limit=201", "limit"], ["since=1", "since"]
-    ] as const) refused(await server.alpha.get(`/v1/hooks/decisions?${query}`), 400, "invalid_request", name)
+      ["threadId=x", "threadId"],
+      ["agentId=thr_1", "agentId"],
+      ["hookId=1", "hookId"],
+      ["point=before", "point"],
+      ["decision=maybe", "decision"],
+      ["from=yesterday", "from"],
+      ["to=2026-02-31T00:00:00Z", "to"],
+      ["from=2026-01-01", "from"],
+      ["limit=0", "limit"],
+      ["limit=201", "limit"],
+      ["since=1", "since"]
+    ] as const)
+      refused(await server.alpha.get(`/v1/hooks/decisions?${query}`), 400, "invalid_request", name)
     assert.strictEqual((await server.alpha.get("/v1/hooks/decisions?limit=200")).status, 200)
     const writer = await server.client(server.workspaces.alpha, { scopes: ["write"] })
     refused(await writer.get("/v1/hooks/decisions"), 403, "permission_denied")
@@ -169,11 +272,14 @@ describe("decisions", () => {
 
   it("are found by an index, however many other facts there are", async () => {
     const plan = async (name: string, condition: string) => {
-      const rows = await server.runtime.runPromise(server.database.read<{ "QUERY PLAN": string }>({
-        name, values: [],
-        text: `explain select * from facts f where f.workspace = '${toUuid(server.workspaces.alpha)}' and ${condition}
+      const rows = await server.runtime.runPromise(
+        server.database.read<{ "QUERY PLAN": string }>({
+          name,
+          values: [],
+          text: `explain select * from facts f where f.workspace = '${toUuid(server.workspaces.alpha)}' and ${condition}
           order by f.at desc, f.actor desc, f.pos desc limit 10`
-      }))
+        })
+      )
       return rows.map((row) => row["QUERY PLAN"]).join("\n")
     }
     assert.match(await plan("plan of all", "true"), /Index Scan Backward using facts_hook_decisions/)
@@ -182,8 +288,18 @@ describe("decisions", () => {
 })
 
 describe("a dry run", () => {
-  const data = { point: "before_tool_call", toolCallId: "call_1", toolName: "payments.refund", toolInput: { amount: 75 } }
-  const hook = (fields: object = {}) => ({ name: "h", point: "before_tool_call", processor: { type: "url", url: endpoint.url }, ...fields })
+  const data = {
+    point: "before_tool_call",
+    toolCallId: "call_1",
+    toolName: "payments.refund",
+    toolInput: { amount: 75 }
+  }
+  const hook = (fields: object = {}) => ({
+    name: "h",
+    point: "before_tool_call",
+    processor: { type: "url", url: endpoint.url },
+    ...fields
+  })
   const test = async (fields: object = {}, sample: object = data) => {
     const answer = await server.alpha.post("/v1/hooks/test", { hook: hook(fields), data: sample })
     assert.strictEqual(answer.status, 200, answer.text)
@@ -200,8 +316,17 @@ describe("a dry run", () => {
     const [received] = endpoint.received
     assert.deepStrictEqual(request.body, received?.body)
     assert.strictEqual(request.url, endpoint.url)
-    assert.deepInclude(request.body, { type: "hook.before_tool_call", workspaceId: server.workspaces.alpha, attempt: 1, deliveryId: outcome.deliveryId })
-    assert.deepStrictEqual(request.body.data, { toolCallId: "call_1", toolName: "payments.refund", toolInput: { amount: 75 } })
+    assert.deepInclude(request.body, {
+      type: "hook.before_tool_call",
+      workspaceId: server.workspaces.alpha,
+      attempt: 1,
+      deliveryId: outcome.deliveryId
+    })
+    assert.deepStrictEqual(request.body.data, {
+      toolCallId: "call_1",
+      toolName: "payments.refund",
+      toolInput: { amount: 75 }
+    })
     assert.notProperty(request.body, "answerToken")
     assert.strictEqual(request.headers["webhook-id"], outcome.deliveryId)
   })
@@ -210,8 +335,15 @@ describe("a dry run", () => {
     const secret = newSecret()
     endpoint.trusts(secret)
     endpoint.answers(allow())
-    const made = await server.alpha.post("/v1/connections", { provider: "hooks", name: "c", secret: { signingSecret: secret } })
-    const answer = await server.alpha.post("/v1/hooks/test", { hook: hook({ processor: { type: "url", url: endpoint.url, connectionId: made.body.connection.id } }), data })
+    const made = await server.alpha.post("/v1/connections", {
+      provider: "hooks",
+      name: "c",
+      secret: { signingSecret: secret }
+    })
+    const answer = await server.alpha.post("/v1/hooks/test", {
+      hook: hook({ processor: { type: "url", url: endpoint.url, connectionId: made.body.connection.id } }),
+      data
+    })
     const [received] = endpoint.received
     assert.deepStrictEqual(received?.signedBy, [secret])
     assert.strictEqual(answer.body.request.headers["webhook-signature"], "v1,…")
@@ -221,7 +353,14 @@ describe("a dry run", () => {
 
   it("says whether the hook's match fits, and asks in any case", async () => {
     endpoint.answers(allow())
-    assert.isTrue((await test({ match: { tools: ["payments.*"], conditions: [{ path: "/amount", op: "gt", value: 50 }] }, enabled: false })).matched)
+    assert.isTrue(
+      (
+        await test({
+          match: { tools: ["payments.*"], conditions: [{ path: "/amount", op: "gt", value: 50 }] },
+          enabled: false
+        })
+      ).matched
+    )
     assert.isFalse((await test({ match: { tools: ["mail.*"] } })).matched)
     assert.lengthOf(endpoint.received, 2)
   })
@@ -229,7 +368,11 @@ describe("a dry run", () => {
   it("shows the last of several attempts, and what onError makes of them", async () => {
     endpoint.answers(status(500))
     const { outcome, request, response } = await test({ onError: "ask", asyncTimeoutMs: 5_000 })
-    assert.deepInclude(outcome, { decision: "ask", failed: true, ask: { target: "person", timeoutMs: 5_000, onTimeout: "deny" } })
+    assert.deepInclude(outcome, {
+      decision: "ask",
+      failed: true,
+      ask: { target: "person", timeoutMs: 5_000, onTimeout: "deny" }
+    })
     assert.deepStrictEqual([request.body.attempt, response.status], [3, 500])
   })
 
@@ -244,10 +387,21 @@ describe("a dry run", () => {
 
   it("shows a rewrite at every point", async () => {
     for (const [sample, value] of [
-      [{ point: "before_turn_start", content: [{ type: "text", text: "hi" }], submitMode: "queue" }, { content: [{ type: "text", text: "ho" }] }],
+      [
+        { point: "before_turn_start", content: [{ type: "text", text: "hi" }], submitMode: "queue" },
+        { content: [{ type: "text", text: "ho" }] }
+      ],
       [data, { toolInput: { amount: 1 } }],
       [{ ...data, point: "after_tool_result", toolOutput: 1 }, { toolOutput: null }],
-      [{ point: "after_model_response", content: [{ type: "text", text: "hi" }], modelId: "a/b", usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }, { content: [{ type: "text", text: "ho" }] }]
+      [
+        {
+          point: "after_model_response",
+          content: [{ type: "text", text: "hi" }],
+          modelId: "a/b",
+          usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+        },
+        { content: [{ type: "text", text: "ho" }] }
+      ]
     ] as const) {
       endpoint.answers(rewrite(value))
       assert.deepStrictEqual((await test({ point: sample.point }, sample)).outcome.rewrite, value)
@@ -256,29 +410,66 @@ describe("a dry run", () => {
 
   it("of a client asks at once, and sends nothing", async () => {
     const { outcome, ...rest } = await test({ processor: { type: "client" } })
-    assert.deepInclude(outcome, { decision: "ask", latencyMs: 0, ask: { target: "client", timeoutMs: 86_400_000, onTimeout: "deny" } })
+    assert.deepInclude(outcome, {
+      decision: "ask",
+      latencyMs: 0,
+      ask: { target: "client", timeoutMs: 86_400_000, onTimeout: "deny" }
+    })
     assert.deepStrictEqual(rest, { matched: true })
   })
 
   for (const [what, body, path] of [
     ["no hook", { data }, "hook"],
     ["no data", { hook: { name: "h", point: "before_tool_call", processor: { type: "client" } } }, "data"],
-    ["data of another point", { hook: { name: "h", point: "before_turn_start", processor: { type: "client" } }, data }, "data.point"],
-    ["a hook that is none", { hook: { name: "h", point: "before_tool_call", processor: { type: "client" }, timeoutMs: 1_000 }, data }, "hook.timeoutMs"],
-    ["a URL of cloud metadata", { hook: { name: "h", point: "before_tool_call", processor: { type: "url", url: "http://169.254.169.254/" } }, data }, "hook.processor.url"],
-    ["an unknown field", { hook: { name: "h", point: "before_tool_call", processor: { type: "client" } }, data, threadId: "t" }, "threadId"],
-    ["an unknown field in the data", { hook: { name: "h", point: "before_tool_call", processor: { type: "client" } }, data: { ...data, more: 1 } }, "data.more"]
+    [
+      "data of another point",
+      { hook: { name: "h", point: "before_turn_start", processor: { type: "client" } }, data },
+      "data.point"
+    ],
+    [
+      "a hook that is none",
+      { hook: { name: "h", point: "before_tool_call", processor: { type: "client" }, timeoutMs: 1_000 }, data },
+      "hook.timeoutMs"
+    ],
+    [
+      "a URL of cloud metadata",
+      {
+        hook: { name: "h", point: "before_tool_call", processor: { type: "url", url: "http://169.254.169.254/" } },
+        data
+      },
+      "hook.processor.url"
+    ],
+    [
+      "an unknown field",
+      { hook: { name: "h", point: "before_tool_call", processor: { type: "client" } }, data, threadId: "t" },
+      "threadId"
+    ],
+    [
+      "an unknown field in the data",
+      { hook: { name: "h", point: "before_tool_call", processor: { type: "client" } }, data: { ...data, more: 1 } },
+      "data.more"
+    ]
   ] as const) {
-    it(`refuses ${what}`, async () => refused(await server.alpha.post("/v1/hooks/test", body), 400, "invalid_request", path))
+    it(`refuses ${what}`, async () =>
+      refused(await server.alpha.post("/v1/hooks/test", body), 400, "invalid_request", path))
   }
 
   it("refuses a URL that is never asked with the rule that it breaks, in profiles too", async () => {
     const processor = { type: "url", url: "http://169.254.169.254/" }
-    const tried = await server.alpha.post("/v1/hooks/test", { hook: { name: "h", point: "before_tool_call", processor }, data })
+    const tried = await server.alpha.post("/v1/hooks/test", {
+      hook: { name: "h", point: "before_tool_call", processor },
+      data
+    })
     assert.deepStrictEqual([tried.status, tried.body.code], [400, "forbidden_address"])
-    const hooks = [{ name: "h", point: "before_tool_call", processor: { type: "client" } }, { name: "h", point: "before_tool_call", processor }]
+    const hooks = [
+      { name: "h", point: "before_tool_call", processor: { type: "client" } },
+      { name: "h", point: "before_tool_call", processor }
+    ]
     const { id } = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile
-    for (const answer of [await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], hooks }), await server.alpha.patch(`/v1/profiles/${id}`, { hooks })]) {
+    for (const answer of [
+      await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], hooks }),
+      await server.alpha.patch(`/v1/profiles/${id}`, { hooks })
+    ]) {
       refused(answer, 400, "invalid_request", "hooks[1].processor.url")
       assert.strictEqual(answer.body.code, "forbidden_address")
     }

@@ -18,13 +18,18 @@ afterAll(() => server.stop())
 const disable = (identity: string) => server.alpha.post("/v1/identities/disable", { identity })
 const enable = (identity: string) => server.alpha.post("/v1/identities/enable", { identity })
 const record = async (identity: string) =>
-  (await server.alpha.get("/v1/identities?limit=200")).body.identities.find((one: { identity: string }) => one.identity === identity)
+  (await server.alpha.get("/v1/identities?limit=200")).body.identities.find(
+    (one: { identity: string }) => one.identity === identity
+  )
 
 /** No identity's actor is in memory: whoever is asked for is loaded. */
-const forget = () => server.runtime.runPromise(Effect.gen(function*() {
-  const actors = yield* IdentityRegistry
-  while (actors.size() > 0) yield* Effect.andThen(Effect.sleep(2), actors.passivate)
-}))
+const forget = () =>
+  server.runtime.runPromise(
+    Effect.gen(function* () {
+      const actors = yield* IdentityRegistry
+      while (actors.size() > 0) yield* Effect.andThen(Effect.sleep(2), actors.passivate)
+    })
+  )
 
 describe("disabling and enabling an identity", () => {
   it("answers 200 with an operation that is completed, and whose result is the identity", async () => {
@@ -36,7 +41,12 @@ describe("disabling and enabling an identity", () => {
     assert.strictEqual(operation.resolvedBy.type, "api_key")
     assert.strictEqual(Date.parse(operation.expiresAt) - Date.parse(operation.createdAt), 24 * 3600 * 1000)
     assert.strictEqual(operation.result.status, 200)
-    assert.deepInclude(operation.result.body.identity, { identity: "ann", disabled: true, disabledBy: operation.resolvedBy, activeAgents: 0 })
+    assert.deepInclude(operation.result.body.identity, {
+      identity: "ann",
+      disabled: true,
+      disabledBy: operation.resolvedBy,
+      activeAgents: 0
+    })
     assert.deepStrictEqual(await record("ann"), operation.result.body.identity)
 
     const back = (await enable("ann")).body.operation
@@ -50,7 +60,8 @@ describe("disabling and enabling an identity", () => {
     const first = (await disable("bo")).body.operation.result.body.identity
     const again = (await disable("bo")).body.operation.result.body.identity
     assert.deepStrictEqual(again, first)
-    for (let i = 0; i < 2; i++) assert.strictEqual((await enable("bo")).body.operation.result.body.identity.disabled, false)
+    for (let i = 0; i < 2; i++)
+      assert.strictEqual((await enable("bo")).body.operation.result.body.identity.disabled, false)
     assert.strictEqual((await enable("never seen")).body.operation.result.body.identity.disabled, false)
     assert.strictEqual((await record("never seen")).disabled, false)
   })
@@ -60,17 +71,31 @@ describe("disabling and enabling an identity", () => {
     const first = await send()
     const again = await send()
     assert.deepStrictEqual([again.text, again.headers.get("idempotency-replayed")], [first.text, "true"])
-    refused(await server.alpha.post("/v1/identities/disable", { identity: "eva" }, { "idempotency-key": "i" }), 422, "idempotency_key_reused")
+    refused(
+      await server.alpha.post("/v1/identities/disable", { identity: "eva" }, { "idempotency-key": "i" }),
+      422,
+      "idempotency_key_reused"
+    )
   })
 
   it("answers every call of many that come at once, also for an identity that nobody has named before", async () => {
     const names = Array.from({ length: 12 }, (_, i) => `fresh ${i}`)
-    const answers = await Promise.all(names.flatMap((name, n) => Array.from({ length: 8 }, (_, i) => (i + n) % 2 === 0 ? disable(name) : enable(name))))
-    assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 200))
+    const answers = await Promise.all(
+      names.flatMap((name, n) =>
+        Array.from({ length: 8 }, (_, i) => ((i + n) % 2 === 0 ? disable(name) : enable(name)))
+      )
+    )
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      answers.map(() => 200)
+    )
     await forget()
     for (const name of names) {
       const { disabled } = await record(name)
-      assert.deepStrictEqual((await (disabled ? disable(name) : enable(name))).body.operation.result.body.identity, await record(name))
+      assert.deepStrictEqual(
+        (await (disabled ? disable(name) : enable(name))).body.operation.result.body.identity,
+        await record(name)
+      )
     }
   })
 
@@ -80,15 +105,23 @@ describe("disabling and enabling an identity", () => {
     assert.strictEqual((await record("first enabled")).disabled, false)
     const answer = await disable("first enabled")
     assert.strictEqual(answer.status, 200)
-    assert.deepInclude(answer.body.operation.result.body.identity, { disabled: true, disabledBy: answer.body.operation.resolvedBy })
+    assert.deepInclude(answer.body.operation.result.body.identity, {
+      disabled: true,
+      disabledBy: answer.body.operation.resolvedBy
+    })
     assert.deepStrictEqual(await record("first enabled"), answer.body.operation.result.body.identity)
   })
 
   it("takes an identity whose row has an empty carry for what it is: enabled", async () => {
     await enable("of old")
     await forget()
-    await server.runtime.runPromise(server.database.run("test.old", (db) =>
-      sql`update heads set status = 'idle', carry = '{}' where id = ${toUuid(identityActorId(server.workspaces.alpha, "of old"))}`.execute(db)))
+    await server.runtime.runPromise(
+      server.database.run("test.old", (db) =>
+        sql`update heads set status = 'idle', carry = '{}' where id = ${toUuid(identityActorId(server.workspaces.alpha, "of old"))}`.execute(
+          db
+        )
+      )
+    )
     const key = await server.client(server.workspaces.alpha, { identity: "of old" })
     assert.strictEqual((await record("of old")).disabled, false)
     assert.strictEqual((await enable("of old")).body.operation.result.body.identity.disabled, false)
@@ -102,7 +135,7 @@ describe("disabling and enabling an identity", () => {
   })
 
   it("ends in the state of the last call when many come at once", async () => {
-    await Promise.all(Array.from({ length: 10 }, (_, i) => i % 2 === 0 ? disable("storm") : enable("storm")))
+    await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? disable("storm") : enable("storm"))))
     assert.strictEqual((await disable("storm")).body.operation.result.body.identity.disabled, true)
     assert.strictEqual((await record("storm")).disabled, true)
   })
@@ -125,12 +158,16 @@ describe("disabling and enabling an identity", () => {
   })
 
   it("refuses new work in its name: the thread's, the agent's and the caller's", async () => {
-    const agent = async (fields: object) => (await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })).body.agent.id
+    const agent = async (fields: object) =>
+      (await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })).body.agent.id
     const named = await agent({ identity: "lou" })
     const plain = await agent({})
     const message = { content: [{ type: "text", text: "hi" }] }
     await disable("lou")
-    for (const body of [{ agentId: named, message }, { agentId: plain, identity: "lou", message }]) {
+    for (const body of [
+      { agentId: named, message },
+      { agentId: plain, identity: "lou", message }
+    ]) {
       refused(await server.alpha.post("/v1/threads", body), 403, "identity_disabled")
     }
     const thread = (await server.alpha.post("/v1/threads", { agentId: plain })).body.thread.id
@@ -161,7 +198,8 @@ describe("disabling and enabling an identity", () => {
 
 describe("listing identities", () => {
   it("counts the agents that are not archived", async () => {
-    const make = async () => (await server.alpha.post("/v1/agents", { name: "A", profileId, identity: "counted" })).body.agent.id
+    const make = async () =>
+      (await server.alpha.post("/v1/agents", { name: "A", profileId, identity: "counted" })).body.agent.id
     const [first] = [await make(), await make()]
     assert.strictEqual((await record("counted")).activeAgents, 2)
     await server.alpha.delete(`/v1/agents/${first}`)
@@ -172,7 +210,11 @@ describe("listing identities", () => {
     for (const identity of ["1", "2", "3"]) await server.beta.post("/v1/identities/disable", { identity })
     const first = (await server.beta.get("/v1/identities?limit=2")).body
     const second = (await server.beta.get(`/v1/identities?limit=1&cursor=${first.nextCursor}`)).body
-    assert.deepStrictEqual([...first.identities, ...second.identities].map((one) => one.identity), ["3", "2", "1"])
-    for (const limit of [0, 201]) refused(await server.beta.get(`/v1/identities?limit=${limit}`), 400, "invalid_request", "limit")
+    assert.deepStrictEqual(
+      [...first.identities, ...second.identities].map((one) => one.identity),
+      ["3", "2", "1"]
+    )
+    for (const limit of [0, 201])
+      refused(await server.beta.get(`/v1/identities?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })

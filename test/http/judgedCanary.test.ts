@@ -1,6 +1,7 @@
 /**
- * What hooks take away is nowhere to be seen: a word that a model or a tool has said is in no delta, event, hint, answer
- * or log line once a hook has replaced or denied it. It stands in the private facts of the journal, and nowhere else.
+ * What hooks take away is nowhere to be seen: a word that a model or a tool has said is in no delta, event, hint,
+ * answer or log line once a hook has replaced or denied it. It stands in the private facts of the journal, and nowhere
+ * else.
  */
 import { randomBytes } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -12,7 +13,19 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, submit, text } from "./threadFixture.ts"
-import { addToolset, assertSound, call, eventually, factsOf, fresh, makeWorker, only, resolveWait, told, waitsOf } from "./toolFixture.ts"
+import {
+  addToolset,
+  assertSound,
+  call,
+  eventually,
+  factsOf,
+  fresh,
+  makeWorker,
+  only,
+  resolveWait,
+  told,
+  waitsOf
+} from "./toolFixture.ts"
 
 /** In two halves, each of which would be known again: it streams in pieces. */
 const makeCanary = () => [randomBytes(8).toString("hex"), randomBytes(8).toString("hex")] as const
@@ -33,12 +46,28 @@ let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
   providers = await startWays(12)
   ;[server, hooks, mcp] = await Promise.all([
-    startServer({ idleMs: 50, leaseTtlMs: 20_000, models: providers.settings, lines: { write: (line) => { logged += `${line}\n` }, flush: () => {} } }),
+    startServer({
+      idleMs: 50,
+      leaseTtlMs: 20_000,
+      models: providers.settings,
+      lines: {
+        write: (line) => {
+          logged += `${line}\n`
+        },
+        flush: () => {}
+      }
+    }),
     startHookServer(),
     startMcpServer({
       tools: [
-        { name: "tell", run: () => ({ content: [{ type: "text", text: whole(said) }], structuredContent: { said: whole(said) } }) },
-        { name: "fail", run: () => ({ isError: true, content: [{ type: "text", text: `it went wrong: ${whole(said)}` }] }) }
+        {
+          name: "tell",
+          run: () => ({ content: [{ type: "text", text: whole(said) }], structuredContent: { said: whole(said) } })
+        },
+        {
+          name: "fail",
+          run: () => ({ isError: true, content: [{ type: "text", text: `it went wrong: ${whole(said)}` }] })
+        }
       ]
     })
   ])
@@ -58,13 +87,17 @@ const readable = (ids: Readonly<Record<string, string>>) =>
   Object.entries(paths).flatMap(([path, operations]) => {
     if (operations.get === undefined || path.endsWith("/stream")) return []
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
-    return names.every((name) => ids[name] !== undefined) ? [names.reduce((path, name) => path.replace(`{${name}}`, ids[name]!), path)] : []
+    return names.every((name) => ids[name] !== undefined)
+      ? [names.reduce((path, name) => path.replace(`{${name}}`, ids[name]!), path)]
+      : []
   })
 
 const tables = async () => {
-  const { rows } = await server.runtime.runPromise(server.database.run("test.tables", async (db) => ({
-    rows: await db.introspection.getTables()
-  })))
+  const { rows } = await server.runtime.runPromise(
+    server.database.run("test.tables", async (db) => ({
+      rows: await db.introspection.getTables()
+    }))
+  )
   return rows.map(({ name }) => name)
 }
 
@@ -83,30 +116,60 @@ const play = async (profile: object, words: string): Promise<Played> => {
   const agentId = await makeWorker(server.alpha, profile)
   const threadId = (await server.alpha.post("/v1/threads", { agentId })).body.thread.id
   const open = (path: string) => Watcher.open(server.base, `${path}?deltas=text`, server.alpha.token!)
-  const streams = [await open(`/v1/threads/${threadId}/events/stream`), await open(`/v1/agents/${agentId}/events/stream`), workspaceStream]
-  await Promise.all(streams.map((stream) => stream.until(({ frames }) => frames.some(({ event }) => event === "ready"))))
+  const streams = [
+    await open(`/v1/threads/${threadId}/events/stream`),
+    await open(`/v1/agents/${agentId}/events/stream`),
+    workspaceStream
+  ]
+  await Promise.all(
+    streams.map((stream) => stream.until(({ frames }) => frames.some(({ event }) => event === "ready")))
+  )
   await submit(server.alpha, threadId, words)
   return { canary, threadId, agentId, streams, log: (turns = 1) => logOf(server.alpha, threadId, ended(turns)) }
 }
 
 /** The word is in private facts of these kinds, and nowhere else. */
-const assertHidden = async ({ agentId, canary, log, streams, threadId }: Played, privately: ReadonlyArray<string>, turns = 1) => {
+const assertHidden = async (
+  { agentId, canary, log, streams, threadId }: Played,
+  privately: ReadonlyArray<string>,
+  turns = 1
+) => {
   const events = await log(turns)
   const last = events.at(-1)!
-  await Promise.all(streams.map((stream) => stream.until(({ frames }) => frames.some(({ data, event }) => event === "event" && data["turnId"] === last.turnId && data["type"] === last.type))))
+  await Promise.all(
+    streams.map((stream) =>
+      stream.until(({ frames }) =>
+        frames.some(
+          ({ data, event }) => event === "event" && data["turnId"] === last.turnId && data["type"] === last.type
+        )
+      )
+    )
+  )
   streams[0]!.close()
   streams[1]!.close()
   const [turn] = events
   const wait = only(events, "wait_created")[0]
   const { profileId } = (await server.alpha.get(`/v1/agents/${agentId}`)).body.agent
   const asked = readable({
-    agentId, threadId, profileId, inputId: String(turn!["inputId"]), turnId: turn!.turnId, toolsetId: toolset.id, version: "1",
+    agentId,
+    threadId,
+    profileId,
+    inputId: String(turn!["inputId"]),
+    turnId: turn!.turnId,
+    toolsetId: toolset.id,
+    version: "1",
     ...(wait !== undefined && { waitId: String(wait["waitId"]) })
   })
-  assert.includeMembers(asked, [`/v1/threads/${threadId}/events`, `/v1/threads/${threadId}`, "/v1/threads", "/v1/hooks/decisions"])
+  assert.includeMembers(asked, [
+    `/v1/threads/${threadId}/events`,
+    `/v1/threads/${threadId}`,
+    "/v1/threads",
+    "/v1/hooks/decisions"
+  ])
   const answers = await Promise.all(asked.map(async (path) => ({ path, text: (await server.alpha.get(path)).text })))
   const metrics = await server.anonymous.get("/metrics")
-  for (const { path, text } of [...answers, { path: "/metrics", text: metrics.text }]) assert.isFalse(holds(text, canary), `${path}: ${text}`)
+  for (const { path, text } of [...answers, { path: "/metrics", text: metrics.text }])
+    assert.isFalse(holds(text, canary), `${path}: ${text}`)
   for (const [i, stream] of streams.entries()) assert.isFalse(holds(stream.text, canary), `stream ${i}`)
   assert.isFalse(holds(logged, canary), "log lines")
   // What is looked through is what there was.
@@ -115,14 +178,28 @@ const assertHidden = async ({ agentId, canary, log, streams, threadId }: Played,
 
   const facts = await factsOf(server, threadId)
   for (const fact of facts) assert.isFalse(holds(fact.event, canary), fact.type)
-  assert.deepStrictEqual(facts.filter(({ detail }) => holds(detail ?? "", canary)).map(({ type }) => type), [...privately])
+  assert.deepStrictEqual(
+    facts.filter(({ detail }) => holds(detail ?? "", canary)).map(({ type }) => type),
+    [...privately]
+  )
   for (const table of await tables()) {
-    const rows = await server.runtime.runPromise(server.database.read<{ readonly row: string }>({ name: `dump_${table}`, text: `select t::text as row from "${table}" t`, values: [] }))
+    const rows = await server.runtime.runPromise(
+      server.database.read<{ readonly row: string }>({
+        name: `dump_${table}`,
+        text: `select t::text as row from "${table}" t`,
+        values: []
+      })
+    )
     if (table !== "facts") for (const { row } of rows) assert.isFalse(holds(row, canary), `${table}: ${row}`)
   }
 }
 
-const hook = (point: string, reply: Reply, more: object = {}) => ({ name: fresh("hook"), point, processor: { type: "url", url: hooks.endpoint(reply).url }, ...more })
+const hook = (point: string, reply: Reply, more: object = {}) => ({
+  name: fresh("hook"),
+  point,
+  processor: { type: "url", url: hooks.endpoint(reply).url },
+  ...more
+})
 const toText = { match: { conditions: [{ path: "/content/0", op: "exists" }] } }
 
 describe("what a model said", () => {
@@ -130,16 +207,25 @@ describe("what a model said", () => {
   const turn = async (hookMade: object) => {
     const provider = providers.next("anthropic")
     const canary = makeCanary()
-    provider.enqueue({ kind: "answer", answer: { reasoning: `I think of ${whole(canary)}.`, text: ["It is ", canary[0], canary[1], "."] } })
-    const played = { ...await play({ models: [provider.modelId], hooks: [hookMade] }, "tell me"), canary }
+    provider.enqueue({
+      kind: "answer",
+      answer: { reasoning: `I think of ${whole(canary)}.`, text: ["It is ", canary[0], canary[1], "."] }
+    })
+    const played = { ...(await play({ models: [provider.modelId], hooks: [hookMade] }, "tell me")), canary }
     return { provider, played }
   }
 
   it("and a hook has rewritten is shown to nobody, nor to the model again", async () => {
-    const { played, provider } = await turn(hook("after_model_response", rewrite({ content: text("It is nothing.") }), toText))
+    const { played, provider } = await turn(
+      hook("after_model_response", rewrite({ content: text("It is nothing.") }), toText)
+    )
     const log = await played.log()
     assert.deepStrictEqual(told(log), ["user_message", "hook_decision: allow", "assistant_message", "turn_completed"])
-    for (const stream of played.streams) assert.deepStrictEqual(stream.events("delta").filter(({ data }) => data["turnId"] === log[0]!.turnId), [])
+    for (const stream of played.streams)
+      assert.deepStrictEqual(
+        stream.events("delta").filter(({ data }) => data["turnId"] === log[0]!.turnId),
+        []
+      )
     await submit(server.alpha, played.threadId, "and again?")
     await played.log(2)
     // The reasoning belongs to the provider, and goes back to it with the response as it is now.
@@ -150,7 +236,11 @@ describe("what a model said", () => {
 
   it("and a hook has denied is shown to nobody", async () => {
     const { played, provider } = await turn(hook("after_model_response", deny("not that"), toText))
-    assert.deepStrictEqual(told(await played.log()), ["user_message", "hook_decision: deny", "turn_failed: hook_denied"])
+    assert.deepStrictEqual(told(await played.log()), [
+      "user_message",
+      "hook_decision: deny",
+      "turn_failed: hook_denied"
+    ])
     await submit(server.alpha, played.threadId, "and again?")
     await played.log(2)
     await assertHidden(played, ["response_received"], 2)
@@ -172,17 +262,28 @@ describe("what a model said", () => {
       const path = `/v1/threads/${played.threadId}/waits/${wait!.id}`
       const reader = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })
       assert.isTrue(holds((await server.alpha.get(path)).text, played.canary))
-      for (const shown of [await reader.get(path), await reader.get(`/v1/threads/${played.threadId}`), await server.alpha.get("/v1/threads?state=waiting")]) {
+      for (const shown of [
+        await reader.get(path),
+        await reader.get(`/v1/threads/${played.threadId}`),
+        await server.alpha.get("/v1/threads?state=waiting")
+      ]) {
         assert.strictEqual(shown.status, 200, shown.text)
         assert.isFalse(holds(shown.text, played.canary), shown.text)
       }
       await resolveWait(server.alpha, played.threadId, wait!.id, { type: "decision", ...answer })
-      await assertHidden(played, answer.decision === "deny" ? ["response_received"] : ["response_received", "assistant_message"])
+      await assertHidden(
+        played,
+        answer.decision === "deny" ? ["response_received"] : ["response_received", "assistant_message"]
+      )
     }
   })
 
   it("in a turn whose hooks do not match is not streamed before that is known", async () => {
-    const { played } = await turn(hook("after_model_response", deny(), { match: { conditions: [{ path: "/content/0/text", op: "eq", value: "nothing" }] } }))
+    const { played } = await turn(
+      hook("after_model_response", deny(), {
+        match: { conditions: [{ path: "/content/0/text", op: "eq", value: "nothing" }] }
+      })
+    )
     const log = await played.log()
     assert.deepStrictEqual(told(log), ["user_message", "assistant_message", "turn_completed"])
     await played.streams[0]!.until(({ frames }) => frames.some(({ data }) => data["type"] === "turn_completed"))
@@ -216,12 +317,16 @@ describe("what a tool said", () => {
 
   it("by the hand of a client is judged as well", async () => {
     for (const [reply, answer] of [
-      [rewrite(redacted), (word: string) => ({ output: { said: word } })], [deny(), (word: string) => ({ output: word })],
+      [rewrite(redacted), (word: string) => ({ output: { said: word } })],
+      [deny(), (word: string) => ({ output: word })],
       [rewrite(redacted), (word: string) => ({ error: { code: "no", message: word } })]
     ] as const) {
       const played = await turn(reply, call(`${desk.namespace}.ask`))
       const [wait] = await waitsOf(server.alpha, played.threadId)
-      await resolveWait(server.alpha, played.threadId, wait!.id, { type: "tool_result", ...answer(whole(played.canary)) })
+      await resolveWait(server.alpha, played.threadId, wait!.id, {
+        type: "tool_result",
+        ...answer(whole(played.canary))
+      })
       await assertHidden(played, ["result_received"])
     }
   })

@@ -4,7 +4,9 @@ import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 const later = (ms: number) => new Date(Date.now() + ms).toISOString()
@@ -30,7 +32,16 @@ describe("a key that a key has made", () => {
   it("does not outlive its maker, not by a millisecond", async () => {
     const end = Date.now() + hour
     const maker = await issue(server.alpha, { expiresAt: new Date(end).toISOString() })
-    refused(await maker.client.post("/v1/auth/keys", { name: "late", scopes: ["read"], expiresAt: new Date(end + 1).toISOString() }), 400, "invalid_request", "expiresAt")
+    refused(
+      await maker.client.post("/v1/auth/keys", {
+        name: "late",
+        scopes: ["read"],
+        expiresAt: new Date(end + 1).toISOString()
+      }),
+      400,
+      "invalid_request",
+      "expiresAt"
+    )
   })
 
   it("has no end where its maker has none", async () => {
@@ -74,14 +85,19 @@ describe("a key and all that came of it", () => {
 
   it("end also where some of them were revoked before", async () => {
     const { child, grandchild, maker, other } = await family()
-    for (const { id } of [maker, child]) assert.strictEqual((await server.alpha.delete(`/v1/auth/keys/${id}`)).status, 204)
+    for (const { id } of [maker, child])
+      assert.strictEqual((await server.alpha.delete(`/v1/auth/keys/${id}`)).status, 204)
     assert.strictEqual((await server.alpha.delete(`/v1/auth/keys/${maker.id}?descendants=true`)).status, 204)
     assert.deepStrictEqual([await works(other), await works(grandchild)], [false, false])
   })
 
   it("end though more are made at the same moment", async () => {
     const { child, maker } = await family()
-    const making = Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? maker : child).client.post("/v1/auth/keys", { name: "quick", scopes: ["read"] })))
+    const making = Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        (i % 2 === 0 ? maker : child).client.post("/v1/auth/keys", { name: "quick", scopes: ["read"] })
+      )
+    )
     assert.strictEqual((await server.alpha.delete(`/v1/auth/keys/${maker.id}?descendants=true`)).status, 204)
     for (const { body, status } of await making) {
       assert.oneOf(status, [201, 401])
@@ -106,14 +122,19 @@ describe("one key", () => {
     assert.deepStrictEqual([found.status, found.body], [200, { key: made.body.key }])
     assert.deepStrictEqual(found.body.key.createdBy, { type: "user", id: maker.id, identity: "dave" })
     assert.deepStrictEqual([maker.key.kind, found.body.key.kind], ["user", "api_key"])
-    assert.deepStrictEqual((await maker.client.get("/v1/auth")).body.principal, { type: "user", id: maker.id, identity: "dave" })
+    assert.deepStrictEqual((await maker.client.get("/v1/auth")).body.principal, {
+      type: "user",
+      id: maker.id,
+      identity: "dave"
+    })
   })
 
   it("is 404 once it is revoked, elsewhere, and for ids of another form", async () => {
     const { id } = await issue(server.alpha)
     refused(await server.beta.get(`/v1/auth/keys/${id}`), 404, "not_found")
     await server.alpha.delete(`/v1/auth/keys/${id}`)
-    for (const path of [id, "key_1", `key_${"0".repeat(26)}`]) refused(await server.alpha.get(`/v1/auth/keys/${path}`), 404, "not_found")
+    for (const path of [id, "key_1", `key_${"0".repeat(26)}`])
+      refused(await server.alpha.get(`/v1/auth/keys/${path}`), 404, "not_found")
   })
 
   it("takes the scope admin", async () => {

@@ -1,4 +1,7 @@
-/** What requests know of the server that they are sent to: ids that exist, here and in another workspace, cursors, and which thread an input or a wait is of. */
+/**
+ * What requests know of the server that they are sent to: ids that exist, here and in another workspace, cursors, and
+ * which thread an input or a wait is of.
+ */
 import type { Operation } from "./document.ts"
 
 /** Ids by their prefix. */
@@ -53,7 +56,8 @@ export class Known {
     const key = method === "POST" && path === "/v1/auth/keys" ? /"(key_[0-7][0-9a-z]{25})"/.exec(said)?.[1] : undefined
     if (key !== undefined) this.own.add(key)
     const thread = /thr_[0-9a-z]{26}/.exec(sentTo)?.[0]
-    if (thread !== undefined) for (const [id] of said.matchAll(/(?:inp|wait)_[0-9a-z]{26}/g)) this.#threadOf.set(id, thread)
+    if (thread !== undefined)
+      for (const [id] of said.matchAll(/(?:inp|wait)_[0-9a-z]{26}/g)) this.#threadOf.set(id, thread)
     const cursor = /"nextCursor":"([^"]+)"/.exec(answer)?.[1]
     if (cursor !== undefined) this.#cursors.set(path, [...(this.#cursors.get(path) ?? []).slice(-5), cursor])
   }

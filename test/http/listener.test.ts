@@ -52,7 +52,9 @@ describe("requests of one connection", () => {
 
   it("are not even parsed while one before them is unanswered", async () => {
     found.length = 0
-    const line = new Line(patient()).send(request("GET", "/v1/pause?ms=150", key) + request("GET", "/v1/pause?ms=0", key).repeat(98))
+    const line = new Line(patient()).send(
+      request("GET", "/v1/pause?ms=150", key) + request("GET", "/v1/pause?ms=0", key).repeat(98)
+    )
     while (found.length === 0) await pause(1)
     await pause(50)
     assert.deepStrictEqual(found, ["/v1/pause?ms=150"])
@@ -73,14 +75,20 @@ describe("requests of one connection", () => {
     other.close()
   })
 
-  it.each([100, 101, 1_800])("that are %i in a row get a hundred answers: the last one says that the connection ends with it", async (many) => {
-    found.length = 0
-    const line = await new Line(patient()).send(request("GET", "/healthz").repeat(many)).untilClosed()
-    assert.deepStrictEqual(line.statuses, Array.from({ length: 100 }, () => 200))
-    assert.lengthOf(found, 100)
-    assert.lengthOf([...line.text.matchAll(/connection: close/gi)], 1)
-    assert.isAbove(line.text.search(/connection: close/i), line.text.lastIndexOf("HTTP/1.1 200"))
-  })
+  it.each([100, 101, 1_800])(
+    "that are %i in a row get a hundred answers: the last one says that the connection ends with it",
+    async (many) => {
+      found.length = 0
+      const line = await new Line(patient()).send(request("GET", "/healthz").repeat(many)).untilClosed()
+      assert.deepStrictEqual(
+        line.statuses,
+        Array.from({ length: 100 }, () => 200)
+      )
+      assert.lengthOf(found, 100)
+      assert.lengthOf([...line.text.matchAll(/connection: close/gi)], 1)
+      assert.isAbove(line.text.search(/connection: close/i), line.text.lastIndexOf("HTTP/1.1 200"))
+    }
+  )
 
   it("that wait for the answers before them may be as many as they like", async () => {
     const line = new Line(patient())
@@ -96,23 +104,27 @@ describe("requests of one connection", () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     let state = seed
     const next = (most: number) => {
-      state = Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x6d2b79f5 | 0
-      return 1 + (state >>> 8) % most
+      state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5) | 0
+      return 1 + ((state >>> 8) % most)
     }
     const chunked = (body: string) =>
-      `${request("POST", `/v1/threads/${thread}/notes`, key, { headers: ["Content-Type: application/json", "Transfer-Encoding: chunked"] })}${
-        body.match(/.{1,7}/gs)?.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join("")}0\r\n\r\n`
+      `${request("POST", `/v1/threads/${thread}/notes`, key, { headers: ["Content-Type: application/json", "Transfer-Encoding: chunked"] })}${body
+        .match(/.{1,7}/gs)
+        ?.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`)
+        .join("")}0\r\n\r\n`
     const requests: Array<readonly [text: string, answers: string]> = Array.from({ length: 30 }, (_, i) => {
       const words = `number ${i}: \\r\\n\\r\\nGET / HTTP/1.1\\r\\n\\r\\n`
-      return i % 3 === 0 ? [request("POST", `/v1/threads/${thread}/notes`, key, { body: note(`plain ${i}`) }), `plain ${i}`]
-        : i % 3 === 1 ? [chunked(note(`chunked ${i} ${words}`)), `chunked ${i} `]
-        : [request("GET", `/v1/threads/${thread}/notes?afterSeq=${i}`, key), `"afterSeq":${i}`]
+      return i % 3 === 0
+        ? [request("POST", `/v1/threads/${thread}/notes`, key, { body: note(`plain ${i}`) }), `plain ${i}`]
+        : i % 3 === 1
+          ? [chunked(note(`chunked ${i} ${words}`)), `chunked ${i} `]
+          : [request("GET", `/v1/threads/${thread}/notes?afterSeq=${i}`, key), `"afterSeq":${i}`]
     })
     const bytes = requests.map(([text]) => text).join("")
     const line = new Line(patient())
     await once(line.socket, "connect")
     line.socket.setNoDelay(true)
-    for (let at = 0; at < bytes.length;) {
+    for (let at = 0; at < bytes.length; ) {
       const size = next(next(2) === 1 ? 8 : 400)
       line.send(bytes.slice(at, at + size))
       at += size
@@ -128,14 +140,17 @@ describe("requests of one connection", () => {
   })
 
   it("that cannot be parsed end the connection after the answers before them", async () => {
-    const line = await new Line(patient()).send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`).untilClosed()
+    const line = await new Line(patient())
+      .send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`)
+      .untilClosed()
     assert.deepStrictEqual(line.statuses, [200, 400])
   })
 
   it("may ask for an upgrade, or expect something: they are answered as others", async () => {
     const line = new Line(patient()).send(
       request("GET", "/healthz", undefined, { headers: ["Connection: Upgrade", "Upgrade: websocket"] }) +
-        request("GET", "/healthz", undefined, { headers: ["Expect: the-unexpected"] }).repeat(3) + request("GET", "/healthz")
+        request("GET", "/healthz", undefined, { headers: ["Expect: the-unexpected"] }).repeat(3) +
+        request("GET", "/healthz")
     )
     await line.until(({ statuses }) => statuses.length === 5)
     line.close()
@@ -195,7 +210,9 @@ describe("an answer", () => {
 
 describe("a body", () => {
   const head = (length: number) =>
-    request("POST", `/v1/threads/${thread}/notes`, key, { headers: ["Content-Type: application/json", `Content-Length: ${length}`] })
+    request("POST", `/v1/threads/${thread}/notes`, key, {
+      headers: ["Content-Type: application/json", `Content-Length: ${length}`]
+    })
 
   it("that does not come is 408, soon", async () => {
     const began = performance.now()
@@ -226,7 +243,7 @@ describe("a body", () => {
   })
 
   it("may come at 1 KiB a second, with pauses, and has 10 s of silence", () => {
-    assert.isAtMost(paceDefaults.windowBytes / paceDefaults.windowMs * 1_000, 0.5 * 1024)
+    assert.isAtMost((paceDefaults.windowBytes / paceDefaults.windowMs) * 1_000, 0.5 * 1024)
     assert.deepInclude(paceDefaults, { silenceMs: 10_000, answerMs: 120_000, idleMs: 30_000 })
   })
 
@@ -235,7 +252,10 @@ describe("a body", () => {
     const headers = ["Content-Type: application/json", `Content-Length: ${1024 * 1024}`]
     const { end, line } = await acceptedBy(limited())
     const small = note("x".repeat(1_000))
-    const post = request("POST", `/v1/threads/${thread}/notes`, stranger, { headers: ["Content-Type: application/json", `Content-Length: ${small.length}`] }) + small
+    const post =
+      request("POST", `/v1/threads/${thread}/notes`, stranger, {
+        headers: ["Content-Type: application/json", `Content-Length: ${small.length}`]
+      }) + small
     for (let n = 1; n <= 3; n++) await line.send(post).until(({ statuses }) => statuses.length === n)
     line.send(request("POST", `/v1/threads/${thread}/notes`, stranger, { headers }))
     for (let i = 0; i < 16; i++) line.send("x".repeat(64 * 1024 - 100))
@@ -246,7 +266,11 @@ describe("a body", () => {
   })
 
   it("of a refused request that goes on and on ends with its connection", async () => {
-    const line = new Line(strict()).send(request("POST", `/v1/threads/${thread}/notes`, undefined, { headers: ["Content-Type: application/json", "Content-Length: 100000"] }))
+    const line = new Line(strict()).send(
+      request("POST", `/v1/threads/${thread}/notes`, undefined, {
+        headers: ["Content-Type: application/json", "Content-Length: 100000"]
+      })
+    )
     await line.untilClosed()
     assert.deepStrictEqual(line.statuses, [401])
   })
@@ -254,16 +278,20 @@ describe("a body", () => {
 
 describe("what clients hold of a node", () => {
   const MiB = 1024 * 1024
-  const crowded = during(() => serve(world, RateLimit.off, {
-    observe: watch,
-    room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
-  }))
+  const crowded = during(() =>
+    serve(world, RateLimit.off, {
+      observe: watch,
+      room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
+    })
+  )
   const call = async (made: string, base = crowded()) => {
     const { body, status } = await send(`${base}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${made}` } })
-    return typeof body === "object" && body !== null && "error" in body ? `${status} ${String(body.error)}` : String(status)
+    return typeof body === "object" && body !== null && "error" in body
+      ? `${status} ${String(body.error)}`
+      : String(status)
   }
   const becomes = async (made: string, answer: string) => {
-    while (await call(made) !== answer) await pause(20)
+    while ((await call(made)) !== answer) await pause(20)
   }
   const hoard = async (made: string, kib: number) => {
     const { end, line } = await acceptedBy(crowded())
@@ -277,7 +305,11 @@ describe("what clients hold of a node", () => {
   /** A body of which that much has come. */
   const begin = async (made: string, bytes: number) => {
     const { end, line } = await acceptedBy(crowded())
-    line.send(request("POST", `/v1/threads/${thread}/notes`, made, { headers: ["Content-Type: application/json", "Content-Length: 1000000"] }) + " ".repeat(bytes))
+    line.send(
+      request("POST", `/v1/threads/${thread}/notes`, made, {
+        headers: ["Content-Type: application/json", "Content-Length: 1000000"]
+      }) + " ".repeat(bytes)
+    )
     while (end.bytesRead < bytes) await pause(1)
     await pause(20)
     return line
@@ -299,7 +331,8 @@ describe("what clients hold of a node", () => {
     const lines: Array<Line> = []
     const quiet = world.issue(["read"]).key
     // The system's own buffers take some megabytes of each.
-    while (await call(quiet) === "200" && lines.length < 20) lines.push(await hoard(world.issue(["read"]).key, 16 * 1024))
+    while ((await call(quiet)) === "200" && lines.length < 20)
+      lines.push(await hoard(world.issue(["read"]).key, 16 * 1024))
     assert.isAtLeast(lines.length, 3)
     assert.strictEqual(await call(quiet), "503 runtime_unavailable")
     assert.strictEqual((await send(`${crowded()}/healthz`)).status, 200)
@@ -325,7 +358,9 @@ describe("what clients hold of a node", () => {
     assert.isBelow(held, 40 * MiB)
   })
 
-  const tight = during(() => serve(world, RateLimit.off, { observe: watch, room: { answerBytes: 7 * MiB, shareBytes: 4 * MiB } }))
+  const tight = during(() =>
+    serve(world, RateLimit.off, { observe: watch, room: { answerBytes: 7 * MiB, shareBytes: 4 * MiB } })
+  )
 
   it("in answers of one key, however much came between two looks, counts for no more than its share", async () => {
     const [mine, theirs] = [world.issue(["read"]).key, world.issue(["read"]).key]
@@ -361,9 +396,13 @@ describe("what clients hold of a node", () => {
 
   it("in bodies that come whole is nothing", async () => {
     const made = world.issue(["run"]).key
-    const bodies = Array.from({ length: 20 }, () => send(`${crowded()}/v1/threads/${thread}/notes`, {
-      method: "POST", body: note("x".repeat(1_000)), headers: { "authorization": `Bearer ${made}`, "content-type": "application/json" }
-    }))
+    const bodies = Array.from({ length: 20 }, () =>
+      send(`${crowded()}/v1/threads/${thread}/notes`, {
+        method: "POST",
+        body: note("x".repeat(1_000)),
+        headers: { authorization: `Bearer ${made}`, "content-type": "application/json" }
+      })
+    )
     for (const { status } of await Promise.all(bodies)) assert.strictEqual(status, 200)
   })
 })

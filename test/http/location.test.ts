@@ -5,7 +5,9 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 it("a repeated request has the Location of the first", async () => {
@@ -26,7 +28,11 @@ it("a repeated request has the Location of the first", async () => {
   for (const [path, body] of requests) {
     const first = await alpha.post(path, body, { "idempotency-key": "one" })
     const again = await alpha.post(path, body, { "idempotency-key": "one" })
-    assert.deepStrictEqual([first.status, again.status, again.headers.get("idempotency-replayed")], [201, 201, "true"], first.text)
+    assert.deepStrictEqual(
+      [first.status, again.status, again.headers.get("idempotency-replayed")],
+      [201, 201, "true"],
+      first.text
+    )
     assert.deepStrictEqual(again.body, first.body)
     const location = first.headers.get("location") ?? ""
     assert.strictEqual(again.headers.get("location"), location)

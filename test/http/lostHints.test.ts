@@ -1,4 +1,7 @@
-/** Streams of a node that has missed hints: once the bus says "look", watchers of a thread have lost nothing, and others are told of a gap. */
+/**
+ * Streams of a node that has missed hints: once the bus says "look", watchers of a thread have lost nothing, and others
+ * are told of a gap.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
@@ -10,10 +13,19 @@ import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 /** A bus whose hints get lost while `lossy`. */
 let inner: InProcess
 let lossy = false
-const bus = Layer.effect(Bus, Effect.map(makeInProcess(), (made) => {
-  inner = made
-  return Bus.of({ ...made, publish: (hint) => { if (!lossy) made.publish(hint) }, state: () => "in-process" })
-}))
+const bus = Layer.effect(
+  Bus,
+  Effect.map(makeInProcess(), (made) => {
+    inner = made
+    return Bus.of({
+      ...made,
+      publish: (hint) => {
+        if (!lossy) made.publish(hint)
+      },
+      state: () => "in-process"
+    })
+  })
+)
 
 let server: TestServer
 let agentId: string
@@ -28,13 +40,18 @@ const watch = (path: string) => Watcher.open(server.base, path, server.alpha.tok
 /** What happens where no watcher hears of it. */
 const unheard = async (work: () => Promise<unknown>) => {
   lossy = true
-  await work().finally(() => { lossy = false })
+  await work().finally(() => {
+    lossy = false
+  })
 }
 
 describe("after hints were lost", () => {
   it("a thread's watcher gets what was committed meanwhile, in order, with no gap, and the status", async () => {
     const threadId = await makeThread(server.alpha, agentId)
-    for (const [query, before] of [["", 0], ["?afterSeq=0", 6]] as const) {
+    for (const [query, before] of [
+      ["", 0],
+      ["?afterSeq=0", 6]
+    ] as const) {
       const watcher = await watch(`/v1/threads/${threadId}/events/stream${query}`)
       await watcher.until(({ frames }) => frames.some(({ event }) => event === "ready"))
       const turns = before / 3 + 1
@@ -45,7 +62,10 @@ describe("after hints were lost", () => {
       inner.lookAll()
       const first = query === "" ? before : 0
       await watcher.until((watcher) => watcher.events("event").length === before + 3 - first)
-      assert.deepStrictEqual(watcher.events("event").map(({ id }) => Number(id)), Array.from({ length: before + 3 - first }, (_, i) => first + 1 + i))
+      assert.deepStrictEqual(
+        watcher.events("event").map(({ id }) => Number(id)),
+        Array.from({ length: before + 3 - first }, (_, i) => first + 1 + i)
+      )
       assert.deepStrictEqual(watcher.events("gap"), [])
       await submit(server.alpha, threadId, "heard")
       await watcher.until((watcher) => watcher.events("event").length === before + 6 - first)
@@ -64,7 +84,10 @@ describe("after hints were lost", () => {
     inner.lookAll()
     await watcher.until((watcher) => watcher.events("status").length === 1)
     assert.deepStrictEqual(watcher.events("status")[0]!.data, { threadId, status: "running", lastSeq: 1 })
-    assert.deepStrictEqual(watcher.frames.map(({ event }) => event), ["ready", "event", "status"])
+    assert.deepStrictEqual(
+      watcher.frames.map(({ event }) => event),
+      ["ready", "event", "status"]
+    )
     // Nothing changed since: nothing is said.
     inner.lookAll()
     inner.lookAll()
@@ -74,7 +97,10 @@ describe("after hints were lost", () => {
   })
 
   it("watchers of an agent and of the workspace are told of a gap", async () => {
-    const watchers = await Promise.all([watch(`/v1/agents/${agentId}/events/stream`), watch("/v1/events/stream?types=event,gap")])
+    const watchers = await Promise.all([
+      watch(`/v1/agents/${agentId}/events/stream`),
+      watch("/v1/events/stream?types=event,gap")
+    ])
     for (const watcher of watchers) await watcher.until(({ frames }) => frames.length === 1)
     inner.lookAll()
     for (const watcher of watchers) {
@@ -110,10 +136,17 @@ describe("after hints were lost", () => {
       await logOf(server.alpha, threadId, ended(1))
     })
     inner.publish({
-      workspace: server.workspaces.alpha, agentId, threadId, type: "events", events: [{ seq: 1, turnId: "trn_x", type: "user_message" }]
+      workspace: server.workspaces.alpha,
+      agentId,
+      threadId,
+      type: "events",
+      events: [{ seq: 1, turnId: "trn_x", type: "user_message" }]
     })
     await watcher.until((watcher) => watcher.events("event").length === 3)
-    assert.deepStrictEqual(watcher.events("event").map(({ data }) => data["seq"]), [1, 2, 3])
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ data }) => data["seq"]),
+      [1, 2, 3]
+    )
     watcher.close()
   })
 })

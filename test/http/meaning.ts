@@ -1,8 +1,9 @@
 /**
- * Rules that JSON Schema has no words for: a request that fits the document may be refused by one of these and by nothing else.
+ * Rules that JSON Schema has no words for: a request that fits the document may be refused by one of these and by
+ * nothing else.
  *
- * Each is told by the message that names it, and believed only where the request breaks it: no refusal of a shape passes for
- * one of meaning.
+ * Each is told by the message that names it, and believed only where the request breaks it: no refusal of a shape
+ * passes for one of meaning.
  */
 import { isObject } from "./jsonSchema.ts"
 import { type Operation, titleOf } from "./document.ts"
@@ -24,61 +25,156 @@ interface Rule {
   readonly isBroken: (said: Said) => boolean
 }
 
-const bytesOf = (value: unknown) => Buffer.byteLength(typeof value === "string" ? value : JSON.stringify(value) ?? "")
-const blocksOf = (value: unknown) => Array.isArray(value) ? value.filter(isObject) : []
-const textsOf = (value: unknown) => blocksOf(value).map(({ text }) => typeof text === "string" ? text : "")
+const bytesOf = (value: unknown) => Buffer.byteLength(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+const blocksOf = (value: unknown) => (Array.isArray(value) ? value.filter(isObject) : [])
+const textsOf = (value: unknown) => blocksOf(value).map(({ text }) => (typeof text === "string" ? text : ""))
 const hasTwice = (values: ReadonlyArray<unknown>) => new Set(values).size < values.length
-const bodyOf = ({ body }: Sent) => isObject(body) ? body : {}
+const bodyOf = ({ body }: Sent) => (isObject(body) ? body : {})
 const ownOf = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
-  names.reduce<unknown>((found, name) => isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined, value)
+  names.reduce<unknown>(
+    (found, name) => (isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined),
+    value
+  )
 
 const rules: ReadonlyArray<Rule> = [
   // Bytes, not characters.
-  { says: /^expected a (?:text|URL|value) of at most (\d+) bytes$/, isBroken: ({ parts, value }) => bytesOf(typeof value === "string" ? value.trim() : value) > Number(parts[0]) },
-  { says: /^expected at most (\d+) bytes of text in all$/, isBroken: ({ parts, value }) => textsOf(value).reduce((sum, text) => sum + bytesOf(text), 0) > Number(parts[0]) },
-  { says: /^expected at most (\d+) bytes of encoded JSON$/, isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0]) },
-  { says: /^expected a JSON Schema of at most (\d+) bytes$/, isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0]) },
+  {
+    says: /^expected a (?:text|URL|value) of at most (\d+) bytes$/,
+    isBroken: ({ parts, value }) => bytesOf(typeof value === "string" ? value.trim() : value) > Number(parts[0])
+  },
+  {
+    says: /^expected at most (\d+) bytes of text in all$/,
+    isBroken: ({ parts, value }) => textsOf(value).reduce((sum, text) => sum + bytesOf(text), 0) > Number(parts[0])
+  },
+  {
+    says: /^expected at most (\d+) bytes of encoded JSON$/,
+    isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0])
+  },
+  {
+    says: /^expected a JSON Schema of at most (\d+) bytes$/,
+    isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0])
+  },
   // No string of Unicode, though JSON can write it.
   { says: /^expected well-formed text$/, isBroken: ({ value }) => typeof value === "string" && !value.isWellFormed() },
   // Unique by one of several properties.
-  { says: /^expected image ids that are unique within the message$/, isBroken: ({ value }) => hasTwice(blocksOf(value).flatMap(({ imageId }) => imageId === undefined ? [] : [imageId])) },
-  { says: /^expected tools with different names$/, isBroken: ({ value }) => hasTwice(blocksOf(value).map(({ name }) => name)) },
-  { says: /^must not stand twice$/, at: /^hooks\[\d+\]\.id$/, isBroken: ({ sent }) => hasTwice(blocksOf(bodyOf(sent)["hooks"]).flatMap(({ id }) => id === undefined ? [] : [id])) },
+  {
+    says: /^expected image ids that are unique within the message$/,
+    isBroken: ({ value }) =>
+      hasTwice(blocksOf(value).flatMap(({ imageId }) => (imageId === undefined ? [] : [imageId])))
+  },
+  {
+    says: /^expected tools with different names$/,
+    isBroken: ({ value }) => hasTwice(blocksOf(value).map(({ name }) => name))
+  },
+  {
+    says: /^must not stand twice$/,
+    at: /^hooks\[\d+\]\.id$/,
+    isBroken: ({ sent }) =>
+      hasTwice(blocksOf(bodyOf(sent)["hooks"]).flatMap(({ id }) => (id === undefined ? [] : [id])))
+  },
   // What only a parser of URLs knows.
   { says: /^expected an https:\/\/ URL$/, isBroken: ({ value }) => typeof value === "string" && !URL.canParse(value) },
-  { says: /^expected a time in the years 0 to 9999$/, isBroken: ({ value }) => { const year = new Date(String(value)).getUTCFullYear(); return year < 0 || year > 9999 } },
+  {
+    says: /^expected a time in the years 0 to 9999$/,
+    isBroken: ({ value }) => {
+      const year = new Date(String(value)).getUTCFullYear()
+      return year < 0 || year > 9999
+    }
+  },
   // The clock, and what there is already.
-  { says: /^expected a time in the future$/, at: /^expiresAt$/, isBroken: ({ value }) => Date.parse(String(value)) <= Date.now() },
-  { says: /^not a hook of this profile's latest version$/, at: /^hooks\[\d+\]\.id$/, isBroken: ({ value }) => typeof value === "string" },
-  { says: /^expected one of the kind that the connection holds$/, at: /^secret$/, of: /^PATCH /, isBroken: ({ value }) => isObject(value) },
-  { says: /^is required, or a baseUrl: they say where the secret may be sent$/, at: /^allowedHosts$/, of: /^PATCH /, isBroken: ({ sent }) => ownOf(sent.body, "allowedHosts") === null || ownOf(sent.body, "baseUrl") === null || ownOf(sent.body, "provider") !== undefined },
+  {
+    says: /^expected a time in the future$/,
+    at: /^expiresAt$/,
+    isBroken: ({ value }) => Date.parse(String(value)) <= Date.now()
+  },
+  {
+    says: /^not a hook of this profile's latest version$/,
+    at: /^hooks\[\d+\]\.id$/,
+    isBroken: ({ value }) => typeof value === "string"
+  },
+  {
+    says: /^expected one of the kind that the connection holds$/,
+    at: /^secret$/,
+    of: /^PATCH /,
+    isBroken: ({ value }) => isObject(value)
+  },
+  {
+    says: /^is required, or a baseUrl: they say where the secret may be sent$/,
+    at: /^allowedHosts$/,
+    of: /^PATCH /,
+    isBroken: ({ sent }) =>
+      ownOf(sent.body, "allowedHosts") === null ||
+      ownOf(sent.body, "baseUrl") === null ||
+      ownOf(sent.body, "provider") !== undefined
+  },
   // A list's cursor is a list's own.
-  { says: /^(?:not a cursor of this (?:interface|list)|made for another \w+)$/, at: /^cursor$/, of: /^GET /, isBroken: ({ value }) => value !== undefined },
+  {
+    says: /^(?:not a cursor of this (?:interface|list)|made for another \w+)$/,
+    at: /^cursor$/,
+    of: /^GET /,
+    isBroken: ({ value }) => value !== undefined
+  },
   // Parameters are independent of each other in OpenAPI.
-  { says: /^not together with (cursor|order)(?:=desc)?$/, at: /^(?:afterSeq|waitSeconds)$/, of: /events$/, isBroken: ({ parts, sent, value }) => value !== undefined && sent.query[parts[0]!] !== undefined },
+  {
+    says: /^not together with (cursor|order)(?:=desc)?$/,
+    at: /^(?:afterSeq|waitSeconds)$/,
+    of: /events$/,
+    isBroken: ({ parts, sent, value }) => value !== undefined && sent.query[parts[0]!] !== undefined
+  },
   // What a merge patch leaves.
-  { says: /^is required$/, at: /^budget\.(?:limit|window)$/, of: /^PATCH /, isBroken: ({ sent, value }) => value === undefined && isObject(bodyOf(sent)["budget"]) },
+  {
+    says: /^is required$/,
+    at: /^budget\.(?:limit|window)$/,
+    of: /^PATCH /,
+    isBroken: ({ sent, value }) => value === undefined && isObject(bodyOf(sent)["budget"])
+  },
   { says: /^expected at most 16 pairs$/, at: /^metadata$/, of: /^PATCH /, isBroken: ({ value }) => isObject(value) },
-  { says: /^only a toolset of kind (mcp|client) has it$/, of: /^PATCH /, isBroken: ({ parts, sent }) => Object.keys(bodyOf(sent)).some((name) => (parts[0] === "mcp" ? ["url", "transport", "connectionId", "trusted", "timeoutMs", "toolTimeouts"] : ["tools"]).includes(name)) },
+  {
+    says: /^only a toolset of kind (mcp|client) has it$/,
+    of: /^PATCH /,
+    isBroken: ({ parts, sent }) =>
+      Object.keys(bodyOf(sent)).some((name) =>
+        (parts[0] === "mcp"
+          ? ["url", "transport", "connectionId", "trusted", "timeoutMs", "toolTimeouts"]
+          : ["tools"]
+        ).includes(name)
+      )
+  },
   // What is judged decides what may take its place; of a call, its tool's own schema.
-  { says: /^.+$/, at: /^rewrite\.toolInput(?:$|[.[])/, isBroken: ({ sent }) => ownOf(sent.body, "rewrite", "toolInput") !== undefined },
-  { says: /^brings in an image$/, at: /^rewrite\.content$/, isBroken: ({ value }) => blocksOf(value).some(({ type }) => type === "image") },
+  {
+    says: /^.+$/,
+    at: /^rewrite\.toolInput(?:$|[.[])/,
+    isBroken: ({ sent }) => ownOf(sent.body, "rewrite", "toolInput") !== undefined
+  },
+  {
+    says: /^brings in an image$/,
+    at: /^rewrite\.content$/,
+    isBroken: ({ value }) => blocksOf(value).some(({ type }) => type === "image")
+  },
   { says: /^takes all content away$/, at: /^rewrite\.content$/, isBroken: ({ value }) => blocksOf(value).length === 0 },
-  { says: /^at \w+ it holds (\w+), and nothing else\.$/, at: /^rewrite/, isBroken: ({ parts, sent }) => ownOf(sent.body, "rewrite") !== undefined && ownOf(sent.body, "rewrite", parts[0]!) === undefined }
+  {
+    says: /^at \w+ it holds (\w+), and nothing else\.$/,
+    at: /^rewrite/,
+    isBroken: ({ parts, sent }) =>
+      ownOf(sent.body, "rewrite") !== undefined && ownOf(sent.body, "rewrite", parts[0]!) === undefined
+  }
 ]
 
 /** What a path such as `hooks[1].match.tools` leads to. */
 const find = (value: unknown, path: string): unknown =>
-  path === "" || path === "the body" ? value : path.split(/\.|(?=\[)/).reduce<unknown>((found, step) => {
-    const index = /^\[(\d+)\]$/.exec(step)?.[1]
-    return index !== undefined ? (Array.isArray(found) ? found[Number(index)] : undefined) : ownOf(found, step)
-  }, value)
+  path === "" || path === "the body"
+    ? value
+    : path.split(/\.|(?=\[)/).reduce<unknown>((found, step) => {
+        const index = /^\[(\d+)\]$/.exec(step)?.[1]
+        return index !== undefined ? (Array.isArray(found) ? found[Number(index)] : undefined) : ownOf(found, step)
+      }, value)
 
 /** A message may name several problems, and how many there are more. */
 const problemsOf = (message: string) => message.split("; ").filter((problem) => !/^and \d+ more$/.test(problem))
 
 /** Whether all that a 400 names is such that the document cannot say it, and the request is guilty of it. */
-export const isOfMeaning = (operation: Operation, sent: Sent, message: string): boolean => problemsOf(message).every((problem) => isGuilty(operation, sent, problem))
+export const isOfMeaning = (operation: Operation, sent: Sent, message: string): boolean =>
+  problemsOf(message).every((problem) => isGuilty(operation, sent, problem))
 
 const isGuilty = (operation: Operation, sent: Sent, problem: string): boolean => {
   const [, path = "", said = problem] = /^([^:]*): (.*)$/s.exec(problem) ?? []
@@ -86,6 +182,10 @@ const isGuilty = (operation: Operation, sent: Sent, problem: string): boolean =>
     const found = says.exec(said)
     if (found === null || at?.test(path) === false || of?.test(titleOf(operation)) === false) return false
     const inQuery = Object.hasOwn(sent.query, path)
-    return isBroken({ sent, value: inQuery ? sent.query[path] : find(sent.body, path), parts: found.slice(1).map(String) })
+    return isBroken({
+      sent,
+      value: inQuery ? sent.query[path] : find(sent.body, path),
+      parts: found.slice(1).map(String)
+    })
   })
 }

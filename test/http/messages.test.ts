@@ -26,7 +26,8 @@ afterAll(() => server.stop())
 const decodeSubmitted = Schema.decodeUnknownSync(SubmittedMessage, { onExcessProperty: "error" })
 const decodeRecord = Schema.decodeUnknownSync(InputRecord, { onExcessProperty: "error" })
 const decodeQueued = Schema.decodeUnknownSync(QueuedMessage, { onExcessProperty: "error" })
-const send = (threadId: string, body: unknown, headers?: Record<string, string>) => alpha.post(`/v1/threads/${threadId}/messages`, body, headers)
+const send = (threadId: string, body: unknown, headers?: Record<string, string>) =>
+  alpha.post(`/v1/threads/${threadId}/messages`, body, headers)
 const lastSeqOf = async (threadId: string) => (await alpha.get(`/v1/threads/${threadId}`)).body.lastSeq
 const image = (digit: string) => ({ type: "image", imageId: `img_${digit.repeat(64).slice(0, 64)}` })
 
@@ -41,19 +42,25 @@ describe("submitting a message", () => {
       assert.strictEqual(input.turnId, input.id.replace("inp_", "trn_"))
       assert.strictEqual(answer.headers.get("location"), `/v1/threads/${threadId}/queue/${input.id}`)
       const log = await logOf(alpha, threadId, ended(1))
-      assert.deepInclude({ ...log[0] }, { submitMode: mode ?? "queue", inputId: input.id, turnId: input.turnId, principal: input.principal })
+      assert.deepInclude(
+        { ...log[0] },
+        { submitMode: mode ?? "queue", inputId: input.id, turnId: input.turnId, principal: input.principal }
+      )
     }
   })
 
   it("keeps text to the character: null, lone surrogates, controls, every plane", async () => {
-    const words = "\u0000 \ud800 \udc00 \u001f \u007f \u2028 \ufeff \ufffe é 🎈 \r\n\t \"\\/ <script>"
+    const words = '\u0000 \ud800 \udc00 \u001f \u007f \u2028 \ufeff \ufffe é 🎈 \r\n\t "\\/ <script>'
     const threadId = await makeThread(alpha, agentId)
     const answer = await send(threadId, { content: text(words) })
     assert.strictEqual(answer.status, 201, answer.text)
     assert.deepStrictEqual(answer.body.content, text(words))
     const log = await logOf(alpha, threadId, ended(1))
     assert.deepStrictEqual(log[0]!["content"], text(words))
-    assert.deepStrictEqual((await alpha.get(`/v1/threads/${threadId}/queue/${answer.body.id}`)).body.content, text(words))
+    assert.deepStrictEqual(
+      (await alpha.get(`/v1/threads/${threadId}/queue/${answer.body.id}`)).body.content,
+      text(words)
+    )
     const queued = await send(busy, { content: text(words) })
     assert.deepStrictEqual((await alpha.get(`/v1/threads/${busy}/queue/${queued.body.id}`)).body.content, text(words))
     await alpha.delete(`/v1/threads/${busy}/queue/${queued.body.id}`)
@@ -62,7 +69,13 @@ describe("submitting a message", () => {
   const edges: ReadonlyArray<readonly [string, unknown]> = [
     ["40 blocks", Array.from({ length: 40 }, () => ({ type: "text", text: "a" }))],
     ["8 KiB of text in one block", text("a".repeat(8192))],
-    ["8 KiB of text in two blocks of letters of four bytes", [{ type: "text", text: "🎈".repeat(1024) }, { type: "text", text: "🎈".repeat(1024) }]],
+    [
+      "8 KiB of text in two blocks of letters of four bytes",
+      [
+        { type: "text", text: "🎈".repeat(1024) },
+        { type: "text", text: "🎈".repeat(1024) }
+      ]
+    ],
     ["one character", text("a")],
     ["text that is blank but for one character", text(" \n\u00a0x\u3000")]
   ]
@@ -102,10 +115,26 @@ describe("submitting a message", () => {
     ["a model of 513 characters", { content: text("x"), model: `a/${"m".repeat(511)}` }, "model"],
     ["a turn id of another form", { content: text("x"), expectedTurnId: "trn_1" }, "expectedTurnId"],
     ["an unknown field", { content: text("x"), contents: [] }, "contents"],
-    ["an origin with a field too many", { content: text("x"), origin: { provider: "slack", tenantId: "T", senderId: "S", role: "admin" } }, "origin.role"],
-    ["an origin of another provider", { content: text("x"), origin: { provider: "irc", tenantId: "T", senderId: "S" } }, "origin.provider"],
-    ["an origin without a sender", { content: text("x"), origin: { provider: "slack", tenantId: "T" } }, "origin.senderId"],
-    ["an origin with a text of 513 bytes", { content: text("x"), origin: { provider: "slack", tenantId: "T", senderId: "€".repeat(171) } }, "origin.senderId"]
+    [
+      "an origin with a field too many",
+      { content: text("x"), origin: { provider: "slack", tenantId: "T", senderId: "S", role: "admin" } },
+      "origin.role"
+    ],
+    [
+      "an origin of another provider",
+      { content: text("x"), origin: { provider: "irc", tenantId: "T", senderId: "S" } },
+      "origin.provider"
+    ],
+    [
+      "an origin without a sender",
+      { content: text("x"), origin: { provider: "slack", tenantId: "T" } },
+      "origin.senderId"
+    ],
+    [
+      "an origin with a text of 513 bytes",
+      { content: text("x"), origin: { provider: "slack", tenantId: "T", senderId: "€".repeat(171) } },
+      "origin.senderId"
+    ]
   ]
   for (const [what, body, path] of past) {
     it(`refuses ${what}, says where, and writes nothing`, async () => {
@@ -122,13 +151,24 @@ describe("submitting a message", () => {
   })
 
   it("refuses an origin from whoever is no trigger", async () => {
-    const origin = { provider: "slack", tenantId: "T", senderId: "€".repeat(170), channelId: "C", messageId: "M", threadId: "X" }
+    const origin = {
+      provider: "slack",
+      tenantId: "T",
+      senderId: "€".repeat(170),
+      channelId: "C",
+      messageId: "M",
+      threadId: "X"
+    }
     assertRefused(await send(quiet, { content: text("x"), origin }), 403, "origin_not_allowed")
   })
 
   it("refuses a model with a steer, even to a thread at rest", async () => {
     for (const threadId of [quiet, busy]) {
-      assertRefused(await send(threadId, { content: text("x"), mode: "steer", model: "troupe/scripted" }), 400, "model_not_allowed_with_steer")
+      assertRefused(
+        await send(threadId, { content: text("x"), mode: "steer", model: "troupe/scripted" }),
+        400,
+        "model_not_allowed_with_steer"
+      )
     }
   })
 
@@ -137,7 +177,11 @@ describe("submitting a message", () => {
     assertRefused(await send(quiet, { content: text("x"), expectedTurnId: turnId }), 409, "turn_conflict")
     const threadId = await makeThread(alpha, agentId)
     const a = await submit(alpha, threadId, "/wait 5s\nA")
-    assertRefused(await send(threadId, { content: text("x"), mode: "steer", expectedTurnId: turnId }), 409, "turn_conflict")
+    assertRefused(
+      await send(threadId, { content: text("x"), mode: "steer", expectedTurnId: turnId }),
+      409,
+      "turn_conflict"
+    )
     const steer = await send(threadId, { content: text("x"), mode: "steer", expectedTurnId: a.turnId })
     assert.deepInclude(steer.body, { state: "steered", turnId: a.turnId })
     await alpha.post(`/v1/threads/${threadId}/cancel`, { clearQueue: true })
@@ -145,24 +189,52 @@ describe("submitting a message", () => {
 
   it("refuses what is no JSON object of text", async () => {
     const path = `/v1/threads/${quiet}/messages`
-    for (const [body, code] of [["", undefined], ["{", "invalid_json"], ["[1,", "invalid_json"], ["nul", "invalid_json"], ["'x'", "invalid_json"]] as const) {
+    for (const [body, code] of [
+      ["", undefined],
+      ["{", "invalid_json"],
+      ["[1,", "invalid_json"],
+      ["nul", "invalid_json"],
+      ["'x'", "invalid_json"]
+    ] as const) {
       assertRefused(await alpha.send("POST", path, body), 400, "invalid_request", code)
     }
-    for (const body of ["null", "[]", "5", "\"x\"", "true"]) assertRefused(await alpha.send("POST", path, body), 400, "invalid_request")
-    assertRefused(await alpha.send("POST", path, new Uint8Array([0x22, 0xff, 0xfe, 0x22])), 400, "invalid_request", "invalid_json")
+    for (const body of ["null", "[]", "5", '"x"', "true"])
+      assertRefused(await alpha.send("POST", path, body), 400, "invalid_request")
+    assertRefused(
+      await alpha.send("POST", path, new Uint8Array([0x22, 0xff, 0xfe, 0x22])),
+      400,
+      "invalid_request",
+      "invalid_json"
+    )
     assertRefused(await alpha.send("POST", path, "[".repeat(65) + "]".repeat(65)), 400, "invalid_request")
     assertRefused(await alpha.send("POST", path, "[".repeat(500_000)), 400, "invalid_request")
-    assertRefused(await alpha.send("POST", path, `{"content":[{"type":"text","text":"x"}],"__proto__":{"mode":"steer"}}`), 400, "invalid_request")
-    assertRefused(await alpha.send("POST", path, "hello", { "content-type": "text/plain" }), 415, "unsupported_media_type")
+    assertRefused(
+      await alpha.send("POST", path, `{"content":[{"type":"text","text":"x"}],"__proto__":{"mode":"steer"}}`),
+      400,
+      "invalid_request"
+    )
+    assertRefused(
+      await alpha.send("POST", path, "hello", { "content-type": "text/plain" }),
+      415,
+      "unsupported_media_type"
+    )
     assert.strictEqual(await lastSeqOf(quiet), 0)
   })
 
   it("takes a body of a mebibyte, and none of a byte more", async () => {
     const body = JSON.stringify({ content: text("hello") })
     const threadId = await makeThread(alpha, agentId)
-    const full = await alpha.send("POST", `/v1/threads/${threadId}/messages`, body + " ".repeat(1024 * 1024 - body.length))
+    const full = await alpha.send(
+      "POST",
+      `/v1/threads/${threadId}/messages`,
+      body + " ".repeat(1024 * 1024 - body.length)
+    )
     assert.strictEqual(full.status, 201, full.text)
-    assertRefused(await alpha.send("POST", `/v1/threads/${quiet}/messages`, body + " ".repeat(1024 * 1024 + 1 - body.length)), 413, "payload_too_large")
+    assertRefused(
+      await alpha.send("POST", `/v1/threads/${quiet}/messages`, body + " ".repeat(1024 * 1024 + 1 - body.length)),
+      413,
+      "payload_too_large"
+    )
     assert.strictEqual(await lastSeqOf(quiet), 0)
   })
 
@@ -200,7 +272,11 @@ describe("the same submit twice", () => {
     const key = { "idempotency-key": "k".repeat(255) }
     const answers = await Promise.all(Array.from({ length: 5 }, () => send(threadId, { content: text("once") }, key)))
     assert.deepStrictEqual(new Set(answers.map(({ text }) => text)).size, 1)
-    assert.deepStrictEqual(answers.map(({ headers }) => headers.get("idempotency-replayed")).filter((replayed) => replayed === "true").length, 4)
+    assert.deepStrictEqual(
+      answers.map(({ headers }) => headers.get("idempotency-replayed")).filter((replayed) => replayed === "true")
+        .length,
+      4
+    )
     const log = await logOf(alpha, threadId, ended(1))
     assert.strictEqual(log.filter(({ type }) => type === "user_message").length, 1)
     assertRefused(await send(threadId, { content: text("other") }, key), 422, "idempotency_key_reused")
@@ -212,7 +288,9 @@ describe("the same submit twice", () => {
     const body = { content: text("same") }
     const key = { "idempotency-key": "scoped" }
     const ids = [
-      await send(one, body, key), await send(two, body, key), await send(one, body, { "idempotency-key": "scoped2" }),
+      await send(one, body, key),
+      await send(two, body, key),
+      await send(one, body, { "idempotency-key": "scoped2" }),
       await other.post(`/v1/threads/${one}/messages`, body, key)
     ].map((answer) => answer.body.id)
     assert.strictEqual(new Set(ids).size, 4)
@@ -229,7 +307,12 @@ describe("the same submit twice", () => {
 
   it("refuses a key of 256 characters and an empty one", async () => {
     for (const key of ["k".repeat(256), ""]) {
-      assertRefused(await send(quiet, { content: text("x") }, { "idempotency-key": key }), 400, "invalid_request", "invalid_header")
+      assertRefused(
+        await send(quiet, { content: text("x") }, { "idempotency-key": key }),
+        400,
+        "invalid_request",
+        "invalid_header"
+      )
     }
   })
 })
@@ -240,14 +323,25 @@ describe("the queue", () => {
     assert.deepStrictEqual((await alpha.get(`/v1/threads/${threadId}/queue`)).body, [])
     const a = await submit(alpha, threadId, "/wait 10s\nA")
     const inputs = [
-      await submit(alpha, threadId, "Q1"), await submit(alpha, threadId, "S1", { mode: "steer" }),
-      await submit(alpha, threadId, "Q2", { model: "troupe/scripted-paid" }), await submit(alpha, threadId, "S2", { mode: "steer" })
+      await submit(alpha, threadId, "Q1"),
+      await submit(alpha, threadId, "S1", { mode: "steer" }),
+      await submit(alpha, threadId, "Q2", { model: "troupe/scripted-paid" }),
+      await submit(alpha, threadId, "S2", { mode: "steer" })
     ]
-    assert.deepStrictEqual(inputs.map(({ state }) => state), ["queued", "steered", "queued", "steered"])
+    assert.deepStrictEqual(
+      inputs.map(({ state }) => state),
+      ["queued", "steered", "queued", "steered"]
+    )
     const { body } = await alpha.get(`/v1/threads/${threadId}/queue`)
     const queue = (body as ReadonlyArray<unknown>).map((item) => decodeQueued(item))
-    assert.deepStrictEqual(queue.map(({ id }) => id), [inputs[1].id, inputs[3].id, inputs[0].id, inputs[2].id])
-    assert.deepStrictEqual(queue.map(({ turnId }) => turnId), [a.turnId, a.turnId, inputs[0].turnId, inputs[2].turnId])
+    assert.deepStrictEqual(
+      queue.map(({ id }) => id),
+      [inputs[1].id, inputs[3].id, inputs[0].id, inputs[2].id]
+    )
+    assert.deepStrictEqual(
+      queue.map(({ turnId }) => turnId),
+      [a.turnId, a.turnId, inputs[0].turnId, inputs[2].turnId]
+    )
     assert.strictEqual(queue[3]!.model, "troupe/scripted-paid")
     await alpha.post(`/v1/threads/${threadId}/cancel`, { clearQueue: true })
     assert.deepStrictEqual((await alpha.get(`/v1/threads/${threadId}/queue`)).body, [])
@@ -286,7 +380,13 @@ describe("the queue", () => {
     const log = await logOf(alpha, threadId, ended(2))
     const at = (id: string) => log.find(({ inputId }) => inputId === id)!
     const [doneQ, doneS] = [await get(q.id), await get(s.id)]
-    assert.deepInclude(doneQ, { state: "admitted", seq: at(q.id).seq, turnId: q.turnId, model: "troupe/scripted-paid", submitMode: "queue" })
+    assert.deepInclude(doneQ, {
+      state: "admitted",
+      seq: at(q.id).seq,
+      turnId: q.turnId,
+      model: "troupe/scripted-paid",
+      submitMode: "queue"
+    })
     assert.deepInclude(doneS, { state: "admitted", seq: at(s.id).seq, turnId: a.turnId, submitMode: "steer" })
     assert.deepStrictEqual([doneQ.queuedAt, doneS.queuedAt], [q.queuedAt, s.queuedAt])
   })
@@ -328,7 +428,10 @@ describe("the queue", () => {
     assertRefused(await alpha.delete(path(a.id)), 409, "input_not_pending")
     assertRefused(await alpha.delete(path(`inp_${"0".repeat(26)}`)), 404, "not_found")
     const log = await logOf(alpha, threadId, ended(1))
-    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(
+      log.map(({ type }) => type),
+      ["user_message", "assistant_message", "turn_completed"]
+    )
   })
 
   it("promotes to a steer, which the running turn takes", async () => {
@@ -338,16 +441,35 @@ describe("the queue", () => {
     const q = await submit(alpha, threadId, "Q")
     const m = await submit(alpha, threadId, "M", { model: "troupe/scripted-paid" })
     assertRefused(await alpha.post(path(m.id), { mode: "steer" }), 400, "model_not_allowed_with_steer")
-    assertRefused(await alpha.post(path(q.id), { mode: "steer", expectedTurnId: `trn_${"0".repeat(26)}` }), 409, "turn_conflict")
+    assertRefused(
+      await alpha.post(path(q.id), { mode: "steer", expectedTurnId: `trn_${"0".repeat(26)}` }),
+      409,
+      "turn_conflict"
+    )
     assertInvalid(await alpha.post(path(q.id), {}), "mode")
     assertInvalid(await alpha.post(path(q.id), { mode: "queue" }), "mode")
     const promoted = await alpha.post(path(q.id), { mode: "steer", expectedTurnId: a.turnId })
     assert.strictEqual(promoted.status, 200, promoted.text)
-    assert.deepInclude(decodeSubmitted(promoted.body), { id: q.id, state: "steered", submitMode: "steer", turnId: a.turnId })
+    assert.deepInclude(decodeSubmitted(promoted.body), {
+      id: q.id,
+      state: "steered",
+      submitMode: "steer",
+      turnId: a.turnId
+    })
     const log = await logOf(alpha, threadId, ended(2))
-    assert.deepStrictEqual(log.map(({ inputId, type }) => inputId ?? type), [
-      a.id, "assistant_message", q.id, "assistant_message", "turn_completed", m.id, "assistant_message", "turn_completed"
-    ])
+    assert.deepStrictEqual(
+      log.map(({ inputId, type }) => inputId ?? type),
+      [
+        a.id,
+        "assistant_message",
+        q.id,
+        "assistant_message",
+        "turn_completed",
+        m.id,
+        "assistant_message",
+        "turn_completed"
+      ]
+    )
     assertRefused(await alpha.post(path(q.id), { mode: "steer" }), 409, "input_not_pending")
     assertRefused(await alpha.post(path(`inp_${"0".repeat(26)}`), { mode: "steer" }), 404, "not_found")
   })
@@ -360,7 +482,10 @@ describe("the queue", () => {
     const promoted = await alpha.post(`/v1/threads/${threadId}/queue/${q2.id}/promote`, { mode: "interrupt" })
     assert.strictEqual(promoted.status, 200, promoted.text)
     const log = await logOf(alpha, threadId, ended(3))
-    assert.deepStrictEqual(log.filter(({ type }) => type === "user_message").map(({ inputId }) => inputId), [a.id, q2.id, q1.id])
+    assert.deepStrictEqual(
+      log.filter(({ type }) => type === "user_message").map(({ inputId }) => inputId),
+      [a.id, q2.id, q1.id]
+    )
     assert.deepInclude(promoted.body, { state: "admitted", seq: 3, submitMode: "interrupt" })
   })
 

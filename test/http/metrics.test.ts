@@ -11,17 +11,28 @@ import { serve, World } from "./tiny.ts"
 /** What a node says while its metrics have a listener of their own there. */
 const at = <A>(port: number, work: (logs: ReadonlyArray<string>) => Promise<A>) => {
   const logs: Array<string> = []
-  const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => { logs.push(line) })])
-  return Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-    yield* Layer.build(layerAt({ host: "127.0.0.1", port }).pipe(Layer.provide(logger)))
-    return yield* Effect.promise(() => work(logs))
-  })))
+  const logger = Logger.layer([
+    Logger.map(Logger.formatJson, (line) => {
+      logs.push(line)
+    })
+  ])
+  return Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* Layer.build(layerAt({ host: "127.0.0.1", port }).pipe(Layer.provide(logger)))
+        return yield* Effect.promise(() => work(logs))
+      })
+    )
+  )
 }
 
 describe("the text of all metrics", () => {
   it("is made at most once a second, and is the same bytes to all who ask in between", () => {
     let [now, made] = [0, 0]
-    const text = makeRendered(() => `made ${++made}`, () => now)
+    const text = makeRendered(
+      () => `made ${++made}`,
+      () => now
+    )
     const first = text()
     now = 999
     assert.strictEqual(text(), first)
@@ -43,15 +54,17 @@ describe("the text of all metrics", () => {
 })
 
 describe("a listener for metrics alone", () => {
-  it("serves them, and nothing else", () => at(0, async (logs) => {
-    const [, url = ""] = /"url":"(http:[^"]+)"/.exec(logs.join("\n")) ?? assert.fail("nothing tells where")
-    const found = await send(url)
-    assert.strictEqual(found.status, 200)
-    assert.match(found.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
-    assert.match(found.text, /^# /)
-    for (const path of ["/", "/healthz", "/v1/threads", "/metrics/"]) assert.strictEqual((await send(new URL(path, url).href)).status, 404, path)
-    assert.strictEqual((await send(url, { method: "POST" })).status, 404)
-  }))
+  it("serves them, and nothing else", () =>
+    at(0, async (logs) => {
+      const [, url = ""] = /"url":"(http:[^"]+)"/.exec(logs.join("\n")) ?? assert.fail("nothing tells where")
+      const found = await send(url)
+      assert.strictEqual(found.status, 200)
+      assert.match(found.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
+      assert.match(found.text, /^# /)
+      for (const path of ["/", "/healthz", "/v1/threads", "/metrics/"])
+        assert.strictEqual((await send(new URL(path, url).href)).status, 404, path)
+      assert.strictEqual((await send(url, { method: "POST" })).status, 404)
+    }))
 
   it("that cannot be had is one warning, and the node runs without", async () => {
     const other = createServer().listen(0, "127.0.0.1")

@@ -11,7 +11,12 @@ let runner: Client
 let agentId: string
 beforeAll(async () => {
   server = await startServer({
-    models: { env: {}, modelsFile: { aliases: { "@paid": ["troupe/scripted-paid"], "@both": ["troupe/scripted-paid", "troupe/scripted-small"] } } }
+    models: {
+      env: {},
+      modelsFile: {
+        aliases: { "@paid": ["troupe/scripted-paid"], "@both": ["troupe/scripted-paid", "troupe/scripted-small"] }
+      }
+    }
   })
   writer = server.alpha
   runner = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })
@@ -19,7 +24,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const send = (client: Client, threadId: string, more: object) => client.post(`/v1/threads/${threadId}/messages`, { content: text("hello"), ...more })
+const send = (client: Client, threadId: string, more: object) =>
+  client.post(`/v1/threads/${threadId}/messages`, { content: text("hello"), ...more })
 const detailOf = async (threadId: string) => (await writer.get(`/v1/threads/${threadId}`)).body
 const listed = async (threadId: string) => {
   const page = await writer.get(`/v1/threads?limit=200&agentId=${(await detailOf(threadId)).thread.agentId}`)
@@ -37,12 +43,21 @@ describe("a model that a key without the scope write names", () => {
 
   it("is no other one: whoever sends a message does not write the agent's tool calls", async () => {
     const threadId = await makeThread(runner, agentId)
-    for (const more of [{ model: "troupe/scripted" }, { model: "troupe/*" }, { model: "troupe/scripted", mode: "interrupt" }]) {
+    for (const more of [
+      { model: "troupe/scripted" },
+      { model: "troupe/*" },
+      { model: "troupe/scripted", mode: "interrupt" }
+    ]) {
       const refused = await send(runner, threadId, more)
       assertRefused(refused, 403, "permission_denied", "model_not_in_profile")
       assert.match(refused.body.message, /^model: /)
     }
-    assertRefused(await runner.post("/v1/threads", { agentId, model: "troupe/scripted" }), 403, "permission_denied", "model_not_in_profile")
+    assertRefused(
+      await runner.post("/v1/threads", { agentId, model: "troupe/scripted" }),
+      403,
+      "permission_denied",
+      "model_not_in_profile"
+    )
     assertRefused(await send(runner, threadId, { model: "nobody/nothing" }), 422, "model_unavailable")
     assert.strictEqual((await detailOf(threadId)).lastSeq, 0)
   })
@@ -50,7 +65,12 @@ describe("a model that a key without the scope write names", () => {
   it("is refused while a turn runs, too, and what is refused does not wait", async () => {
     const threadId = await makeThread(runner, agentId)
     await submit(runner, threadId, "/wait 10s")
-    assertRefused(await send(runner, threadId, { model: "troupe/scripted" }), 403, "permission_denied", "model_not_in_profile")
+    assertRefused(
+      await send(runner, threadId, { model: "troupe/scripted" }),
+      403,
+      "permission_denied",
+      "model_not_in_profile"
+    )
     assert.deepStrictEqual((await detailOf(threadId)).queued, [])
     await runner.post(`/v1/threads/${threadId}/cancel`, {})
   })
@@ -60,8 +80,16 @@ describe("a model that a key without the scope write names", () => {
     const own = await writer.post("/v1/agents", { name: "Pinned", profileId })
     const threadId = await makeThread(writer, own.body.agent.id, { profileVersion: 1 })
     const other = await writer.post("/v1/profiles", { name: "Other", models: ["troupe/scripted"] })
-    assert.strictEqual((await writer.patch(`/v1/agents/${own.body.agent.id}`, { profileId: other.body.profile.id })).status, 200)
-    assertRefused(await send(runner, threadId, { model: "troupe/scripted" }), 403, "permission_denied", "model_not_in_profile")
+    assert.strictEqual(
+      (await writer.patch(`/v1/agents/${own.body.agent.id}`, { profileId: other.body.profile.id })).status,
+      200
+    )
+    assertRefused(
+      await send(runner, threadId, { model: "troupe/scripted" }),
+      403,
+      "permission_denied",
+      "model_not_in_profile"
+    )
     assert.strictEqual((await send(runner, threadId, { model: "troupe/scripted-small" })).status, 201)
     await logOf(runner, threadId, ended(1))
   })
@@ -72,7 +100,12 @@ describe("a model that a key without the scope write names", () => {
     const free = await submit(writer, threadId, "by the writer", { model: "troupe/scripted" })
     const plain = await submit(writer, threadId, "by the writer")
     const path = `/v1/threads/${threadId}/queue`
-    assertRefused(await runner.patch(`${path}/${free.id}`, { content: text("by the runner") }), 403, "permission_denied", "model_not_in_profile")
+    assertRefused(
+      await runner.patch(`${path}/${free.id}`, { content: text("by the runner") }),
+      403,
+      "permission_denied",
+      "model_not_in_profile"
+    )
     assert.strictEqual((await runner.patch(`${path}/${plain.id}`, { content: text("by the runner") })).status, 200)
     assert.strictEqual((await writer.patch(`${path}/${free.id}`, { content: text("by the writer still") })).status, 200)
     await runner.post(`/v1/threads/${threadId}/cancel`, { clearQueue: true })
@@ -84,7 +117,12 @@ describe("a retry of somebody's turn on a model that the profile does not select
     const threadId = await makeThread(runner, agentId)
     await submit(writer, threadId, "/fail content_refused no", { model: "troupe/scripted" })
     await logOf(runner, threadId, ended(1))
-    assertRefused(await runner.post(`/v1/threads/${threadId}/retry`, {}), 403, "permission_denied", "model_not_in_profile")
+    assertRefused(
+      await runner.post(`/v1/threads/${threadId}/retry`, {}),
+      403,
+      "permission_denied",
+      "model_not_in_profile"
+    )
     const retried = await writer.post(`/v1/threads/${threadId}/retry`, {})
     assert.strictEqual(retried.status, 201, retried.text)
     assert.strictEqual(retried.body.model, "troupe/scripted")
@@ -93,7 +131,10 @@ describe("a retry of somebody's turn on a model that the profile does not select
 
   it("is for everybody where the profile selects it, or the message named none", async () => {
     const threadId = await makeThread(runner, agentId)
-    for (const [turns, more] of [[1, { model: "troupe/scripted-small" }], [3, {}]] as const) {
+    for (const [turns, more] of [
+      [1, { model: "troupe/scripted-small" }],
+      [3, {}]
+    ] as const) {
       await submit(runner, threadId, "/fail content_refused no", more)
       await logOf(runner, threadId, ended(turns))
       assert.strictEqual((await runner.post(`/v1/threads/${threadId}/retry`, {})).status, 201)

@@ -3,7 +3,9 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 describe("the catalogue of models", () => {
@@ -11,7 +13,10 @@ describe("the catalogue of models", () => {
     const { models } = (await server.alpha.get("/v1/models")).body
     const paid = models.find((model: { id: string }) => model.id === "troupe/scripted-paid")
     assert.deepInclude(paid, {
-      contextWindow: 1_000_000, inputFormats: ["png", "jpeg"], pricing: { input: 1, output: 2 }, status: "available",
+      contextWindow: 1_000_000,
+      inputFormats: ["png", "jpeg"],
+      pricing: { input: 1, output: 2 },
+      status: "available",
       targets: [{ id: "troupe/scripted-paid", provider: "troupe", inputFormats: ["png", "jpeg"] }]
     })
     const ids = models.map((model: { id: string }) => model.id)
@@ -33,7 +38,8 @@ describe("the catalogue of models", () => {
   })
 
   it("refuses other limits, forged cursors, unknown parameters and no credential", async () => {
-    for (const query of ["limit=0", "limit=201", "cursor=abc.def", "provider=troupe"]) refused(await server.alpha.get(`/v1/models?${query}`), 400, "invalid_request")
+    for (const query of ["limit=0", "limit=201", "cursor=abc.def", "provider=troupe"])
+      refused(await server.alpha.get(`/v1/models?${query}`), 400, "invalid_request")
     refused(await server.anonymous.get("/v1/models"), 401, "unauthenticated")
     const runner = await server.client(server.workspaces.alpha, { scopes: ["run"] })
     refused(await runner.get("/v1/models"), 403, "permission_denied")

@@ -1,4 +1,7 @@
-/** Two nodes on one database and one bus: whichever is asked, the answer is the same; with the wires between them cut, nearly. */
+/**
+ * Two nodes on one database and one bus: whichever is asked, the answer is the same; with the wires between them cut,
+ * nearly.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Placement } from "../../actors/Placement.ts"
@@ -19,25 +22,39 @@ let isCut = false
 let shared: InProcess
 const busOf = () => {
   const mine = new Set<string>()
-  return Layer.effect(Bus, Effect.gen(function*() {
-    shared ??= yield* makeInProcess()
-    return Bus.of({
-      ...shared,
-      serve: (incarnation, answer) => {
-        mine.add(incarnation)
-        return shared.serve(incarnation, answer)
-      },
-      request: (to, message, timeoutMs) => isCut && !mine.has(to) ? Effect.fail(new NoAnswer({ incarnation: to, reason: "away" })) : shared.request(to, message, timeoutMs),
-      publish: (hint) => { if (!isCut) shared.publish(hint) },
-      wake: (shard) => { if (!isCut) shared.wake(shard) },
-      authChanged: () => { if (!isCut) shared.authChanged() },
-      state: () => isCut ? "disconnected" : "connected"
+  return Layer.effect(
+    Bus,
+    Effect.gen(function* () {
+      shared ??= yield* makeInProcess()
+      return Bus.of({
+        ...shared,
+        serve: (incarnation, answer) => {
+          mine.add(incarnation)
+          return shared.serve(incarnation, answer)
+        },
+        request: (to, message, timeoutMs) =>
+          isCut && !mine.has(to)
+            ? Effect.fail(new NoAnswer({ incarnation: to, reason: "away" }))
+            : shared.request(to, message, timeoutMs),
+        publish: (hint) => {
+          if (!isCut) shared.publish(hint)
+        },
+        wake: (shard) => {
+          if (!isCut) shared.wake(shard)
+        },
+        authChanged: () => {
+          if (!isCut) shared.authChanged()
+        },
+        state: () => (isCut ? "disconnected" : "connected")
+      })
     })
-  }))
+  )
 }
 const cutting = async <A>(work: () => Promise<A>) => {
   isCut = true
-  return work().finally(() => { isCut = false })
+  return work().finally(() => {
+    isCut = false
+  })
 }
 
 let a: TestServer
@@ -69,19 +86,35 @@ const until = async (holds: () => Promise<boolean>, ms = 10_000) => {
 }
 
 const ownerOf = (threadId: string) =>
-  a.runtime.runPromise(a.database.run("test.owner", (db) => db.selectFrom("heads").select(["owner", "epoch"]).where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()))
+  a.runtime.runPromise(
+    a.database.run("test.owner", (db) =>
+      db.selectFrom("heads").select(["owner", "epoch"]).where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()
+    )
+  )
 
 describe("the list of nodes", () => {
   it("is the same from every node: names, lives, shards, actors, and how they do", async () => {
     await makeThread(atA, agentId)
-    await until(async () => (await atB.get("/v1/nodes")).body.nodes.every(({ bus }: { bus: string }) => bus === "connected"))
+    await until(async () =>
+      (await atB.get("/v1/nodes")).body.nodes.every(({ bus }: { bus: string }) => bus === "connected")
+    )
     const { body, status } = await atB.get("/v1/nodes")
     assert.strictEqual(status, 200)
     const [one, two] = body.nodes
     assert.deepStrictEqual([body.nodes.length, one.name, two.name], [2, "a", "b"])
     assert.strictEqual(one.shards + two.shards, 4_096)
     for (const node of body.nodes) {
-      assert.deepStrictEqual(Object.keys(node).sort(), ["actors", "bus", "draining", "incarnation", "leaseAgeMs", "name", "shards", "since", "version"])
+      assert.deepStrictEqual(Object.keys(node).sort(), [
+        "actors",
+        "bus",
+        "draining",
+        "incarnation",
+        "leaseAgeMs",
+        "name",
+        "shards",
+        "since",
+        "version"
+      ])
       assert.match(node.incarnation, /^node_/)
       assert.match(node.version, /^\d+\.\d+\.\d+/)
       assert.isBelow(Math.abs(Date.now() - Date.parse(node.since)), 600_000)
@@ -97,7 +130,10 @@ describe("the list of nodes", () => {
     const c = await startServer({ bus: busOf(), name: "a", beside: a })
     const nodes = async () => (await atA.get("/v1/nodes")).body.nodes
     await until(async () => (await nodes()).length === 3)
-    assert.deepStrictEqual((await nodes()).map(({ name }: { name: string }) => name), ["a", "a", "b"])
+    assert.deepStrictEqual(
+      (await nodes()).map(({ name }: { name: string }) => name),
+      ["a", "a", "b"]
+    )
     assert.strictEqual(new Set((await nodes()).map(({ incarnation }: { incarnation: string }) => incarnation)).size, 3)
     await c.stop()
     await until(async () => (await nodes()).length === 2)
@@ -139,7 +175,11 @@ describe("a thread of one node, asked of another", () => {
     assert.strictEqual((await atB.delete(`${path}/queue/${queued.id}`)).status, 204)
     assert.strictEqual((await atB.delete(`${path}/queue/${queued.id}`)).status, 204)
     refused(await atB.delete(`${path}/queue/${id}`), 409, "input_not_pending")
-    refused(await atB.post(`${path}/messages`, { content: text("C"), expectedTurnId: `trn_${"0".repeat(26)}` }), 409, "turn_conflict")
+    refused(
+      await atB.post(`${path}/messages`, { content: text("C"), expectedTurnId: `trn_${"0".repeat(26)}` }),
+      409,
+      "turn_conflict"
+    )
     refused(await atB.post(`${path}/retry`), 409, "nothing_to_retry")
     refused(await twin(a.beta).post(`${path}/messages`, { content: text("C") }), 404, "not_found")
     assert.strictEqual((await atB.post(`${path}/cancel`, { turnId })).body.status, "cancelled")
@@ -159,7 +199,11 @@ describe("a thread of one node, asked of another", () => {
     const key = { "idempotency-key": "once" }
     const send = (client: Client) => client.post(`/v1/threads/${threadId}/messages`, { content: text("A") }, key)
     const answers = await Promise.all([atA, atB, atB, atA].map(send))
-    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1, JSON.stringify(answers.map(({ body }) => body)))
+    assert.strictEqual(
+      new Set(answers.map(({ text }) => text)).size,
+      1,
+      JSON.stringify(answers.map(({ body }) => body))
+    )
     const log = await logOf(atB, threadId, ended(1))
     assert.strictEqual(log.filter(({ type }) => type === "user_message").length, 1)
     const made = await Promise.all([atA, atB].map((client) => client.post("/v1/threads", { agentId }, key)))
@@ -168,8 +212,13 @@ describe("a thread of one node, asked of another", () => {
 
   it("is watched there as here: streams and long polls", async () => {
     const threadId = await makeThread(atA, agentId)
-    const watchers = await Promise.all([`/v1/threads/${threadId}/events/stream?afterSeq=0&deltas=text`, `/v1/agents/${agentId}/events/stream`, "/v1/events/stream"]
-      .map((path) => Watcher.open(b.base, path, atB.token!)))
+    const watchers = await Promise.all(
+      [
+        `/v1/threads/${threadId}/events/stream?afterSeq=0&deltas=text`,
+        `/v1/agents/${agentId}/events/stream`,
+        "/v1/events/stream"
+      ].map((path) => Watcher.open(b.base, path, atB.token!))
+    )
     for (const watcher of watchers) await watcher.until(({ frames }) => frames.some(({ event }) => event === "ready"))
     const started = performance.now()
     const poll = atB.get(`/v1/threads/${threadId}/events?waitSeconds=10&afterSeq=2`)
@@ -209,18 +258,33 @@ describe("a credential", () => {
     const threadId = await makeThread(atB, theirs)
     await atA.post("/v1/identities/disable", { identity: "ida" })
     await until(async () => (await there.get("/v1/auth")).status === 403, 5_000)
-    await until(async () => (await atB.post(`/v1/threads/${threadId}/messages`, { content: text("A") })).status === 403, 5_000)
+    await until(
+      async () => (await atB.post(`/v1/threads/${threadId}/messages`, { content: text("A") })).status === 403,
+      5_000
+    )
   })
 })
 
 describe("an identity that nobody has named before", () => {
   it("is disabled and enabled from both nodes at once, and every call is answered", async () => {
     const names = Array.from({ length: 12 }, (_, n) => `fresh ${n}`)
-    const answers = await Promise.all(names.flatMap((identity, n) => Array.from({ length: 8 }, (_, i) =>
-      (i % 2 === 0 ? atA : atB).post(`/v1/identities/${(i + n) % 3 === 0 ? "enable" : "disable"}`, { identity }))))
-    assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 200))
+    const answers = await Promise.all(
+      names.flatMap((identity, n) =>
+        Array.from({ length: 8 }, (_, i) =>
+          (i % 2 === 0 ? atA : atB).post(`/v1/identities/${(i + n) % 3 === 0 ? "enable" : "disable"}`, { identity })
+        )
+      )
+    )
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      answers.map(() => 200)
+    )
     for (const identity of names) {
-      for (const client of [atA, atB]) assert.strictEqual((await client.post("/v1/identities/disable", { identity })).body.operation.result.body.identity.disabled, true)
+      for (const client of [atA, atB])
+        assert.strictEqual(
+          (await client.post("/v1/identities/disable", { identity })).body.operation.result.body.identity.disabled,
+          true
+        )
     }
   })
 })
@@ -231,26 +295,50 @@ describe("with the wires between the nodes cut", () => {
     const owner = await ownerOf(threadId)
     const started = performance.now()
     const answers = await cutting(async () => {
-      const first = await atB.post(`/v1/threads/${threadId}/messages`, { content: text("one") }, { "idempotency-key": "k" })
+      const first = await atB.post(
+        `/v1/threads/${threadId}/messages`,
+        { content: text("one") },
+        { "idempotency-key": "k" }
+      )
       // Whoever sends it again, to whom ever, gets the same answer.
       for (const client of [atB, atA, atB]) {
-        const again = await client.post(`/v1/threads/${threadId}/messages`, { content: text("one") }, { "idempotency-key": "k" })
-        assert.deepStrictEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [201, first.text, "true"])
+        const again = await client.post(
+          `/v1/threads/${threadId}/messages`,
+          { content: text("one") },
+          { "idempotency-key": "k" }
+        )
+        assert.deepStrictEqual(
+          [again.status, again.text, again.headers.get("idempotency-replayed")],
+          [201, first.text, "true"]
+        )
       }
-      refused(await atA.post(`/v1/threads/${threadId}/messages`, { content: text("other") }, { "idempotency-key": "k" }), 422, "idempotency_key_reused")
+      refused(
+        await atA.post(`/v1/threads/${threadId}/messages`, { content: text("other") }, { "idempotency-key": "k" }),
+        422,
+        "idempotency_key_reused"
+      )
       const second = await submit(atB, threadId, "two")
       // It can be seen where it waits, or in the log by now.
       for (const client of [atA, atB]) {
         const seen = await client.get(`/v1/threads/${threadId}/queue/${second.id}`)
-        assert.deepStrictEqual([seen.status, seen.body.id, seen.body.content, seen.body.turnId], [200, second.id, second.content, second.turnId])
+        assert.deepStrictEqual(
+          [seen.status, seen.body.id, seen.body.content, seen.body.turnId],
+          [200, second.id, second.content, second.turnId]
+        )
       }
       return [first.body, second, await submit(atA, threadId, "three")]
     })
     assert.isBelow(performance.now() - started, 1_000)
-    assert.deepStrictEqual(answers.slice(0, 2).map(({ state }) => state), ["queued", "queued"])
+    assert.deepStrictEqual(
+      answers.slice(0, 2).map(({ state }) => state),
+      ["queued", "queued"]
+    )
     const log = await logOf(atB, threadId, ended(3))
     assert.isBelow(performance.now() - started, 2_500)
-    assert.deepStrictEqual(log.filter(({ type }) => type === "user_message").map(({ inputId }) => inputId), answers.map(({ id }) => id))
+    assert.deepStrictEqual(
+      log.filter(({ type }) => type === "user_message").map(({ inputId }) => inputId),
+      answers.map(({ id }) => id)
+    )
     assert.deepStrictEqual(await ownerOf(threadId), owner)
   })
 
@@ -258,10 +346,14 @@ describe("with the wires between the nodes cut", () => {
     const threadId = await makeThread(atA, agentId)
     const { turnId } = await submit(atA, threadId, "A\n/wait 20s")
     const path = `/v1/threads/${threadId}`
-    const asked = await cutting(() => Promise.all([
-      atB.post(`${path}/messages`, { content: text("B"), expectedTurnId: turnId }), atB.post(`${path}/cancel`), atB.post(`${path}/retry`),
-      atB.patch(`${path}/queue/inp_${"0".repeat(26)}`, { content: text("C") })
-    ]))
+    const asked = await cutting(() =>
+      Promise.all([
+        atB.post(`${path}/messages`, { content: text("B"), expectedTurnId: turnId }),
+        atB.post(`${path}/cancel`),
+        atB.post(`${path}/retry`),
+        atB.patch(`${path}/queue/inp_${"0".repeat(26)}`, { content: text("C") })
+      ])
+    )
     for (const answer of asked) {
       refused(answer, 503, "runtime_unavailable")
       assert.strictEqual(answer.headers.get("retry-after"), String(answer.body.retryAfterSeconds))
@@ -286,19 +378,32 @@ describe("a node that is stopped", () => {
     const atC = c.at(atA)
     await until(async () => (await atA.get("/v1/nodes")).body.nodes.length === 3)
     const threads = await Promise.all(Array.from({ length: 8 }, () => makeThread(atC, agentId)))
-    const mine = await c.runtime.runPromise(Effect.map(Placement, (placement) => threads.every((id) => hasShard(placement.mine(), shardOf(id)))))
+    const mine = await c.runtime.runPromise(
+      Effect.map(Placement, (placement) => threads.every((id) => hasShard(placement.mine(), shardOf(id))))
+    )
     assert.isTrue(mine, "born on a node, in its shards")
-    for (const threadId of threads) await submit(atC, threadId, "A\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms")
+    for (const threadId of threads)
+      await submit(
+        atC,
+        threadId,
+        "A\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms"
+      )
     const stopping = performance.now()
-    const stopped = c.runtime.runPromise(Effect.gen(function*() {
-      yield* (yield* Sweep).drain(10_000)
-      yield* (yield* Lease).leave
-    })).then(c.stop)
+    const stopped = c.runtime
+      .runPromise(
+        Effect.gen(function* () {
+          yield* (yield* Sweep).drain(10_000)
+          yield* (yield* Lease).leave
+        })
+      )
+      .then(c.stop)
     for (const threadId of threads) await submit(atB, threadId, "B")
     await stopped
     for (const threadId of threads) await logOf(atB, threadId, ended(2))
     assert.isBelow(performance.now() - stopping, 5_000)
-    const live = (await atA.get("/v1/nodes")).body.nodes.map(({ incarnation }: { incarnation: string }) => toUuid(incarnation))
+    const live = (await atA.get("/v1/nodes")).body.nodes.map(({ incarnation }: { incarnation: string }) =>
+      toUuid(incarnation)
+    )
     for (const threadId of threads) assert.include([null, ...live], (await ownerOf(threadId)).owner)
   })
 })

@@ -15,9 +15,13 @@ const client = join(import.meta.dirname, "generatedClient")
 /** Output of a Node process; a failure shows what it printed. */
 const node = async (args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
   try {
-    return await promisify(execFile)(process.execPath, [...args], { cwd: root, env: { ...process.env, NODE_OPTIONS: "", ...env } })
+    return await promisify(execFile)(process.execPath, [...args], {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: "", ...env }
+    })
   } catch (error) {
-    if (error instanceof Error && "stdout" in error && "stderr" in error) throw new Error(`${args.join(" ")}\n${error.stdout}\n${error.stderr}`)
+    if (error instanceof Error && "stdout" in error && "stderr" in error)
+      throw new Error(`${args.join(" ")}\n${error.stdout}\n${error.stderr}`)
     throw error
   }
 }
@@ -35,9 +39,19 @@ afterAll(() => server.stop())
 
 it("lints without an error or a warning", { timeout: 60_000 }, async () => {
   // Its own server of schemas and its telemetry stay off: nothing leaves the machine.
-  const { stdout } = await node(["node_modules/@redocly/cli/bin/cli.js", "lint", "--extends=recommended-strict", "--format=json", join(folder, "openapi.json")], {
-    REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true"
-  })
+  const { stdout } = await node(
+    [
+      "node_modules/@redocly/cli/bin/cli.js",
+      "lint",
+      "--extends=recommended-strict",
+      "--format=json",
+      join(folder, "openapi.json")
+    ],
+    {
+      REDOCLY_TELEMETRY: "off",
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true"
+    }
+  )
   const { problems, totals } = JSON.parse(stdout)
   assert.deepStrictEqual({ problems, totals }, { problems: [], totals: { errors: 0, warnings: 0, ignored: 0 } })
 })
@@ -56,6 +70,9 @@ it("makes clients by hey-api and by orval, with its schemas, that compile", { ti
 })
 
 it("makes a client that tours the interface", { timeout: 60_000 }, async () => {
-  const { stdout } = await node([join(client, "tour.ts")], { TROUPE_URL: server.base, TROUPE_KEY: server.alpha.token ?? "" })
+  const { stdout } = await node([join(client, "tour.ts")], {
+    TROUPE_URL: server.base,
+    TROUPE_KEY: server.alpha.token ?? ""
+  })
   assert.strictEqual(stdout, "the tour is over\n")
 })

@@ -3,7 +3,9 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 const operation = async (verb: "disable" | "enable" = "disable", identity = "ann") =>
@@ -23,7 +25,11 @@ describe("polling an operation", () => {
   it("waits for an operation that is not resolved yet", async () => {
     const made = await operation()
     const set = (state: string) =>
-      server.runtime.runPromise(server.database.run("test", (db) => db.updateTable("operations").set({ state }).where("action", "=", made.action).execute()))
+      server.runtime.runPromise(
+        server.database.run("test", (db) =>
+          db.updateTable("operations").set({ state }).where("action", "=", made.action).execute()
+        )
+      )
     await set("pending")
     const waiting = server.alpha.get(`/v1/operations/${made.id}?waitSeconds=30`)
     assert.strictEqual((await server.alpha.get(`/v1/operations/${made.id}`)).body.operation.state, "pending")
@@ -33,13 +39,15 @@ describe("polling an operation", () => {
 
   it("refuses other waits and unknown parameters", async () => {
     const { id } = await operation()
-    for (const wait of ["61", "-1", "1.5", "x"]) refused(await server.alpha.get(`/v1/operations/${id}?waitSeconds=${wait}`), 400, "invalid_request", "waitSeconds")
+    for (const wait of ["61", "-1", "1.5", "x"])
+      refused(await server.alpha.get(`/v1/operations/${id}?waitSeconds=${wait}`), 400, "invalid_request", "waitSeconds")
     refused(await server.alpha.get(`/v1/operations/${id}?wait=1`), 400, "invalid_request", "wait")
   })
 
   it("answers 404 for ids that are absent, malformed or of another workspace", async () => {
     const { id } = await operation()
-    for (const path of [absent("op_"), "op_1", absent("agt_")]) refused(await server.alpha.get(`/v1/operations/${path}`), 404, "not_found")
+    for (const path of [absent("op_"), "op_1", absent("agt_")])
+      refused(await server.alpha.get(`/v1/operations/${path}`), 404, "not_found")
     refused(await server.beta.get(`/v1/operations/${id}`), 404, "not_found")
     for (const verb of ["approve", "deny", "cancel"]) {
       refused(await server.beta.post(`/v1/operations/${id}/${verb}`), 404, "not_found")
@@ -55,13 +63,25 @@ describe("deciding an operation that is resolved", () => {
     assert.deepStrictEqual([approved.status, approved.body], [200, { operation: made }])
     refused(await server.alpha.post(`/v1/operations/${made.id}/deny`), 409, "operation_resolved")
     refused(await server.alpha.post(`/v1/operations/${made.id}/cancel`), 409, "operation_resolved")
-    refused(await server.alpha.send("POST", `/v1/operations/${made.id}/cancel`, undefined, { "idempotency-key": "c" }), 409, "operation_resolved")
+    refused(
+      await server.alpha.send("POST", `/v1/operations/${made.id}/cancel`, undefined, { "idempotency-key": "c" }),
+      409,
+      "operation_resolved"
+    )
   })
 
   it("takes a reason of 1 KiB, and nothing else", async () => {
     const { id } = await operation()
-    assert.strictEqual((await server.alpha.post(`/v1/operations/${id}/approve`, { reason: "r".repeat(1024) })).status, 200)
-    refused(await server.alpha.post(`/v1/operations/${id}/approve`, { reason: "r".repeat(1025) }), 400, "invalid_request", "reason")
+    assert.strictEqual(
+      (await server.alpha.post(`/v1/operations/${id}/approve`, { reason: "r".repeat(1024) })).status,
+      200
+    )
+    refused(
+      await server.alpha.post(`/v1/operations/${id}/approve`, { reason: "r".repeat(1025) }),
+      400,
+      "invalid_request",
+      "reason"
+    )
     refused(await server.alpha.post(`/v1/operations/${id}/deny`, { because: "r" }), 400, "invalid_request", "because")
     refused(await server.alpha.post(`/v1/operations/${id}/cancel`, { reason: "r" }), 400, "invalid_request")
   })
@@ -70,17 +90,30 @@ describe("deciding an operation that is resolved", () => {
 describe("listing operations", () => {
   it("filters and pages newest first", async () => {
     const made = [await operation("disable", "x"), await operation("enable", "x"), await operation("enable", "y")]
-    const ids = async (query: string) => (await server.alpha.get(`/v1/operations?${query}`)).body.operations.map((one: { id: string }) => one.id)
+    const ids = async (query: string) =>
+      (await server.alpha.get(`/v1/operations?${query}`)).body.operations.map((one: { id: string }) => one.id)
     assert.deepStrictEqual(await ids("action=identity.enable&limit=2"), [made[2].id, made[1].id])
-    assert.deepStrictEqual((await ids("state=completed&limit=3")), made.map((one) => one.id).toReversed())
-    for (const query of ["state=pending", "action=memory.delete", `agentId=${absent("agt_")}`]) assert.deepStrictEqual(await ids(query), [])
+    assert.deepStrictEqual(await ids("state=completed&limit=3"), made.map((one) => one.id).toReversed())
+    for (const query of ["state=pending", "action=memory.delete", `agentId=${absent("agt_")}`])
+      assert.deepStrictEqual(await ids(query), [])
     const { nextCursor } = (await server.alpha.get("/v1/operations?action=identity.enable&limit=1")).body
     assert.deepStrictEqual(await ids(`cursor=${nextCursor}&limit=1`), [made[1].id])
-    refused(await server.alpha.get(`/v1/operations?cursor=${nextCursor}&action=identity.disable`), 400, "invalid_request", "cursor")
+    refused(
+      await server.alpha.get(`/v1/operations?cursor=${nextCursor}&action=identity.disable`),
+      400,
+      "invalid_request",
+      "cursor"
+    )
   })
 
   it("refuses other filters", async () => {
-    for (const [query, path] of [["state=done", "state"], ["action=x", "action"], ["agentId=agt_1", "agentId"], ["limit=201", "limit"], ["order=asc", "order"]] as const) {
+    for (const [query, path] of [
+      ["state=done", "state"],
+      ["action=x", "action"],
+      ["agentId=agt_1", "agentId"],
+      ["limit=201", "limit"],
+      ["order=asc", "order"]
+    ] as const) {
       refused(await server.alpha.get(`/v1/operations?${query}`), 400, "invalid_request", path)
     }
   })

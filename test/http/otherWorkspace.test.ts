@@ -1,4 +1,6 @@
-/** Nothing of a workspace can be reached with a key of another, be its id ever so well known: every operation, every id. */
+/**
+ * Nothing of a workspace can be reached with a key of another, be its id ever so well known: every operation, every id.
+ */
 import { setTimeout } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -9,12 +11,31 @@ import { isIn, operations, prefixOf, schemaOf, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { makeAgent, text } from "./threadFixture.ts"
 
-const withIds = operations.filter(({ names }) => names.length > 0).map((operation) => [titleOf(operation), operation] as const)
+const withIds = operations
+  .filter(({ names }) => names.length > 0)
+  .map((operation) => [titleOf(operation), operation] as const)
 
 /** Texts in the place of an id that are none, made from one: whatever their form, they lead nowhere. */
 const malformed = (id: string): ReadonlyArray<string> =>
   id.length > 26
-    ? ["x", id.slice(0, -1), `${id}0`, id.toUpperCase(), id.slice(0, -1) + "u", `8${id.slice(-25)}`, id.replace("_", "-"), `nope_${id.slice(-26)}`, toUuid(id), `${id}%0A`, `${id}%00`, `%20${id}`, `..%2F${id}`, "%F0%9F%98%80", "*", "null"]
+    ? [
+        "x",
+        id.slice(0, -1),
+        `${id}0`,
+        id.toUpperCase(),
+        id.slice(0, -1) + "u",
+        `8${id.slice(-25)}`,
+        id.replace("_", "-"),
+        `nope_${id.slice(-26)}`,
+        toUuid(id),
+        `${id}%0A`,
+        `${id}%00`,
+        `%20${id}`,
+        `..%2F${id}`,
+        "%F0%9F%98%80",
+        "*",
+        "null"
+      ]
     : ["0", "01", "-1", "1.0", "1e0", "+1", "x", "1%00", "1000000000", "%31%20", "null"]
 
 let server: TestServer
@@ -34,16 +55,23 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Every row of a workspace, of every table that has workspaces. When an identity or key was last seen is written later than it happens. */
+/**
+ * Every row of a workspace, of every table that has workspaces. When an identity or key was last seen is written later
+ * than it happens.
+ */
 const rowsOf = async (workspace: string) => {
   const tables = await database.query<{ readonly name: string }>(
-    "select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'workspace' order by 1")
+    "select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'workspace' order by 1"
+  )
   assert.isAbove(tables.rows.length, 5)
   const rows: Record<string, unknown> = {}
   for (const { name } of tables.rows) {
     // The sweep's own notes, taken away every second, and what a node has counted of before, written a second later.
     if (name === "agenda" || name === "tallies") continue
-    const found = await database.query(`select (to_jsonb(t) - array['last_seen', 'last_used_at'])::text as row from "${name}" t where workspace = $1 order by 1`, [toUuid(workspace)])
+    const found = await database.query(
+      `select (to_jsonb(t) - array['last_seen', 'last_used_at'])::text as row from "${name}" t where workspace = $1 order by 1`,
+      [toUuid(workspace)]
+    )
     rows[name] = found.rows
   }
   return rows
@@ -52,42 +80,59 @@ const rowsOf = async (workspace: string) => {
 describe("the id of another workspace", () => {
   it("is in the path of many operations", () => assert.isAbove(withIds.length, 20))
 
-  it.each(withIds)("%s: 404, as for one that is not there or is none, and nothing changes", async (_, { example, method, names, path }) => {
-    const send = (ids: Ids) => server.beta.send(method, pathWith(path, ids), example, { "idempotency-key": path })
-    const before = await rowsOf(server.workspaces.alpha)
-    const never = await send(Object.fromEntries(Object.entries(theirs).map(([name, id]) => [name, absent(id)])))
-    assert.strictEqual(never.status, 404, never.text)
-    // Each id of the path on its own, among ours, and all of them: theirs, nobody's, and what is no id.
-    const among = (name: string, id: string): Ids => ({ ...ours, [name]: id })
-    const bodiless = names.filter((name) => name !== "version")
-    for (const ids of [
-      theirs, ...bodiless.map((name) => among(name, theirs[name]!)), ...names.map((name) => among(name, absent(ours[name]!))),
-      ...names.flatMap((name) => malformed(ours[name]!).map((id) => among(name, id)))
-    ]) {
-      const answer = await send(ids)
-      assert.deepStrictEqual([answer.status, answer.body?.error, answer.body?.code], [404, "not_found", never.body.code], `${method} ${pathWith(path, ids)} ${answer.text}`)
-      for (const id of Object.values(theirs)) if (id.length > 20) assert.notInclude(answer.text, id)
+  it.each(withIds)(
+    "%s: 404, as for one that is not there or is none, and nothing changes",
+    async (_, { example, method, names, path }) => {
+      const send = (ids: Ids) => server.beta.send(method, pathWith(path, ids), example, { "idempotency-key": path })
+      const before = await rowsOf(server.workspaces.alpha)
+      const never = await send(Object.fromEntries(Object.entries(theirs).map(([name, id]) => [name, absent(id)])))
+      assert.strictEqual(never.status, 404, never.text)
+      // Each id of the path on its own, among ours, and all of them: theirs, nobody's, and what is no id.
+      const among = (name: string, id: string): Ids => ({ ...ours, [name]: id })
+      const bodiless = names.filter((name) => name !== "version")
+      for (const ids of [
+        theirs,
+        ...bodiless.map((name) => among(name, theirs[name]!)),
+        ...names.map((name) => among(name, absent(ours[name]!))),
+        ...names.flatMap((name) => malformed(ours[name]!).map((id) => among(name, id)))
+      ]) {
+        const answer = await send(ids)
+        assert.deepStrictEqual(
+          [answer.status, answer.body?.error, answer.body?.code],
+          [404, "not_found", never.body.code],
+          `${method} ${pathWith(path, ids)} ${answer.text}`
+        )
+        for (const id of Object.values(theirs)) if (id.length > 20) assert.notInclude(answer.text, id)
+      }
+      assert.deepStrictEqual(await rowsOf(server.workspaces.alpha), before)
     }
-    assert.deepStrictEqual(await rowsOf(server.workspaces.alpha), before)
-  })
+  )
 
   const filters = operations.flatMap((operation) =>
     operation.parameters.filter(isIn("query")).flatMap((parameter) => {
       const prefix = prefixOf(schemaOf(parameter))
       return prefix === undefined ? [] : [[titleOf(operation), String(parameter["name"]), operation] as const]
-    }))
+    })
+  )
 
-  it.each(filters.filter(([, , { path }]) => !path.endsWith("/stream")))("%s: as a filter %s finds what one finds that is not there", async (_, name, { method, path }) => {
-    const send = (id: string) => server.beta.send(method, `${pathWith(path, ours)}?${name}=${id}`)
-    const [foreign, never, none] = [await send(theirs[name] ?? ""), await send(absent(theirs[name] ?? "")), await send("x")]
-    assert.deepStrictEqual([foreign.status, foreign.body], [200, never.body], foreign.text)
-    assert.deepStrictEqual([none.status, none.body.code], [400, "invalid_parameter"])
-  })
+  it.each(filters.filter(([, , { path }]) => !path.endsWith("/stream")))(
+    "%s: as a filter %s finds what one finds that is not there",
+    async (_, name, { method, path }) => {
+      const send = (id: string) => server.beta.send(method, `${pathWith(path, ours)}?${name}=${id}`)
+      const [foreign, never, none] = [
+        await send(theirs[name] ?? ""),
+        await send(absent(theirs[name] ?? "")),
+        await send("x")
+      ]
+      assert.deepStrictEqual([foreign.status, foreign.body], [200, never.body], foreign.text)
+      assert.deepStrictEqual([none.status, none.body.code], [400, "invalid_parameter"])
+    }
+  )
 
   it("leads somewhere with a key of its own workspace", async () => {
     const { alpha } = server
     const ids = await furnish(alpha)
-    const last = (method: string) => method === "DELETE" ? 1 : 0
+    const last = (method: string) => (method === "DELETE" ? 1 : 0)
     const ended = withIds.map(([, operation]) => operation).filter(({ path }) => !path.endsWith("/stream"))
     for (const { example, method, path } of ended.sort((a, b) => last(a.method) - last(b.method))) {
       const answer = await alpha.send(method, pathWith(path, ids), example)
@@ -98,7 +143,11 @@ describe("the id of another workspace", () => {
   it("in a body or a query finds nothing", async () => {
     // What the workspace's own key has begun above comes to rest first: two looks that see the same.
     let before = await rowsOf(server.workspaces.alpha)
-    for (let earlier: typeof before | undefined; !isDeepStrictEqual(before, earlier); before = await rowsOf(server.workspaces.alpha)) {
+    for (
+      let earlier: typeof before | undefined;
+      !isDeepStrictEqual(before, earlier);
+      before = await rowsOf(server.workspaces.alpha)
+    ) {
       earlier = before
       await setTimeout(200)
     }
@@ -107,23 +156,54 @@ describe("the id of another workspace", () => {
       await beta.post("/v1/threads", { agentId: theirs["agentId"] }),
       await beta.post("/v1/agents", { name: "A", profileId: theirs["profileId"] }),
       await beta.patch(`/v1/agents/${ours["agentId"]}`, { profileId: theirs["profileId"] }),
-      await beta.post(`/v1/threads/${ours["threadId"]}/messages`, { content: text("x"), expectedTurnId: theirs["turnId"] }),
+      await beta.post(`/v1/threads/${ours["threadId"]}/messages`, {
+        content: text("x"),
+        expectedTurnId: theirs["turnId"]
+      }),
       await beta.post(`/v1/threads/${ours["threadId"]}/cancel`, { turnId: theirs["turnId"] }),
       await beta.post("/v1/roles/evaluate", { roleIds: [theirs["roleId"]], tool: "a.b" }),
       await beta.post("/v1/roles/evaluate", { profileId: theirs["profileId"], tool: "a.b" }),
-      await beta.post("/v1/toolsets", { kind: "mcp", namespace: "books", url: "https://tools.example.com/mcp", connectionId: theirs["connectionId"] })
+      await beta.post("/v1/toolsets", {
+        kind: "mcp",
+        namespace: "books",
+        url: "https://tools.example.com/mcp",
+        connectionId: theirs["connectionId"]
+      })
     ]
-    assert.deepStrictEqual(refused.map(({ body, status }) => [status, body.error]), [
-      [422, "agent_not_found"], [422, "profile_not_found"], [422, "profile_not_found"], [409, "turn_conflict"], [409, "turn_conflict"],
-      [422, "role_not_found"], [422, "profile_not_found"], [422, "connection_not_found"]
-    ])
+    assert.deepStrictEqual(
+      refused.map(({ body, status }) => [status, body.error]),
+      [
+        [422, "agent_not_found"],
+        [422, "profile_not_found"],
+        [422, "profile_not_found"],
+        [409, "turn_conflict"],
+        [409, "turn_conflict"],
+        [422, "role_not_found"],
+        [422, "profile_not_found"],
+        [422, "connection_not_found"]
+      ]
+    )
     assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs["agentId"]}`)).body, { threads: [] })
     assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs["agentId"]}`)).body, { operations: [] })
     assert.deepStrictEqual((await beta.get(`/v1/tools/calls?toolsetId=${theirs["toolsetId"]}`)).body, { calls: [] })
-    assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, { events: [] })
-    for (const list of ["agents", "profiles", "threads", "identities", "operations", "roles", "connections", "toolsets", "auth/keys", "tools/calls"]) {
+    assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, {
+      events: []
+    })
+    for (const list of [
+      "agents",
+      "profiles",
+      "threads",
+      "identities",
+      "operations",
+      "roles",
+      "connections",
+      "toolsets",
+      "auth/keys",
+      "tools/calls"
+    ]) {
       const { text } = await beta.get(`/v1/${list}`)
-      for (const [name, id] of Object.entries(theirs)) if (name !== "version") assert.notInclude(text, id, `${list} ${name}`)
+      for (const [name, id] of Object.entries(theirs))
+        if (name !== "version") assert.notInclude(text, id, `${list} ${name}`)
     }
     assert.deepStrictEqual(await rowsOf(server.workspaces.alpha), before)
   })
@@ -138,7 +218,10 @@ describe("the id of another workspace", () => {
 
   it("has its own idempotency keys", async () => {
     const body = { name: "Same", models: ["troupe/scripted"] }
-    const [one, two] = [await server.alpha.post("/v1/profiles", body, { "idempotency-key": "same" }), await server.beta.post("/v1/profiles", body, { "idempotency-key": "same" })]
+    const [one, two] = [
+      await server.alpha.post("/v1/profiles", body, { "idempotency-key": "same" }),
+      await server.beta.post("/v1/profiles", body, { "idempotency-key": "same" })
+    ]
     assert.deepStrictEqual([one.status, two.status, two.headers.get("idempotency-replayed")], [201, 201, null])
     assert.notStrictEqual(one.body.profile.id, two.body.profile.id)
   })

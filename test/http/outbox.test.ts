@@ -7,19 +7,24 @@ const of = (bytes: number, text = "#") => ({ text: text.repeat(bytes) })
 /** Reads what is there until the buffer has nothing more to give. */
 const drain = (outbox: Outbox) => {
   let text = ""
-  for (let chunk: unknown = outbox.readable.read(); chunk !== null; chunk = outbox.readable.read()) text += String(chunk)
+  for (let chunk: unknown = outbox.readable.read(); chunk !== null; chunk = outbox.readable.read())
+    text += String(chunk)
   return text
 }
 
 const about = { workspace: "wsp_1", agentId: "agt_1", threadId: "thr_1" }
-const piece = (index: number, text: string, eventId = "evt_1") => delta({ ...about, type: "delta", turnId: "trn_1", eventId, index, text })
+const piece = (index: number, text: string, eventId = "evt_1") =>
+  delta({ ...about, type: "delta", turnId: "trn_1", eventId, index, text })
 
 describe("an outbox", () => {
   it("gives frames in the order in which they came", () => {
     const outbox = new Outbox(() => {})
     for (let i = 1; i <= 100; i++) outbox.offer(event(i, `{"seq":${i}}`))
     const text = drain(outbox)
-    assert.deepStrictEqual([...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1])), Array.from({ length: 100 }, (_, i) => i + 1))
+    assert.deepStrictEqual(
+      [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1])),
+      Array.from({ length: 100 }, (_, i) => i + 1)
+    )
   })
 
   it("takes no frame beyond a mebibyte, and never a part of one", () => {
@@ -39,7 +44,9 @@ describe("an outbox", () => {
     for (const hoarder of hoarders) while (hoarder.offer(of(capacity / 4))) {}
     assert.isTrue(crowd.full)
     let told = 0
-    reader.onRoom = () => { told++ }
+    reader.onRoom = () => {
+      told++
+    }
     assert.isTrue(reader.offer(of(100_000)))
     assert.isFalse(reader.offer(of(100_000)))
     assert.lengthOf(drain(reader), 100_000)
@@ -66,7 +73,9 @@ describe("an outbox", () => {
     outbox.offer(of(100))
     drain(outbox)
     assert.strictEqual(told, 0)
-    while (outbox.offer(of(100_000))) { /* until it is full */ }
+    while (outbox.offer(of(100_000))) {
+      /* until it is full */
+    }
     await new Promise(setImmediate)
     assert.strictEqual(told, 0)
     drain(outbox)
@@ -82,25 +91,36 @@ describe("an outbox", () => {
     outbox.offer(status({ threadId: "thr_1", status: "idle", lastSeq: 1000 }))
     outbox.offer(status({ threadId: "thr_2", status: "idle", lastSeq: 3 }))
     const text = drain(outbox).replaceAll("#", "")
-    assert.strictEqual(text, `id: 7\nevent: event\ndata: {"seq":7}\n\n` +
-      `event: status\ndata: {"threadId":"thr_1","status":"idle","lastSeq":1000}\n\n` +
-      `event: status\ndata: {"threadId":"thr_2","status":"idle","lastSeq":3}\n\n`)
+    assert.strictEqual(
+      text,
+      `id: 7\nevent: event\ndata: {"seq":7}\n\n` +
+        `event: status\ndata: {"threadId":"thr_1","status":"idle","lastSeq":1000}\n\n` +
+        `event: status\ndata: {"threadId":"thr_2","status":"idle","lastSeq":3}\n\n`
+    )
   })
 
   it("joins pieces of one text that wait together, and no others", () => {
     const outbox = new Outbox(() => {})
     outbox.offer(of(20_000))
     outbox.offer(of(20_000))
-    outbox.offer(piece(0, "a\n\"b"))
+    outbox.offer(piece(0, 'a\n"b'))
     outbox.offer(piece(1, "\\c🎈"))
     outbox.offer(piece(2, "\ud800\u0000d"))
     outbox.offer(piece(0, "other", "evt_2"))
     outbox.offer(piece(3, "e"))
-    const frames = drain(outbox).replaceAll("#", "").split("\n\n").filter((frame) => frame !== "")
+    const frames = drain(outbox)
+      .replaceAll("#", "")
+      .split("\n\n")
+      .filter((frame) => frame !== "")
     const texts = frames.map((frame) => JSON.parse(frame.slice(frame.indexOf("data: ") + 6)))
-    assert.deepStrictEqual(texts.map(({ eventId, index, text }) => [eventId, index, text]), [
-      ["evt_1", 0, "a\n\"b\\c🎈\ud800\u0000d"], ["evt_2", 0, "other"], ["evt_1", 3, "e"]
-    ])
+    assert.deepStrictEqual(
+      texts.map(({ eventId, index, text }) => [eventId, index, text]),
+      [
+        ["evt_1", 0, 'a\n"b\\c🎈\ud800\u0000d'],
+        ["evt_2", 0, "other"],
+        ["evt_1", 3, "e"]
+      ]
+    )
   })
 
   it("gives frames of one moment in one piece", async () => {
@@ -116,7 +136,9 @@ describe("an outbox", () => {
 
   it("says its last words even when it is full, and takes nothing after them", () => {
     const outbox = new Outbox(() => {})
-    while (outbox.offer(of(100_000))) { /* until it is full */ }
+    while (outbox.offer(of(100_000))) {
+      /* until it is full */
+    }
     outbox.end("bye")
     assert.isTrue(outbox.offer(of(5, "y")))
     const text = drain(outbox)

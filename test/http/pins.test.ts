@@ -16,9 +16,15 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** A profile whose first version lets an agent use all tools, and whose second one lets it use none. A call of its tool waits for a client. */
+/**
+ * A profile whose first version lets an agent use all tools, and whose second one lets it use none. A call of its tool
+ * waits for a client.
+ */
 const restricted = async () => {
-  const { id, namespace } = await addToolset(writer, { kind: "client", tools: [{ name: "sign", inputSchema: { type: "object" } }] })
+  const { id, namespace } = await addToolset(writer, {
+    kind: "client",
+    tools: [{ name: "sign", inputSchema: { type: "object" } }]
+  })
   const made = await writer.post("/v1/profiles", { name: "Restricted", models: ["troupe/scripted"], toolsetIds: [id] })
   assert.strictEqual(made.status, 201, made.text)
   const profileId: string = made.body.profile.id
@@ -70,12 +76,18 @@ describe("a pin", () => {
     const { agentId, sign } = await restricted()
     const made = await writer.post("/v1/threads", { agentId, profileVersion: 1 })
     const threadId: string = made.body.thread.id
-    await server.runtime.runPromise(server.database.run("test.older", async (db) => {
-      const { attributes } = await db.selectFrom("heads").select("attributes").where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()
-      const older = attributes.replace(/"profileId":"prof_\w+",?/, "")
-      assert.notStrictEqual(older, attributes)
-      await db.updateTable("heads").set({ attributes: older }).where("id", "=", toUuid(threadId)).execute()
-    }))
+    await server.runtime.runPromise(
+      server.database.run("test.older", async (db) => {
+        const { attributes } = await db
+          .selectFrom("heads")
+          .select("attributes")
+          .where("id", "=", toUuid(threadId))
+          .executeTakeFirstOrThrow()
+        const older = attributes.replace(/"profileId":"prof_\w+",?/, "")
+        assert.notStrictEqual(older, attributes)
+        await db.updateTable("heads").set({ attributes: older }).where("id", "=", toUuid(threadId)).execute()
+      })
+    )
     const found = await writer.get(`/v1/threads/${threadId}`)
     assert.deepInclude(found.body.thread, { profileVersion: 1 })
     assert.notProperty(found.body.thread, "profileId")

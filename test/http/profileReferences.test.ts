@@ -20,7 +20,8 @@ const client = { type: "client" }
 const url = { type: "url", url: "https://hooks.example.com/judge" }
 const hook = (fields: object = {}) => ({ name: "h", point: "before_tool_call", processor: client, ...fields })
 
-const post = (fields: Record<string, unknown> = {}) => server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
+const post = (fields: Record<string, unknown> = {}) =>
+  server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
 const create = async (fields: Record<string, unknown> = {}) => {
   const made = await post(fields)
   assert.strictEqual(made.status, 201, made.text)
@@ -31,13 +32,19 @@ const patch = async (id: string, body: object) => {
   assert.strictEqual(answer.status, 200, answer.text)
   return answer.body.profile
 }
-const role = async (client = server.alpha): Promise<string> => (await client.post("/v1/roles", { name: "r", allow: [{ tools: "*" }] })).body.role.id
+const role = async (client = server.alpha): Promise<string> =>
+  (await client.post("/v1/roles", { name: "r", allow: [{ tools: "*" }] })).body.role.id
 const agent = async (client = server.alpha): Promise<string> => {
   const profile = await client.post("/v1/profiles", { name: "R", models: ["troupe/scripted"] })
   return (await client.post("/v1/agents", { name: "Reviewer", profileId: profile.body.profile.id })).body.agent.id
 }
 const connection = async (secret: object = { signingSecret: newSecret() }, client = server.alpha): Promise<string> => {
-  const made = await client.post("/v1/connections", { allowedHosts: ["tools.example.com"], provider: "hooks", name: "c", secret })
+  const made = await client.post("/v1/connections", {
+    allowedHosts: ["tools.example.com"],
+    provider: "hooks",
+    name: "c",
+    secret
+  })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.connection.id
 }
@@ -45,13 +52,32 @@ const connection = async (secret: object = { signingSecret: newSecret() }, clien
 const toolsets = async (count: number, workspace = server.workspaces.alpha): Promise<ReadonlyArray<string>> => {
   const ids = Array.from({ length: count }, () => freshId("toolset"))
   const at = new Date()
-  await server.runtime.runPromise(server.database.run("test", (db) => db.insertInto("toolsets").values(ids.map((id) => ({
-    workspace: toUuid(workspace), id: toUuid(id), namespace: id.slice(5), connection: null, body: "{}", checked: "{}", catalogue: 0, rev: 1, created_at: at, updated_at: at
-  }))).execute()))
+  await server.runtime.runPromise(
+    server.database.run("test", (db) =>
+      db
+        .insertInto("toolsets")
+        .values(
+          ids.map((id) => ({
+            workspace: toUuid(workspace),
+            id: toUuid(id),
+            namespace: id.slice(5),
+            connection: null,
+            body: "{}",
+            checked: "{}",
+            catalogue: 0,
+            rev: 1,
+            created_at: at,
+            updated_at: at
+          }))
+        )
+        .execute()
+    )
+  )
   return ids
 }
 const turnsOf = async (profileId: string, version: number) =>
-  await server.runtime.runPromise(directory.profile(server.workspaces.alpha, profileId, version)) ?? assert.fail("no such version")
+  (await server.runtime.runPromise(directory.profile(server.workspaces.alpha, profileId, version))) ??
+  assert.fail("no such version")
 
 describe("the roles of a profile", () => {
   it("are all_tools where none are said, and again after a patch to null", async () => {
@@ -71,9 +97,21 @@ describe("the roles of a profile", () => {
 
   it("are all_tools in a version from before there were roles", async () => {
     const { id } = await create()
-    await server.runtime.runPromise(server.database.run("test", (db) =>
-      db.updateTable("profile_versions").set({ body: JSON.stringify({ name: "Old", models: ["@a"], limits: { maxSteps: 1, maxTurnSeconds: 1, maxParallelTools: 1 } }) })
-        .where("profile", "=", toUuid(id)).execute()))
+    await server.runtime.runPromise(
+      server.database.run("test", (db) =>
+        db
+          .updateTable("profile_versions")
+          .set({
+            body: JSON.stringify({
+              name: "Old",
+              models: ["@a"],
+              limits: { maxSteps: 1, maxTurnSeconds: 1, maxParallelTools: 1 }
+            })
+          })
+          .where("profile", "=", toUuid(id))
+          .execute()
+      )
+    )
     const { profile } = (await server.alpha.get(`/v1/profiles/${id}`)).body
     assert.deepStrictEqual([profile.roleIds, profile.toolsetIds, profile.hooks], [[allTools.id], [], []])
     assert.strictEqual((await patch(id, { name: "Old" })).version, 1)
@@ -117,12 +155,36 @@ describe("what a profile names", () => {
       [{ roleIds: [await role(server.beta)] }, "role_not_found", "roleIds[0]"],
       [{ toolsetIds: [tset, absent("tset_")] }, "toolset_not_found", "toolsetIds[1]"],
       [{ toolsetIds: [foreign] }, "toolset_not_found", "toolsetIds[0]"],
-      [{ hooks: [hook(), hook({ processor: { ...url, connectionId: absent("conn_") } })] }, "connection_not_found", "hooks[1].processor.connectionId"],
-      [{ hooks: [hook({ processor: { ...url, connectionId: await connection(undefined, server.beta) } })] }, "connection_not_found", "hooks[0].processor.connectionId"],
-      [{ hooks: [hook({ processor: { ...url, connectionId: key } })] }, "connection_not_found", "hooks[0].processor.connectionId"],
-      [{ hooks: [hook({ processor: { type: "agent", agentId: absent("agt_") } })] }, "agent_not_found", "hooks[0].processor.agentId"],
-      [{ hooks: [hook({ processor: { type: "agent", agentId: await agent(server.beta) } })] }, "agent_not_found", "hooks[0].processor.agentId"],
-      [{ hooks: [hook({ processor: { type: "agent", agentId: archived } })] }, "agent_not_found", "hooks[0].processor.agentId"]
+      [
+        { hooks: [hook(), hook({ processor: { ...url, connectionId: absent("conn_") } })] },
+        "connection_not_found",
+        "hooks[1].processor.connectionId"
+      ],
+      [
+        { hooks: [hook({ processor: { ...url, connectionId: await connection(undefined, server.beta) } })] },
+        "connection_not_found",
+        "hooks[0].processor.connectionId"
+      ],
+      [
+        { hooks: [hook({ processor: { ...url, connectionId: key } })] },
+        "connection_not_found",
+        "hooks[0].processor.connectionId"
+      ],
+      [
+        { hooks: [hook({ processor: { type: "agent", agentId: absent("agt_") } })] },
+        "agent_not_found",
+        "hooks[0].processor.agentId"
+      ],
+      [
+        { hooks: [hook({ processor: { type: "agent", agentId: await agent(server.beta) } })] },
+        "agent_not_found",
+        "hooks[0].processor.agentId"
+      ],
+      [
+        { hooks: [hook({ processor: { type: "agent", agentId: archived } })] },
+        "agent_not_found",
+        "hooks[0].processor.agentId"
+      ]
     ] as const) {
       refused(await post(fields), 422, word, path)
       const { id } = await create()
@@ -134,8 +196,13 @@ describe("what a profile names", () => {
   it("may have gone when another part of the profile is changed", async () => {
     const [tset = ""] = await toolsets(1)
     const reviewer = await agent()
-    const profile = await create({ toolsetIds: [tset], hooks: [hook({ processor: { type: "agent", agentId: reviewer } })] })
-    await server.runtime.runPromise(server.database.run("test", (db) => db.deleteFrom("toolsets").where("id", "=", toUuid(tset)).execute()))
+    const profile = await create({
+      toolsetIds: [tset],
+      hooks: [hook({ processor: { type: "agent", agentId: reviewer } })]
+    })
+    await server.runtime.runPromise(
+      server.database.run("test", (db) => db.deleteFrom("toolsets").where("id", "=", toUuid(tset)).execute())
+    )
     await server.alpha.delete(`/v1/agents/${reviewer}`)
     assert.strictEqual((await patch(profile.id, { name: "Q" })).version, 2)
     refused(await post({ toolsetIds: [tset] }), 422, "toolset_not_found", "toolsetIds[0]")
@@ -147,12 +214,29 @@ describe("the hooks of a profile", () => {
     const connectionId = await connection()
     const agentId = await agent()
     const hooks = [
-      hook({ point: "before_turn_start", processor: { ...url, url: "https://hooks.example.com/judge?tenant=a", connectionId }, timeoutMs: 1_000, onError: "ask", onTimeout: "fail" }),
-      hook({ match: { tools: ["mail.*", "*"], conditions: [{ path: "/to", op: "in", value: ["a", { b: null }] }] }, processor: { type: "agent", agentId, instructions: "Be\nstrict." } }),
-      hook({ point: "after_model_response", match: { conditions: [{ path: "/content/0/text", op: "contains", value: "\u0000 \ud800" }] }, asyncTimeoutMs: 1_000, enabled: false })
+      hook({
+        point: "before_turn_start",
+        processor: { ...url, url: "https://hooks.example.com/judge?tenant=a", connectionId },
+        timeoutMs: 1_000,
+        onError: "ask",
+        onTimeout: "fail"
+      }),
+      hook({
+        match: { tools: ["mail.*", "*"], conditions: [{ path: "/to", op: "in", value: ["a", { b: null }] }] },
+        processor: { type: "agent", agentId, instructions: "Be\nstrict." }
+      }),
+      hook({
+        point: "after_model_response",
+        match: { conditions: [{ path: "/content/0/text", op: "contains", value: "\u0000 \ud800" }] },
+        asyncTimeoutMs: 1_000,
+        enabled: false
+      })
     ]
     const profile = await create({ hooks })
-    assert.deepStrictEqual(profile.hooks.map(({ id: _, ...rest }: { id: string }) => rest), hooks.map((one) => ({ enabled: true, ...one })))
+    assert.deepStrictEqual(
+      profile.hooks.map(({ id: _, ...rest }: { id: string }) => rest),
+      hooks.map((one) => ({ enabled: true, ...one }))
+    )
     for (const { id } of profile.hooks) assert.match(id, /^hook_/)
     assert.strictEqual(new Set(profile.hooks.map(({ id }: { id: string }) => id)).size, 3)
     assert.deepStrictEqual((await turnsOf(profile.id, 1)).hooks, profile.hooks)
@@ -163,7 +247,10 @@ describe("the hooks of a profile", () => {
     const profile = await create({ hooks: [hook({ name: "a" }), hook({ name: "b" })] })
     const [a, b] = profile.hooks
     const next = await patch(profile.id, { hooks: [{ ...b, name: "B" }, hook({ name: "c" }), a] })
-    assert.deepStrictEqual(next.hooks.map(({ name }: { name: string }) => name), ["B", "c", "a"])
+    assert.deepStrictEqual(
+      next.hooks.map(({ name }: { name: string }) => name),
+      ["B", "c", "a"]
+    )
     assert.deepStrictEqual([next.hooks[0].id, next.hooks[2].id], [b.id, a.id])
     assert.notInclude([a.id, b.id], next.hooks[1].id)
     assert.strictEqual(next.version, 2)
@@ -181,10 +268,25 @@ describe("the hooks of a profile", () => {
     refused(await post({ hooks: [hook({ id: freshId("hook") })] }), 400, "invalid_request", "hooks[0].id")
     const one = await create({ hooks: [hook()] })
     const other = await create({ hooks: [hook()] })
-    refused(await server.alpha.patch(`/v1/profiles/${one.id}`, { hooks: [hook(), other.hooks[0]] }), 400, "invalid_request", "hooks[1].id")
+    refused(
+      await server.alpha.patch(`/v1/profiles/${one.id}`, { hooks: [hook(), other.hooks[0]] }),
+      400,
+      "invalid_request",
+      "hooks[1].id"
+    )
     await patch(one.id, { hooks: [] })
-    refused(await server.alpha.patch(`/v1/profiles/${one.id}`, { hooks: one.hooks }), 400, "invalid_request", "hooks[0].id")
-    refused(await server.alpha.patch(`/v1/profiles/${other.id}`, { hooks: [other.hooks[0], other.hooks[0]] }), 400, "invalid_request", "hooks[1].id")
+    refused(
+      await server.alpha.patch(`/v1/profiles/${one.id}`, { hooks: one.hooks }),
+      400,
+      "invalid_request",
+      "hooks[0].id"
+    )
+    refused(
+      await server.alpha.patch(`/v1/profiles/${other.id}`, { hooks: [other.hooks[0], other.hooks[0]] }),
+      400,
+      "invalid_request",
+      "hooks[1].id"
+    )
   })
 
   it("are at most 16", async () => {
@@ -197,11 +299,31 @@ describe("the hooks of a profile", () => {
   const ofLength = (bytes: number) => `https://hooks.example.com/${"p".repeat(bytes - 26)}`
   for (const [what, most, past, path] of [
     ["a name", { name: "n".repeat(128) }, { name: "n".repeat(129) }, "name"],
-    ["conditions", { match: { conditions: Array(8).fill(condition) } }, { match: { conditions: Array(9).fill(condition) } }, "match.conditions"],
-    ["a condition's value", { match: { conditions: [{ ...condition, value: "v".repeat(512) }] } }, { match: { conditions: [{ ...condition, value: "v".repeat(513) }] } }, "match.conditions[0].value"],
-    ["selectors", { match: { tools: Array(32).fill("a.*") } }, { match: { tools: Array(33).fill("a.*") } }, "match.tools"],
+    [
+      "conditions",
+      { match: { conditions: Array(8).fill(condition) } },
+      { match: { conditions: Array(9).fill(condition) } },
+      "match.conditions"
+    ],
+    [
+      "a condition's value",
+      { match: { conditions: [{ ...condition, value: "v".repeat(512) }] } },
+      { match: { conditions: [{ ...condition, value: "v".repeat(513) }] } },
+      "match.conditions[0].value"
+    ],
+    [
+      "selectors",
+      { match: { tools: Array(32).fill("a.*") } },
+      { match: { tools: Array(33).fill("a.*") } },
+      "match.tools"
+    ],
     ["a selector", { match: { tools: ["s".repeat(176)] } }, { match: { tools: ["s".repeat(177)] } }, "match.tools[0]"],
-    ["a url", { processor: { type: "url", url: ofLength(2048) } }, { processor: { type: "url", url: ofLength(2049) } }, "processor.url"],
+    [
+      "a url",
+      { processor: { type: "url", url: ofLength(2048) } },
+      { processor: { type: "url", url: ofLength(2049) } },
+      "processor.url"
+    ],
     ["a url's timeoutMs", { processor: url, timeoutMs: 30_000 }, { processor: url, timeoutMs: 30_001 }, "timeoutMs"],
     ["a url's least timeoutMs", { processor: url, timeoutMs: 1_000 }, { processor: url, timeoutMs: 999 }, "timeoutMs"],
     ["an asyncTimeoutMs", { asyncTimeoutMs: 86_400_000 }, { asyncTimeoutMs: 86_400_001 }, "asyncTimeoutMs"],
@@ -216,8 +338,18 @@ describe("the hooks of a profile", () => {
   it("have an agent's time and instructions at their limits and not past them", async () => {
     const processor = { type: "agent", agentId: await agent() }
     await create({ hooks: [hook({ processor: { ...processor, instructions: "i".repeat(4096) }, timeoutMs: 300_000 })] })
-    refused(await post({ hooks: [hook({ processor, timeoutMs: 300_001 })] }), 400, "invalid_request", "hooks[0].timeoutMs")
-    refused(await post({ hooks: [hook({ processor: { ...processor, instructions: "i".repeat(4097) } })] }), 400, "invalid_request", "hooks[0].processor.instructions")
+    refused(
+      await post({ hooks: [hook({ processor, timeoutMs: 300_001 })] }),
+      400,
+      "invalid_request",
+      "hooks[0].timeoutMs"
+    )
+    refused(
+      await post({ hooks: [hook({ processor: { ...processor, instructions: "i".repeat(4097) } })] }),
+      400,
+      "invalid_request",
+      "hooks[0].processor.instructions"
+    )
   })
 
   for (const [what, fields, path] of [
@@ -246,18 +378,37 @@ describe("the hooks of a profile", () => {
     ["an enabled that is neither", { enabled: "yes" }, "enabled"],
     ["an id of another form", { id: "h1" }, "id"]
   ] as const) {
-    it(`have not ${what}`, async () => refused(await post({ hooks: [hook(fields)] }), 400, "invalid_request", `hooks[0].${path}`))
+    it(`have not ${what}`, async () =>
+      refused(await post({ hooks: [hook(fields)] }), 400, "invalid_request", `hooks[0].${path}`))
   }
 
   it("have https URLs of public hosts where private networks are closed", async () => {
     const closed = await startServer({ outbound: { allowPrivateNetwork: false } })
     try {
-      const send = (target: string) => closed.alpha.post("/v1/profiles", { name: "P", models: ["@a"], hooks: [hook(), hook({ processor: { type: "url", url: target } })] })
+      const send = (target: string) =>
+        closed.alpha.post("/v1/profiles", {
+          name: "P",
+          models: ["@a"],
+          hooks: [hook(), hook({ processor: { type: "url", url: target } })]
+        })
       const made = await send("https://hooks.example.com/")
       assert.strictEqual(made.status, 201, made.text)
-      for (const target of ["http://hooks.example.com/", "https://127.0.0.1/", "https://[::1]/", "https://10.0.0.1/", "https://0x7f000001/"]) {
+      for (const target of [
+        "http://hooks.example.com/",
+        "https://127.0.0.1/",
+        "https://[::1]/",
+        "https://10.0.0.1/",
+        "https://0x7f000001/"
+      ]) {
         refused(await send(target), 400, "invalid_request", "hooks[1].processor.url")
-        refused(await closed.alpha.patch(`/v1/profiles/${made.body.profile.id}`, { hooks: [hook({ processor: { type: "url", url: target } })] }), 400, "invalid_request", "hooks[0].processor.url")
+        refused(
+          await closed.alpha.patch(`/v1/profiles/${made.body.profile.id}`, {
+            hooks: [hook({ processor: { type: "url", url: target } })]
+          }),
+          400,
+          "invalid_request",
+          "hooks[0].processor.url"
+        )
       }
     } finally {
       await closed.stop()
@@ -265,7 +416,8 @@ describe("the hooks of a profile", () => {
   })
 
   it("take effect once for an Idempotency-Key, with the same ids", async () => {
-    const send = () => server.alpha.post("/v1/profiles", { name: "P", models: ["@a"], hooks: [hook()] }, { "idempotency-key": "hooks" })
+    const send = () =>
+      server.alpha.post("/v1/profiles", { name: "P", models: ["@a"], hooks: [hook()] }, { "idempotency-key": "hooks" })
     const [a, b] = [await send(), await send()]
     assert.deepStrictEqual([a.text, b.headers.get("idempotency-replayed")], [b.text, "true"])
   })

@@ -4,10 +4,13 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
-const post = (fields: Record<string, unknown> = {}) => server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
+const post = (fields: Record<string, unknown> = {}) =>
+  server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
 const create = async (fields: Record<string, unknown> = {}) => {
   const made = await post(fields)
   assert.strictEqual(made.status, 201, made.text)
@@ -20,8 +23,15 @@ describe("creating a profile", () => {
     assert.strictEqual(made.status, 201)
     const { createdAt, id, updatedAt, ...rest } = made.body.profile
     assert.deepStrictEqual(rest, {
-      version: 1, name: "P", description: "d", models: ["troupe/scripted"], systemPrompt: "Be\nbrief. \u0000 \udfff",
-      limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 }, toolsetIds: [], roleIds: [allTools.id], hooks: []
+      version: 1,
+      name: "P",
+      description: "d",
+      models: ["troupe/scripted"],
+      systemPrompt: "Be\nbrief. \u0000 \udfff",
+      limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 },
+      toolsetIds: [],
+      roleIds: [allTools.id],
+      hooks: []
     })
     assert.strictEqual(createdAt, updatedAt)
     assert.deepStrictEqual([made.headers.get("location"), made.headers.get("etag")], [`/v1/profiles/${id}`, `"1"`])
@@ -43,10 +53,16 @@ describe("creating a profile", () => {
       refused(await post({ [field]: past }), 400, "invalid_request")
     })
   }
-  for (const [field, most] of [["maxSteps", 1000], ["maxTurnSeconds", 86_400], ["maxParallelTools", 64]] as const) {
+  for (const [field, most] of [
+    ["maxSteps", 1000],
+    ["maxTurnSeconds", 86_400],
+    ["maxParallelTools", 64]
+  ] as const) {
     it(`accepts limits.${field} from 1 to ${most}`, async () => {
-      for (const value of [1, most]) assert.strictEqual((await create({ limits: { [field]: value } })).limits[field], value)
-      for (const value of [0, most + 1, 1.5, "1", null]) refused(await post({ limits: { [field]: value } }), 400, "invalid_request", `limits.${field}`)
+      for (const value of [1, most])
+        assert.strictEqual((await create({ limits: { [field]: value } })).limits[field], value)
+      for (const value of [0, most + 1, 1.5, "1", null])
+        refused(await post({ limits: { [field]: value } }), 400, "invalid_request", `limits.${field}`)
     })
   }
 
@@ -83,7 +99,8 @@ describe("creating a profile", () => {
 })
 
 describe("a selector that selects nothing today", () => {
-  const paths = ({ body }: { readonly body: { readonly warnings?: ReadonlyArray<{ readonly path: string }> } }) => body.warnings?.map(({ path }) => path)
+  const paths = ({ body }: { readonly body: { readonly warnings?: ReadonlyArray<{ readonly path: string }> } }) =>
+    body.warnings?.map(({ path }) => path)
 
   it("is stored, and told at the write", async () => {
     const made = await post({ models: ["troupe/scripted", "@nope", "troupe/*", "nobody/nothing"] })
@@ -105,7 +122,8 @@ describe("a selector that selects nothing today", () => {
   })
 
   it("is told again to whoever repeats the write with its Idempotency-Key", async () => {
-    const send = () => server.alpha.post("/v1/profiles", { name: "P", models: ["@nope"] }, { "idempotency-key": "warned" })
+    const send = () =>
+      server.alpha.post("/v1/profiles", { name: "P", models: ["@nope"] }, { "idempotency-key": "warned" })
     const [first, again] = [await send(), await send()]
     assert.deepStrictEqual(paths(first), ["models[0]", "models"])
     assert.strictEqual(again.text, first.text)
@@ -115,7 +133,10 @@ describe("a selector that selects nothing today", () => {
 describe("changing a profile", () => {
   it("makes immutable versions, of which agents follow the latest or the one they are pinned to", async () => {
     const { id, ...first } = await create({ systemPrompt: "one", limits: { maxSteps: 3 } })
-    const second = await server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: "two", limits: { maxTurnSeconds: 60 } })
+    const second = await server.alpha.patch(`/v1/profiles/${id}`, {
+      systemPrompt: "two",
+      limits: { maxTurnSeconds: 60 }
+    })
     assert.deepStrictEqual([second.status, second.headers.get("etag")], [200, `"2"`])
     assert.deepStrictEqual(second.body.profile.limits, { maxSteps: 3, maxTurnSeconds: 60, maxParallelTools: 8 })
     const third = (await server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: null, limits: null })).body.profile
@@ -123,48 +144,79 @@ describe("changing a profile", () => {
     assert.strictEqual(third.createdAt, first.createdAt)
 
     const { versions } = (await server.alpha.get(`/v1/profiles/${id}/versions`)).body
-    assert.deepStrictEqual(versions.map((profile: { version: number }) => profile.version), [3, 2, 1])
+    assert.deepStrictEqual(
+      versions.map((profile: { version: number }) => profile.version),
+      [3, 2, 1]
+    )
     assert.deepStrictEqual(versions[2], { id, ...first })
     assert.deepStrictEqual((await server.alpha.get(`/v1/profiles/${id}/versions/2`)).body, second.body)
     assert.strictEqual((await server.alpha.get("/v1/profiles?limit=1")).body.profiles[0].version, 3)
-    assert.strictEqual((await server.alpha.post("/v1/agents", { name: "A", profileId: id, profileVersion: 2 })).status, 201)
+    assert.strictEqual(
+      (await server.alpha.post("/v1/agents", { name: "A", profileId: id, profileVersion: 2 })).status,
+      201
+    )
   })
 
   it("makes no version when nothing changes", async () => {
     const { id } = await create({ limits: { maxSteps: 3 } })
-    const same = await server.alpha.patch(`/v1/profiles/${id}`, { name: "P", limits: { maxSteps: 3 }, models: ["troupe/scripted"] })
+    const same = await server.alpha.patch(`/v1/profiles/${id}`, {
+      name: "P",
+      limits: { maxSteps: 3 },
+      models: ["troupe/scripted"]
+    })
     assert.deepStrictEqual([same.status, same.body.profile.version], [200, 1])
     assert.strictEqual((await server.alpha.patch(`/v1/profiles/${id}`, {})).body.profile.version, 1)
   })
 
   it("numbers versions without gaps when many change it at once", async () => {
     const { id } = await create()
-    await Promise.all(Array.from({ length: 8 }, (_, i) => server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: `${i}` })))
+    await Promise.all(
+      Array.from({ length: 8 }, (_, i) => server.alpha.patch(`/v1/profiles/${id}`, { systemPrompt: `${i}` }))
+    )
     const { versions } = (await server.alpha.get(`/v1/profiles/${id}/versions`)).body
-    assert.deepStrictEqual(versions.map((profile: { version: number }) => profile.version), [9, 8, 7, 6, 5, 4, 3, 2, 1])
+    assert.deepStrictEqual(
+      versions.map((profile: { version: number }) => profile.version),
+      [9, 8, 7, 6, 5, 4, 3, 2, 1]
+    )
   })
 
   it("holds If-Match against the version", async () => {
     const { id } = await create()
-    assert.strictEqual((await server.alpha.patch(`/v1/profiles/${id}`, { name: "Q" }, { "if-match": `"1"` })).status, 200)
-    refused(await server.alpha.patch(`/v1/profiles/${id}`, { name: "R" }, { "if-match": `"1"` }), 412, "precondition_failed")
+    assert.strictEqual(
+      (await server.alpha.patch(`/v1/profiles/${id}`, { name: "Q" }, { "if-match": `"1"` })).status,
+      200
+    )
+    refused(
+      await server.alpha.patch(`/v1/profiles/${id}`, { name: "R" }, { "if-match": `"1"` }),
+      412,
+      "precondition_failed"
+    )
   })
 
   it("refuses what would leave an invalid profile", async () => {
     const { id } = await create()
     for (const [body, path] of [
-      [{ name: null }, "name"], [{ models: null }, "models"], [{ models: [] }, "models"], [{ version: 7 }, "version"], [{ roleIds: ["x"] }, "roleIds[0]"]
-    ] as const) refused(await server.alpha.patch(`/v1/profiles/${id}`, body), 400, "invalid_request", path)
+      [{ name: null }, "name"],
+      [{ models: null }, "models"],
+      [{ models: [] }, "models"],
+      [{ version: 7 }, "version"],
+      [{ roleIds: ["x"] }, "roleIds[0]"]
+    ] as const)
+      refused(await server.alpha.patch(`/v1/profiles/${id}`, body), 400, "invalid_request", path)
   })
 })
 
 describe("listing profiles and versions", () => {
   it("pages newest first", async () => {
     const ids: Array<string> = []
-    for (let i = 0; i < 3; i++) ids.push((await server.beta.post("/v1/profiles", { name: `${i}`, models: ["@a"] })).body.profile.id)
+    for (let i = 0; i < 3; i++)
+      ids.push((await server.beta.post("/v1/profiles", { name: `${i}`, models: ["@a"] })).body.profile.id)
     const first = (await server.beta.get("/v1/profiles?limit=2")).body
     const second = (await server.beta.get(`/v1/profiles?limit=2&cursor=${first.nextCursor}`)).body
-    assert.deepStrictEqual([...first.profiles, ...second.profiles].map((profile) => profile.id), ids.toReversed())
+    assert.deepStrictEqual(
+      [...first.profiles, ...second.profiles].map((profile) => profile.id),
+      ids.toReversed()
+    )
     assert.isFalse("nextCursor" in second)
   })
 
@@ -174,16 +226,26 @@ describe("listing profiles and versions", () => {
     for (let i = 0; i < 3; i++) await server.alpha.patch(`/v1/profiles/${id}`, { name: `${i}` })
     const first = (await server.alpha.get(`/v1/profiles/${id}/versions?limit=3`)).body
     const second = (await server.alpha.get(`/v1/profiles/${id}/versions?limit=3&cursor=${first.nextCursor}`)).body
-    assert.deepStrictEqual([...first.versions, ...second.versions].map((profile) => profile.version), [4, 3, 2, 1])
-    refused(await server.alpha.get(`/v1/profiles/${other.id}/versions?cursor=${first.nextCursor}`), 400, "invalid_request", "cursor")
-    for (const limit of [0, 201]) refused(await server.alpha.get(`/v1/profiles/${id}/versions?limit=${limit}`), 400, "invalid_request", "limit")
+    assert.deepStrictEqual(
+      [...first.versions, ...second.versions].map((profile) => profile.version),
+      [4, 3, 2, 1]
+    )
+    refused(
+      await server.alpha.get(`/v1/profiles/${other.id}/versions?cursor=${first.nextCursor}`),
+      400,
+      "invalid_request",
+      "cursor"
+    )
+    for (const limit of [0, 201])
+      refused(await server.alpha.get(`/v1/profiles/${id}/versions?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })
 
 describe("who may do what with profiles", () => {
   it("answers 404 for what is absent, malformed or of another workspace", async () => {
     const { id } = await create()
-    for (const path of [absent("prof_"), "x", absent("agt_")]) refused(await server.alpha.get(`/v1/profiles/${path}`), 404, "not_found")
+    for (const path of [absent("prof_"), "x", absent("agt_")])
+      refused(await server.alpha.get(`/v1/profiles/${path}`), 404, "not_found")
     for (const version of ["2", "0", "01", "-1", "x", "1.0", "9".repeat(30)]) {
       refused(await server.alpha.get(`/v1/profiles/${id}/versions/${version}`), 404, "not_found")
     }

@@ -1,4 +1,6 @@
-/** Whole turns of real models: HTTP in, a journal in PostgreSQL, and a local server that speaks the provider's protocol. */
+/**
+ * Whole turns of real models: HTTP in, a journal in PostgreSQL, and a local server that speaks the provider's protocol.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import { Threads } from "../../actors/thread/Threads.ts"
@@ -25,7 +27,8 @@ afterAll(async () => {
 
 const answer = (...text: ReadonlyArray<string>): Behaviour => ({ kind: "answer", answer: { text } })
 const types = (log: ReadonlyArray<Event>) => log.map(({ type }) => type)
-const watch = (threadId: string) => Watcher.open(server.base, `/v1/threads/${threadId}/events/stream?deltas=text`, server.alpha.token!)
+const watch = (threadId: string) =>
+  Watcher.open(server.base, `/v1/threads/${threadId}/events/stream?deltas=text`, server.alpha.token!)
 
 const asked = async (provider: ProviderServer, times: number) => {
   while (provider.requests.length < times) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -33,7 +36,11 @@ const asked = async (provider: ProviderServer, times: number) => {
 
 /** Until the thread is read from the journal again. */
 const leaves = async (threadId: string) => {
-  while (await server.runtime.runPromise(Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId))) !== undefined) {
+  while (
+    (await server.runtime.runPromise(
+      Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId))
+    )) !== undefined
+  ) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
@@ -42,7 +49,10 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   /** The way's own servers, one model each, as selectors of a new agent in this order. */
   const begin = async (...indices: ReadonlyArray<number>) => {
     const chosen = indices.map((index) => providers.of(title, index))
-    const agentId = await makeAgent(server.alpha, chosen.map(({ modelId }) => modelId))
+    const agentId = await makeAgent(
+      server.alpha,
+      chosen.map(({ modelId }) => modelId)
+    )
     return { threadId: await makeThread(server.alpha, agentId), provider: chosen[0]!, spare: chosen[1] ?? chosen[0]! }
   }
 
@@ -54,9 +64,18 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
     assert.deepStrictEqual(log[1]!["content"], [{ type: "text", text: "Hello there" }])
-    await watcher.until(({ frames }) => frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed"))
+    await watcher.until(({ frames }) =>
+      frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed")
+    )
     const deltas = watcher.events("delta").map(({ data }) => data)
-    assert.deepStrictEqual(deltas.map(({ index, text }) => [index, text]), [[0, "Hel"], [1, "lo "], [2, "there"]])
+    assert.deepStrictEqual(
+      deltas.map(({ index, text }) => [index, text]),
+      [
+        [0, "Hel"],
+        [1, "lo "],
+        [2, "there"]
+      ]
+    )
     for (const { eventId } of deltas) assert.strictEqual(eventId, log[1]!.eventId)
     watcher.close()
 
@@ -71,18 +90,41 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     provider.enqueue(
       {
         kind: "answer",
-        answer: { ...(signs ? { reasoning: "Let me see." } : {}), text: ["I look."], calls: [{ name: "search", input: { q: "a" } }, { name: "read", input: {} }] }
+        answer: {
+          ...(signs ? { reasoning: "Let me see." } : {}),
+          text: ["I look."],
+          calls: [
+            { name: "search", input: { q: "a" } },
+            { name: "read", input: {} }
+          ]
+        }
       },
-      { kind: "answer", answer: { ...(signs ? { reasoning: "Once more." } : {}), calls: [{ name: "search", input: { q: "b" } }] } },
+      {
+        kind: "answer",
+        answer: { ...(signs ? { reasoning: "Once more." } : {}), calls: [{ name: "search", input: { q: "b" } }] }
+      },
       answer("Nothing found.")
     )
     await submit(server.alpha, threadId, "look")
     const log = await logOf(server.alpha, threadId, ended(1))
-    assert.deepStrictEqual(types(log), [
-      "user_message", "assistant_message", "tool_intent", "tool_intent", "tool_result", "tool_result",
-      "tool_intent", "tool_result", "assistant_message", "turn_completed"
-    ], JSON.stringify(log.at(-1)))
-    for (const result of log.filter(({ type }) => type === "tool_result")) assert.strictEqual(result["failureCode"], "tool_not_found")
+    assert.deepStrictEqual(
+      types(log),
+      [
+        "user_message",
+        "assistant_message",
+        "tool_intent",
+        "tool_intent",
+        "tool_result",
+        "tool_result",
+        "tool_intent",
+        "tool_result",
+        "assistant_message",
+        "turn_completed"
+      ],
+      JSON.stringify(log.at(-1))
+    )
+    for (const result of log.filter(({ type }) => type === "tool_result"))
+      assert.strictEqual(result["failureCode"], "tool_not_found")
     assert.lengthOf(provider.requests, 3)
 
     await leaves(threadId)
@@ -101,7 +143,10 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
     const journal = await factsOf(server, threadId)
-    assert.deepStrictEqual(journal.map(({ type }) => type), ["user_message", "attempt_failed", "attempt_started", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(
+      journal.map(({ type }) => type),
+      ["user_message", "attempt_failed", "attempt_started", "assistant_message", "turn_completed"]
+    )
     assert.isAtLeast(journal[2]!.at - journal[1]!.at, 1000)
     assert.lengthOf(provider.requests, 2)
   })
@@ -134,7 +179,9 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
-    await watcher.until(({ frames }) => frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed"))
+    await watcher.until(({ frames }) =>
+      frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed")
+    )
     const streamed = watcher.frames.filter(({ event }) => event === "delta" || event === "discard")
     const at = streamed.findIndex(({ event }) => event === "discard")
     const eventId = log[1]!["eventId"]
@@ -150,9 +197,16 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
 
   it("says that an answer was cut, on the message and on the thread, also from the journal", async () => {
     const { provider, threadId } = await begin(9)
-    provider.enqueue({ kind: "answer", answer: { text: ["Once upon a ti"], end: "length" } }, { kind: "answer", answer: { text: ["I will n"], end: "refused" } }, answer("Whole."))
+    provider.enqueue(
+      { kind: "answer", answer: { text: ["Once upon a ti"], end: "length" } },
+      { kind: "answer", answer: { text: ["I will n"], end: "refused" } },
+      answer("Whole.")
+    )
     const lastTurn = async () => (await server.alpha.get(`/v1/threads/${threadId}`)).body.lastTurn
-    for (const [turns, finishReason] of [[1, "length"], [2, "content_filter"]] as const) {
+    for (const [turns, finishReason] of [
+      [1, "length"],
+      [2, "content_filter"]
+    ] as const) {
       await submit(server.alpha, threadId, "tell")
       const { turnId, ...message } = (await logOf(server.alpha, threadId, ended(turns))).at(-2)!
       assert.deepInclude(message, { type: "assistant_message", finishReason })
@@ -178,21 +232,37 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     provider.enqueue(nothing, nothing)
     await submit(server.alpha, threadId, "say something")
     const failed = (await logOf(server.alpha, threadId, ended(2))).at(-1)!
-    assert.deepInclude(failed, { type: "turn_failed", failureCode: "model_error", failureText: "The model answered with neither text nor calls." })
+    assert.deepInclude(failed, {
+      type: "turn_failed",
+      failureCode: "model_error",
+      failureText: "The model answered with neither text nor calls."
+    })
     assert.deepInclude(failed["usage"], { inputTokens: 40, outputTokens: 6 })
-    assert.deepInclude((await server.alpha.get(`/v1/threads/${threadId}`)).body.usage, { inputTokens: 80, outputTokens: 12 })
+    assert.deepInclude((await server.alpha.get(`/v1/threads/${threadId}`)).body.usage, {
+      inputTokens: 80,
+      outputTokens: 12
+    })
     assert.lengthOf(provider.requests, 4)
   })
 
   it("gives a steer that comes during a response to the next one", async () => {
     const { provider, threadId } = await begin(7)
-    provider.enqueue({ kind: "answer", answer: { text: ["First."] }, pings: { count: 10, pauseMs: 50 } }, answer("Second."))
+    provider.enqueue(
+      { kind: "answer", answer: { text: ["First."] }, pings: { count: 10, pauseMs: 50 } },
+      answer("Second.")
+    )
     await submit(server.alpha, threadId, "go")
     await asked(provider, 1)
     const steer = await submit(server.alpha, threadId, "rather left", { mode: "steer" })
     assert.strictEqual(steer.state, "steered")
     const log = await logOf(server.alpha, threadId, ended(1))
-    assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(types(log), [
+      "user_message",
+      "assistant_message",
+      "user_message",
+      "assistant_message",
+      "turn_completed"
+    ])
     assert.include(JSON.stringify(provider.requests[1]), "rather left")
   })
 
@@ -205,7 +275,13 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "stop that", { mode: "interrupt" })
     await provider.abandoned
     const log = await logOf(server.alpha, threadId, ended(2))
-    assert.deepStrictEqual(types(log), ["user_message", "turn_cancelled", "user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(types(log), [
+      "user_message",
+      "turn_cancelled",
+      "user_message",
+      "assistant_message",
+      "turn_completed"
+    ])
     assert.lengthOf(provider.requests, 2)
     await watcher.until(({ frames }) => frames.some(({ event }) => event === "discard"))
     watcher.close()

@@ -14,8 +14,14 @@ describe("the bucket of a workspace", () => {
     let now = 0
     const { take } = makeLimits({ credential: 0, workspace: 2 }, () => now)
     const refused = (keyId: string, workspace?: string) => take?.(caller(keyId, workspace)).refused?.message
-    assert.deepStrictEqual(["a", "b", "c", "d"].map((keyId) => refused(keyId)), Array(4).fill(undefined))
-    assert.strictEqual(refused("e"), "at most 2 requests a second in one workspace; a body or an answer counts as one more for each 64 KiB of it")
+    assert.deepStrictEqual(
+      ["a", "b", "c", "d"].map((keyId) => refused(keyId)),
+      Array(4).fill(undefined)
+    )
+    assert.strictEqual(
+      refused("e"),
+      "at most 2 requests a second in one workspace; a body or an answer counts as one more for each 64 KiB of it"
+    )
     assert.isUndefined(refused("a", "other"))
     now = 500
     assert.isUndefined(refused("a"))
@@ -31,19 +37,26 @@ describe("the bucket of a workspace", () => {
     const other = makeLimits({ credential: 1, burst: 1, workspace: 5 }, () => 0)
     const told = () => other.take?.(caller("a"))
     assert.isUndefined(told()?.refused)
-    assert.deepStrictEqual(told()?.headers, { "ratelimit": `"default";r=0;t=1, "workspace";r=9;t=1`, "ratelimit-policy": `"default";q=1;w=1, "workspace";q=10;w=2` })
+    assert.deepStrictEqual(told()?.headers, {
+      ratelimit: `"default";r=0;t=1, "workspace";r=9;t=1`,
+      "ratelimit-policy": `"default";q=1;w=1, "workspace";q=10;w=2`
+    })
   })
 
   it("is not there at a rate of 0", () => {
     assert.isUndefined(makeLimits({ credential: 0, workspace: 0 }, () => 0).take)
     assert.isUndefined(makeLimits({ credential: 0 }, () => 0).stranger)
-    assert.deepStrictEqual(makeLimits({ credential: 5 }, () => 0).take?.(caller("a")).headers, { "ratelimit": `"default";r=9;t=1`, "ratelimit-policy": `"default";q=10;w=2` })
+    assert.deepStrictEqual(makeLimits({ credential: 5 }, () => 0).take?.(caller("a")).headers, {
+      ratelimit: `"default";r=9;t=1`,
+      "ratelimit-policy": `"default";q=10;w=2`
+    })
   })
 })
 
 describe("a body, or an answer", () => {
   const KiB = 1024
-  const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) => taken?.headers["ratelimit"]
+  const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) =>
+    taken?.headers["ratelimit"]
 
   it("costs one request more for each 64 KiB of it", () => {
     const { take } = makeLimits({ credential: 10, burst: 40 }, () => 0)
@@ -93,9 +106,13 @@ describe("a body, or an answer", () => {
   const base = during(() => serve(world, RateLimit.layer({ credential: 1e-6, burst: 100 })))
   const { key } = world.issue(["run"])
   const remaining = (headers: Headers) => /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]
-  const larger = (body: string | ReadableStream<Buffer>) => fetch(`${base()}/v1/threads/${freshId("thread")}/raw`, {
-    method: "POST", body, ...typeof body === "string" ? {} : { duplex: "half" }, headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }
-  })
+  const larger = (body: string | ReadableStream<Buffer>) =>
+    fetch(`${base()}/v1/threads/${freshId("thread")}/raw`, {
+      method: "POST",
+      body,
+      ...(typeof body === "string" ? {} : { duplex: "half" }),
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    })
 })
 
 describe("an address", () => {
@@ -120,10 +137,12 @@ describe("requests without a good credential", () => {
   const base = during(() => serve(world, RateLimit.layer({ credential: 2, burst: 5 })))
   const call = async (token: string | undefined, from: string) => {
     const { body, headers, status } = await send(`${base()}/v1/administer`, {
-      headers: { "x-forwarded-for": from, ...token !== undefined && { authorization: `Bearer ${token}` } }
+      headers: { "x-forwarded-for": from, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
     })
     if (status === 429) assert.strictEqual(headers.get("retry-after"), "1")
-    return typeof body === "object" && body !== null && "error" in body ? `${status} ${String(body.error)}` : String(status)
+    return typeof body === "object" && body !== null && "error" in body
+      ? `${status} ${String(body.error)}`
+      : String(status)
   }
   const times = async (count: number, work: () => Promise<string>) => {
     const answers: Array<string> = []
@@ -135,8 +154,14 @@ describe("requests without a good credential", () => {
     const tokens = [undefined, "trp_x", "trl_x", "trd_x", generateKey().key]
     const answers = []
     for (const token of tokens) answers.push(await call(token, "203.0.113.1"))
-    assert.deepStrictEqual(answers.map((answer) => answer.slice(0, 3)), ["401", "401", "403", "403", "401"])
-    assert.deepStrictEqual(await times(2, () => call(undefined, "203.0.113.1")), ["429 rate_limited", "429 rate_limited"])
+    assert.deepStrictEqual(
+      answers.map((answer) => answer.slice(0, 3)),
+      ["401", "401", "403", "403", "401"]
+    )
+    assert.deepStrictEqual(await times(2, () => call(undefined, "203.0.113.1")), [
+      "429 rate_limited",
+      "429 rate_limited"
+    ])
     assert.strictEqual(await call(undefined, "203.0.113.2"), "401 unauthenticated")
   })
 
@@ -146,7 +171,10 @@ describe("requests without a good credential", () => {
     assert.deepStrictEqual(await times(3, () => call(again, "203.0.113.3")), Array(3).fill("401 unauthenticated"))
     assert.strictEqual(world.lookups, before + 1)
     await times(2, () => call(undefined, "203.0.113.3"))
-    assert.deepStrictEqual(await times(3, () => call(generateKey().key, "203.0.113.3")), Array(3).fill("429 rate_limited"))
+    assert.deepStrictEqual(
+      await times(3, () => call(generateKey().key, "203.0.113.3")),
+      Array(3).fill("429 rate_limited")
+    )
     assert.strictEqual(world.lookups, before + 1)
     world.now += 1_000
     assert.strictEqual(await call(again, "203.0.113.4"), "401 unauthenticated")

@@ -5,7 +5,12 @@ export interface Refusal {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  readonly body: { readonly error: string; readonly message: string; readonly code?: string; readonly retryAfterSeconds?: number }
+  readonly body: {
+    readonly error: string
+    readonly message: string
+    readonly code?: string
+    readonly retryAfterSeconds?: number
+  }
 }
 
 /** Status and words; every refusal is an ErrorResponse with nothing else in it. */
@@ -15,7 +20,8 @@ export const assertRefused = (answer: Refusal, status: number, error: string, co
   assert.strictEqual(answer.body.error, error, seen)
   if (code !== undefined) assert.strictEqual(answer.body.code, code, seen)
   assert.isNotEmpty(answer.body.message)
-  for (const name of Object.keys(answer.body)) assert.oneOf(name, ["error", "message", "code", "attemptsRemaining", "retryAfterSeconds"])
+  for (const name of Object.keys(answer.body))
+    assert.oneOf(name, ["error", "message", "code", "attemptsRemaining", "retryAfterSeconds"])
   const after = answer.body.retryAfterSeconds
   assert.strictEqual(answer.headers.get("retry-after"), after === undefined ? null : String(after))
 }

@@ -7,9 +7,24 @@ import { isIn, type Operation, schemaOf, schemas } from "./document.ts"
 import { faults, fitting, isObject, type Schema } from "./jsonSchema.ts"
 import type { Known } from "./known.ts"
 
-/** Whose request it is: a key with all scopes, with one alone, of the other workspace; a lease or token that nobody gave; none. */
-export const credentials = ["all", "read", "run", "write", "approve", "admin", "beta", "unknown", "lease", "delivery", "none"] as const
-export type Credential = typeof credentials[number]
+/**
+ * Whose request it is: a key with all scopes, with one alone, of the other workspace; a lease or token that nobody
+ * gave; none.
+ */
+export const credentials = [
+  "all",
+  "read",
+  "run",
+  "write",
+  "approve",
+  "admin",
+  "beta",
+  "unknown",
+  "lease",
+  "delivery",
+  "none"
+] as const
+export type Credential = (typeof credentials)[number]
 
 export interface Request {
   readonly credential: Credential
@@ -33,25 +48,79 @@ export interface Sent {
 }
 
 const odd = fc.constantFrom<unknown>(
-  "", " ", "\u0000", "a\u0000b", "\u001b[31m", "\u009b31m", "\ud800", "\udfff\ud800", "\u202e", "x".repeat(600), "é".repeat(5000), "x".repeat(70_000), "__proto__", "%00",
-  "' or 1=1 --", "/wait 1ms\n/call nope {}", null, true, 0, -1, 1.5, 1e308, 2 ** 53, -(2 ** 63), [], {}, [[]], [null], { a: 1 }, { type: "text" }, { type: "image", imageId: "img_1" },
-  JSON.parse("[".repeat(30) + "]".repeat(30)), Array(300).fill(""), JSON.parse(`{"__proto__":{"admin":true},"constructor":1}`),
-  "9999-12-31T23:59:59-23:59", "2026-02-31T00:00:00Z", "0000-01-01T00:00:00+23:59"
+  "",
+  " ",
+  "\u0000",
+  "a\u0000b",
+  "\u001b[31m",
+  "\u009b31m",
+  "\ud800",
+  "\udfff\ud800",
+  "\u202e",
+  "x".repeat(600),
+  "é".repeat(5000),
+  "x".repeat(70_000),
+  "__proto__",
+  "%00",
+  "' or 1=1 --",
+  "/wait 1ms\n/call nope {}",
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  2 ** 53,
+  -(2 ** 63),
+  [],
+  {},
+  [[]],
+  [null],
+  { a: 1 },
+  { type: "text" },
+  { type: "image", imageId: "img_1" },
+  JSON.parse("[".repeat(30) + "]".repeat(30)),
+  Array(300).fill(""),
+  JSON.parse(`{"__proto__":{"admin":true},"constructor":1}`),
+  "9999-12-31T23:59:59-23:59",
+  "2026-02-31T00:00:00Z",
+  "0000-01-01T00:00:00+23:59"
 )
 
 /** Ids are mostly ours; some are another workspace's, or nobody's. Other texts are such as lead somewhere. */
 const textOf = (known: Known) => (pattern: string) => {
   const prefix = /^\^([a-z]+_)\[0-7\]/.exec(pattern)?.[1]
   if (prefix !== undefined) {
-    return fc.tuple(fc.nat(1000), fc.nat(9)).map(([n, kind]) => (kind < 7 ? known.own : kind === 7 ? known.foreign : known.nobodys).pick(prefix, n))
+    return fc
+      .tuple(fc.nat(1000), fc.nat(9))
+      .map(([n, kind]) => (kind < 7 ? known.own : kind === 7 ? known.foreign : known.nobodys).pick(prefix, n))
   }
   if (pattern.startsWith("^img_")) return fc.constant(`img_${"0".repeat(64)}`)
-  if (pattern.startsWith("^(?:@")) return fc.constantFrom("troupe/scripted", "troupe/scripted-paid", "troupe/*", "@fast", "nobody/none")
+  if (pattern.startsWith("^(?:@"))
+    return fc.constantFrom("troupe/scripted", "troupe/scripted-paid", "troupe/*", "@fast", "nobody/none")
   if (pattern.startsWith("^[a-z_]{1,32}\\.")) return fc.constantFrom("identity.disable", "identity.enable", "no.such")
-  if (pattern.startsWith("^whsec_")) return fc.integer({ min: 24, max: 64 }).map((bytes) => `whsec_${Buffer.alloc(bytes, bytes).toString("base64")}`)
+  if (pattern.startsWith("^whsec_"))
+    return fc.integer({ min: 24, max: 64 }).map((bytes) => `whsec_${Buffer.alloc(bytes, bytes).toString("base64")}`)
   // Nobody listens there: who is asked says no at once.
-  if (pattern.startsWith("^[Hh][Tt][Tt][Pp]")) return fc.constantFrom("http://127.0.0.1:9/x", "HTTPS://127.0.0.1:9/c/d", "http://[::1]:9/", "http://0x7f.1:9", "http://127.0.0.1:99999/", "http://127.0.0.1:9/@ü%zz\"<|", "http://%/")
-  if (pattern === "\\S") return fc.constantFrom("Someone", "/fail model_error on purpose", "/wait 2ms\nhello", "/call nope {}\n/then\n/call nope {}", "\ta\u0000b\ud800", "x".repeat(100))
+  if (pattern.startsWith("^[Hh][Tt][Tt][Pp]"))
+    return fc.constantFrom(
+      "http://127.0.0.1:9/x",
+      "HTTPS://127.0.0.1:9/c/d",
+      "http://[::1]:9/",
+      "http://0x7f.1:9",
+      "http://127.0.0.1:99999/",
+      'http://127.0.0.1:9/@ü%zz"<|',
+      "http://%/"
+    )
+  if (pattern === "\\S")
+    return fc.constantFrom(
+      "Someone",
+      "/fail model_error on purpose",
+      "/wait 2ms\nhello",
+      "/call nope {}\n/then\n/call nope {}",
+      "\ta\u0000b\ud800",
+      "x".repeat(100)
+    )
   return undefined
 }
 
@@ -59,18 +128,21 @@ const textOf = (known: Known) => (pattern: string) => {
 const altered = (value: unknown, way: ReadonlyArray<number>, how: number, other: unknown): unknown => {
   const [step = 0, ...rest] = way
   const inside = rest.length > 0
-  if (Array.isArray(value) && value.length > 0 && inside) return value.map((item, index) => index === step % value.length ? altered(item, rest, how, other) : item)
+  if (Array.isArray(value) && value.length > 0 && inside)
+    return value.map((item, index) => (index === step % value.length ? altered(item, rest, how, other) : item))
   if (isObject(value) && inside) {
     const entries = Object.entries(value)
     const at = step % Math.max(1, entries.length)
     if (how === 0) return { ...value, unknown: other }
     if (how === 1) return Object.fromEntries(entries.filter((_, index) => index !== at))
-    return Object.fromEntries(entries.map(([name, item], index) => [name, index === at ? altered(item, rest, how, other) : item]))
+    return Object.fromEntries(
+      entries.map(([name, item], index) => [name, index === at ? altered(item, rest, how, other) : item])
+    )
   }
   return other
 }
 
-const asText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").toWellFormed()
+const asText = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).toWellFormed()
 
 /** A body on the wire. `whole` says that it is what was meant. */
 interface Wire {
@@ -93,14 +165,37 @@ const damage: ReadonlyArray<(text: string, n: number) => string | Uint8Array<Arr
   () => `{"a":1,"a":2}`,
   () => " ".repeat(MiB) + "{}",
   () => `"${"x".repeat(MiB)}"`,
-  () => "null", () => "", () => "undefined"
+  () => "null",
+  () => "",
+  () => "undefined"
 ]
 
-const oddQueries = ["after_seq=1", "__proto__=1", "limit=1&limit=1", "%=%", "&&", "x".repeat(2000), "%00=%00", "limit=%F0%28", "a[]=1", "?"]
+const oddQueries = [
+  "after_seq=1",
+  "__proto__=1",
+  "limit=1&limit=1",
+  "%=%",
+  "&&",
+  "x".repeat(2000),
+  "%00=%00",
+  "limit=%F0%28",
+  "a[]=1",
+  "?"
+]
 const oddHeaders: ReadonlyArray<Readonly<Record<string, string>>> = [
-  { "content-type": "text/plain" }, { "content-type": "application/json; charset=latin1" }, { "content-type": "%" }, { "content-encoding": "gzip" }, { accept: "text/html" },
-  { "last-event-id": "-1" }, { "last-event-id": "9223372036854775808" }, { "x-http-method-override": "DELETE" }, { "x-request-id": "a".repeat(4000) }, { prefer: "wait=100" },
-  { cookie: "a=b" }, { origin: "https://evil.example" }, { range: "bytes=0-1" }
+  { "content-type": "text/plain" },
+  { "content-type": "application/json; charset=latin1" },
+  { "content-type": "%" },
+  { "content-encoding": "gzip" },
+  { accept: "text/html" },
+  { "last-event-id": "-1" },
+  { "last-event-id": "9223372036854775808" },
+  { "x-http-method-override": "DELETE" },
+  { "x-request-id": "a".repeat(4000) },
+  { prefer: "wait=100" },
+  { cookie: "a=b" },
+  { origin: "https://evil.example" },
+  { range: "bytes=0-1" }
 ]
 
 /** What of the query the document forbids. */
@@ -108,7 +203,9 @@ const wrongInQuery = (parameter: Schema, value: unknown) => {
   const schema = schemaOf(parameter)
   const text = asText(value)
   // Numbers are digits in a query, and nothing else.
-  return faults(schema, schema["type"] === "integer" && /^\d+$/.test(text) ? Number(text) : text, schemas).map((fault) => `${parameter["name"]} ${fault}`)
+  return faults(schema, schema["type"] === "integer" && /^\d+$/.test(text) ? Number(text) : text, schemas).map(
+    (fault) => `${parameter["name"]} ${fault}`
+  )
 }
 
 const rarely = <A>(times: number, usual: A, unusual: fc.Arbitrary<A>) =>
@@ -118,64 +215,160 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
   const inPath = operation.parameters.filter(isIn("path"))
   const inQuery = operation.parameters.filter(isIn("query"))
   const texts = textOf(known)
-  const ids = fc.tuple(...inPath.map((parameter) => fc.oneof({ weight: 12, arbitrary: fitting(schemaOf(parameter), schemas, texts) }, { weight: 1, arbitrary: odd })))
+  const ids = fc.tuple(
+    ...inPath.map((parameter) =>
+      fc.oneof({ weight: 12, arbitrary: fitting(schemaOf(parameter), schemas, texts) }, { weight: 1, arbitrary: odd })
+    )
+  )
   // Long polls are for other tests. A cursor is of this list, or of another thing of its kind.
   const usual = (parameter: Schema) =>
-    parameter["name"] === "waitSeconds" ? fc.constant(0)
-      : parameter["name"] === "cursor" ? fc.nat(5).map((n) => known.cursor(operation.path, n))
-      : fitting(schemaOf(parameter), schemas, texts)
-  const values = fc.tuple(...inQuery.map((parameter) => fc.option(
-    fc.oneof({ weight: 4, arbitrary: usual(parameter) }, { weight: 1, arbitrary: odd.filter((value) => parameter["name"] !== "waitSeconds" || !/^\d+$/.test(asText(value))) }),
-    { freq: 2, nil: undefined }
-  )))
-  const inHeaders = operation.parameters.filter(isIn("header")).filter(({ name }) => name !== "If-Match" && name !== "Idempotency-Key")
-  const spoken = fc.tuple(...inHeaders.map((parameter) => fc.option(fitting(schemaOf(parameter), schemas, texts), { freq: 2, nil: undefined })))
-  const body = operation.body === undefined
-    ? rarely<{ readonly value: unknown }>(6, { value: undefined }, odd.map((value) => ({ value })))
-    : fc.tuple(fitting(operation.body, schemas, texts), fc.nat(2), fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }), fc.nat(4), odd)
-      .map(([fits, alter, way, how, other]) => ({ value: alter === 0 ? altered(fits, way, how, other) : fits }))
+    parameter["name"] === "waitSeconds"
+      ? fc.constant(0)
+      : parameter["name"] === "cursor"
+        ? fc.nat(5).map((n) => known.cursor(operation.path, n))
+        : fitting(schemaOf(parameter), schemas, texts)
+  const values = fc.tuple(
+    ...inQuery.map((parameter) =>
+      fc.option(
+        fc.oneof(
+          { weight: 4, arbitrary: usual(parameter) },
+          {
+            weight: 1,
+            arbitrary: odd.filter((value) => parameter["name"] !== "waitSeconds" || !/^\d+$/.test(asText(value)))
+          }
+        ),
+        { freq: 2, nil: undefined }
+      )
+    )
+  )
+  const inHeaders = operation.parameters
+    .filter(isIn("header"))
+    .filter(({ name }) => name !== "If-Match" && name !== "Idempotency-Key")
+  const spoken = fc.tuple(
+    ...inHeaders.map((parameter) =>
+      fc.option(fitting(schemaOf(parameter), schemas, texts), { freq: 2, nil: undefined })
+    )
+  )
+  const body =
+    operation.body === undefined
+      ? rarely<{ readonly value: unknown }>(
+          6,
+          { value: undefined },
+          odd.map((value) => ({ value }))
+        )
+      : fc
+          .tuple(
+            fitting(operation.body, schemas, texts),
+            fc.nat(2),
+            fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }),
+            fc.nat(4),
+            odd
+          )
+          .map(([fits, alter, way, how, other]) => ({ value: alter === 0 ? altered(fits, way, how, other) : fits }))
 
-  return fc.record({
-    ids, values, body, spoken,
-    extra: rarely(15, "", fc.constantFrom(...oddQueries)),
-    damaged: rarely<readonly [number, number] | undefined>(12, undefined, fc.tuple(fc.nat(damage.length - 1), fc.integer({ min: 1, max: 30 }))),
-    header: rarely<Readonly<Record<string, string>>>(15, {}, fc.constantFrom(...oddHeaders)),
-    idempotency: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: fc.constantFrom("a", "b", "c", "x".repeat(255)) }, { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(256), " ") }),
-    match: fc.constantFrom(undefined, undefined, "*", `"1"`, `"0"`, "W/\"1\"", "rubbish", ",,,"),
-    credential: rarely<Credential>(30, "all", fc.constantFrom(...credentials)),
-    together: fc.nat(3)
-  }).map(({ body, credential, damaged, extra, header, idempotency, ids: chosen, match, spoken, together, values }): Request => {
-    // An input or a wait, and a thread, that belong together, mostly.
-    const thread = inPath.length === 2 && together > 0 ? known.threadOf(String(chosen[1])) : undefined
-    const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
-    const query = inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : [`${parameter["name"]}=${encodeURIComponent(asText(values[index]))}`])
-    const path = inPath.reduce((path, parameter, index) => path.replace(`{${parameter["name"]}}`, () => encodeURIComponent(asText(ids[index]))), operation.path)
-    const text = JSON.stringify(body.value)
-    const wire: Wire = text === undefined || damaged === undefined ? { bytes: text, whole: true } : { bytes: damage[damaged[0]]!(text, damaged[1]), whole: false }
-    const target = path + (query.length > 0 || extra !== "" ? `?${[...query, ...extra === "" ? [] : [extra]].join("&")}` : "")
-    const headers = {
-      ...wire.bytes !== undefined && { "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json" },
-      ...idempotency !== undefined && operation.method === "POST" && { "idempotency-key": idempotency },
-      ...match !== undefined && operation.parameters.some(({ name }) => name === "If-Match") && { "if-match": match },
-      ...Object.fromEntries(inHeaders.flatMap(({ name }, index) => spoken[index] === undefined ? [] : [[String(name).toLowerCase(), asText(spoken[index])]])),
-      ...header
-    }
-    const forbidden = [
-      ...inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : wrongInQuery(parameter, values[index])),
-      ...operation.body !== undefined && text !== undefined && wire.whole ? faults(operation.body, JSON.parse(text), schemas) : []
-    ]
-    const shown = typeof wire.bytes === "string" ? wire.bytes : Buffer.from(wire.bytes ?? []).toString("hex")
-    return {
-      [fc.toStringMethod]: () => `${operation.method} ${target.slice(0, 500)} ${credential} ${JSON.stringify(headers)} ${shown.slice(0, 1500)}`,
-      credential, headers,
-      path: target,
-      body: wire.bytes,
-      fits: credential === "all" && extra === "" && wire.whole && Object.keys(header).length === 0 && forbidden.length === 0
-        && (idempotency === undefined || idempotency.trim().length >= 1 && idempotency.length <= 255)
-        && inPath.every((parameter, index) => faults(schemaOf(parameter), ids[index], schemas).length === 0)
-        && (operation.body === undefined ? body.value === undefined : text !== undefined),
-      sent: { query: Object.fromEntries(inQuery.flatMap((parameter, index) => values[index] === undefined ? [] : [[String(parameter["name"]), values[index]]])), body: body.value },
-      forbidden
-    }
-  })
+  return fc
+    .record({
+      ids,
+      values,
+      body,
+      spoken,
+      extra: rarely(15, "", fc.constantFrom(...oddQueries)),
+      damaged: rarely<readonly [number, number] | undefined>(
+        12,
+        undefined,
+        fc.tuple(fc.nat(damage.length - 1), fc.integer({ min: 1, max: 30 }))
+      ),
+      header: rarely<Readonly<Record<string, string>>>(15, {}, fc.constantFrom(...oddHeaders)),
+      idempotency: fc.oneof(
+        { weight: 6, arbitrary: fc.constant(undefined) },
+        { weight: 2, arbitrary: fc.constantFrom("a", "b", "c", "x".repeat(255)) },
+        { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(256), " ") }
+      ),
+      match: fc.constantFrom(undefined, undefined, "*", `"1"`, `"0"`, 'W/"1"', "rubbish", ",,,"),
+      credential: rarely<Credential>(30, "all", fc.constantFrom(...credentials)),
+      together: fc.nat(3)
+    })
+    .map(
+      ({
+        body,
+        credential,
+        damaged,
+        extra,
+        header,
+        idempotency,
+        ids: chosen,
+        match,
+        spoken,
+        together,
+        values
+      }): Request => {
+        // An input or a wait, and a thread, that belong together, mostly.
+        const thread = inPath.length === 2 && together > 0 ? known.threadOf(String(chosen[1])) : undefined
+        const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
+        const query = inQuery.flatMap((parameter, index) =>
+          values[index] === undefined ? [] : [`${parameter["name"]}=${encodeURIComponent(asText(values[index]))}`]
+        )
+        const path = inPath.reduce(
+          (path, parameter, index) =>
+            path.replace(`{${parameter["name"]}}`, () => encodeURIComponent(asText(ids[index]))),
+          operation.path
+        )
+        const text = JSON.stringify(body.value)
+        const wire: Wire =
+          text === undefined || damaged === undefined
+            ? { bytes: text, whole: true }
+            : { bytes: damage[damaged[0]]!(text, damaged[1]), whole: false }
+        const target =
+          path + (query.length > 0 || extra !== "" ? `?${[...query, ...(extra === "" ? [] : [extra])].join("&")}` : "")
+        const headers = {
+          ...(wire.bytes !== undefined && {
+            "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json"
+          }),
+          ...(idempotency !== undefined && operation.method === "POST" && { "idempotency-key": idempotency }),
+          ...(match !== undefined &&
+            operation.parameters.some(({ name }) => name === "If-Match") && { "if-match": match }),
+          ...Object.fromEntries(
+            inHeaders.flatMap(({ name }, index) =>
+              spoken[index] === undefined ? [] : [[String(name).toLowerCase(), asText(spoken[index])]]
+            )
+          ),
+          ...header
+        }
+        const forbidden = [
+          ...inQuery.flatMap((parameter, index) =>
+            values[index] === undefined ? [] : wrongInQuery(parameter, values[index])
+          ),
+          ...(operation.body !== undefined && text !== undefined && wire.whole
+            ? faults(operation.body, JSON.parse(text), schemas)
+            : [])
+        ]
+        const shown = typeof wire.bytes === "string" ? wire.bytes : Buffer.from(wire.bytes ?? []).toString("hex")
+        return {
+          [fc.toStringMethod]: () =>
+            `${operation.method} ${target.slice(0, 500)} ${credential} ${JSON.stringify(headers)} ${shown.slice(0, 1500)}`,
+          credential,
+          headers,
+          path: target,
+          body: wire.bytes,
+          fits:
+            credential === "all" &&
+            extra === "" &&
+            wire.whole &&
+            Object.keys(header).length === 0 &&
+            forbidden.length === 0 &&
+            (idempotency === undefined || (idempotency.trim().length >= 1 && idempotency.length <= 255)) &&
+            inPath.every((parameter, index) => faults(schemaOf(parameter), ids[index], schemas).length === 0) &&
+            (operation.body === undefined ? body.value === undefined : text !== undefined),
+          sent: {
+            query: Object.fromEntries(
+              inQuery.flatMap((parameter, index) =>
+                values[index] === undefined ? [] : [[String(parameter["name"]), values[index]]]
+              )
+            ),
+            body: body.value
+          },
+          forbidden
+        }
+      }
+    )
 }

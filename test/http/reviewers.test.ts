@@ -1,4 +1,7 @@
-/** Agents that review for hooks, in threads of their own: what they say counts, what they do not say neither, and who pays. */
+/**
+ * Agents that review for hooks, in threads of their own: what they say counts, what they do not say neither, and who
+ * pays.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Threads } from "../../actors/thread/Threads.ts"
@@ -8,14 +11,29 @@ import { begunBy } from "../../actors/thread/deliveries.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { ended, type Event, logOf } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, eventually, loseLease, makeWorker, only, outcomes, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  assertSound,
+  begin,
+  call,
+  eventually,
+  loseLease,
+  makeWorker,
+  only,
+  outcomes,
+  resolveWait,
+  told,
+  turnOf,
+  waitsOf
+} from "./toolFixture.ts"
 
 let server: TestServer
 let mcp: McpServer
 let ns: string
 let toolsetId: string
 beforeAll(async () => {
-  [server, mcp] = await Promise.all([startServer({ leaseTtlMs: 2_000 }), startMcpServer()])
+  ;[server, mcp] = await Promise.all([startServer({ leaseTtlMs: 2_000 }), startMcpServer()])
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   ns = namespace
   toolsetId = id
@@ -30,35 +48,64 @@ const allows = says(`{"decision":"allow"}`)
 const denies = says(`{"decision":"deny","reason":"not today"}`)
 
 /** A hook whose reviewer goes by these lines, and an agent whose calls it judges. */
-const hookOf = (reviewer: string, lines: ReadonlyArray<string>, more: object = {}) =>
-  ({ name: "review", point: "before_tool_call", processor: { type: "agent", agentId: reviewer, instructions: lines.join("\n") }, ...more })
+const hookOf = (reviewer: string, lines: ReadonlyArray<string>, more: object = {}) => ({
+  name: "review",
+  point: "before_tool_call",
+  processor: { type: "agent", agentId: reviewer, instructions: lines.join("\n") },
+  ...more
+})
 const reviewed = async (lines: ReadonlyArray<string>, more: object = {}, reviewer: object = {}) => {
   const reviewerId = await makeWorker(server.alpha, reviewer)
-  return { reviewerId, agentId: await makeWorker(server.alpha, { toolsetIds: [toolsetId], hooks: [hookOf(reviewerId, lines, more)] }) }
+  return {
+    reviewerId,
+    agentId: await makeWorker(server.alpha, { toolsetIds: [toolsetId], hooks: [hookOf(reviewerId, lines, more)] })
+  }
 }
 const script = () => [call(`${ns}.echo`, { text: "hello" }), "/say done"]
 
-const decisionOf = (log: ReadonlyArray<Event>) => only(log, "hook_decision")[0]?.["hook"] as { readonly deliveryId: string; readonly reason?: string; readonly decision: string }
+const decisionOf = (log: ReadonlyArray<Event>) =>
+  only(log, "hook_decision")[0]?.["hook"] as {
+    readonly deliveryId: string
+    readonly reason?: string
+    readonly decision: string
+  }
 const threadsOf = async (agentId: string): Promise<ReadonlyArray<string>> =>
-  (await server.alpha.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(({ thread }: { thread: { id: string } }) => thread.id)
+  (await server.alpha.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(
+    ({ thread }: { thread: { id: string } }) => thread.id
+  )
 const spentBy = async (agentId: string) => {
-  const rows = await server.runtime.runPromise(server.database.run("test", (db) =>
-    db.selectFrom("spent").select("amount").where("subject", "=", toUuid(agentId)).execute()))
+  const rows = await server.runtime.runPromise(
+    server.database.run("test", (db) =>
+      db.selectFrom("spent").select("amount").where("subject", "=", toUuid(agentId)).execute()
+    )
+  )
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
-const costOf = (log: ReadonlyArray<Event>) => (log.at(-1)?.["usage"] as { readonly estimatedCost?: number }).estimatedCost ?? 0
+const costOf = (log: ReadonlyArray<Event>) =>
+  (log.at(-1)?.["usage"] as { readonly estimatedCost?: number }).estimatedCost ?? 0
 
 describe.concurrent("a reviewing agent", () => {
   it("that allows lets the call run", async () => {
     const { agentId, reviewerId } = await reviewed([allows])
     const log = await turnOf(server.alpha, agentId, ...script())
-    assert.deepStrictEqual(told(log), ["user_message", "tool_intent", "hook_decision: allow", "tool_result", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(told(log), [
+      "user_message",
+      "tool_intent",
+      "hook_decision: allow",
+      "tool_result",
+      "assistant_message",
+      "turn_completed"
+    ])
     assert.deepStrictEqual(outcomes(log), ["hello"])
     // One thread, under the delivery's body, with the one question in it, in the name of the agent that is judged.
     const { deliveryId } = decisionOf(log)
     assert.deepStrictEqual(await threadsOf(reviewerId), [sibling("thread", deliveryId)])
     const [question, ...rest] = await logOf(server.alpha, sibling("thread", deliveryId), ended(1))
-    assert.deepInclude(question, { type: "user_message", principal: { type: "agent", id: agentId }, inputId: begunBy("input", deliveryId) })
+    assert.deepInclude(question, {
+      type: "user_message",
+      principal: { type: "agent", id: agentId },
+      inputId: begunBy("input", deliveryId)
+    })
     assert.include(JSON.stringify(question?.["content"]), "hello")
     assert.deepStrictEqual(told(rest), ["assistant_message", "turn_completed"])
     const { body } = await server.alpha.get(`/v1/threads/${sibling("thread", deliveryId)}`)
@@ -111,7 +158,10 @@ describe.concurrent("a reviewing agent", () => {
     await eventually(async () => (await threadsOf(reviewerId)).length === 1, "the reviewer is asked")
     await server.alpha.post(`/v1/threads/${threadId}/cancel`)
     const [review = ""] = await threadsOf(reviewerId)
-    assert.deepInclude((await logOf(server.alpha, review, ended(1))).at(-1), { type: "turn_cancelled", principal: { type: "agent", id: agentId } })
+    assert.deepInclude((await logOf(server.alpha, review, ended(1))).at(-1), {
+      type: "turn_cancelled",
+      principal: { type: "agent", id: agentId }
+    })
   })
 
   it("that a person stops gives no answer", async () => {
@@ -127,7 +177,8 @@ describe.concurrent("a reviewing agent", () => {
 
   it("judges at every point", async () => {
     for (const [point, lines, ending] of [
-      ["before_turn_start", [denies], "turn_failed: hook_denied"], ["after_tool_result", [denies], "turn_completed"],
+      ["before_turn_start", [denies], "turn_failed: hook_denied"],
+      ["after_tool_result", [denies], "turn_completed"],
       ["after_model_response", [denies], "turn_failed: hook_denied"]
     ] as const) {
       const { agentId } = await reviewed(lines, { point })
@@ -176,18 +227,34 @@ describe("a reviewer's thread", () => {
     const threadId = await begin(server.alpha, agentId, ...script())
     await eventually(async () => (await threadsOf(reviewerId)).length === 1, "the reviewer is asked")
     await loseLease(server)
-    const claims = () => server.runtime.runPromise(server.database.run("test.claims", (db) =>
-      db.selectFrom("heads").select("epoch").where("parent", "in", [toUuid(agentId), toUuid(reviewerId)]).execute()))
+    const claims = () =>
+      server.runtime.runPromise(
+        server.database.run("test.claims", (db) =>
+          db
+            .selectFrom("heads")
+            .select("epoch")
+            .where("parent", "in", [toUuid(agentId), toUuid(reviewerId)])
+            .execute()
+        )
+      )
     await eventually(async () => (await claims()).every(({ epoch }) => epoch > 1), "both threads are taken over")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(outcomes(log), ["hello"])
     const threads = await threadsOf(reviewerId)
     assert.deepStrictEqual(threads, [sibling("thread", decisionOf(log).deliveryId)])
-    assert.deepStrictEqual(told(await logOf(server.alpha, threads[0]!, ended(1))), ["user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(told(await logOf(server.alpha, threads[0]!, ended(1))), [
+      "user_message",
+      "assistant_message",
+      "turn_completed"
+    ])
   }, 30_000)
 
   it("costs the agent that is reviewed, and nobody else", async () => {
-    const { agentId, reviewerId } = await reviewed(["/usage 1000 100", allows], {}, { models: ["troupe/scripted-paid"] })
+    const { agentId, reviewerId } = await reviewed(
+      ["/usage 1000 100", allows],
+      {},
+      { models: ["troupe/scripted-paid"] }
+    )
     const log = await turnOf(server.alpha, agentId, ...script())
     const review = await logOf(server.alpha, sibling("thread", decisionOf(log).deliveryId), ended(1))
     assert.isAbove(costOf(review), 0)
@@ -200,36 +267,61 @@ describe("a reviewer's thread", () => {
 
   it("is reviewed by no agent, but by everybody else", async () => {
     const second = await makeWorker(server.alpha)
-    const { agentId, reviewerId } = await reviewed([call(`${ns}.read`), allows], {}, {
-      toolsetIds: [toolsetId],
-      hooks: [hookOf(second, [denies]), { name: "person", point: "before_tool_call", processor: { type: "client" } }]
-    })
+    const { agentId, reviewerId } = await reviewed(
+      [call(`${ns}.read`), allows],
+      {},
+      {
+        toolsetIds: [toolsetId],
+        hooks: [hookOf(second, [denies]), { name: "person", point: "before_tool_call", processor: { type: "client" } }]
+      }
+    )
     const threadId = await begin(server.alpha, agentId, ...script())
     await eventually(async () => (await threadsOf(reviewerId)).length === 1, "the reviewer is asked")
     const [review = ""] = await threadsOf(reviewerId)
     const [wait] = await waitsOf(server.alpha, review)
     await resolveWait(server.alpha, review, wait!.id, { type: "decision", decision: "allow" })
     assert.deepStrictEqual(outcomes(await logOf(server.alpha, threadId, ended(1))), ["hello"])
-    assert.deepStrictEqual(told(await logOf(server.alpha, review, ended(1))).filter((one) => one.startsWith("hook_decision")), ["hook_decision: ask"])
+    assert.deepStrictEqual(
+      told(await logOf(server.alpha, review, ended(1))).filter((one) => one.startsWith("hook_decision")),
+      ["hook_decision: ask"]
+    )
     assert.deepStrictEqual(await threadsOf(second), [])
   })
 
   it("has waits that neither its own agent nor the one it judges resolves", async () => {
     const guard = await addRole(server.alpha, { allow: [{ tools: "*", approval: "required" }] })
-    const { agentId, reviewerId } = await reviewed([call(`${ns}.read`), allows], { timeoutMs: 60_000 }, { toolsetIds: [toolsetId], roleIds: [guard] })
+    const { agentId, reviewerId } = await reviewed(
+      [call(`${ns}.read`), allows],
+      { timeoutMs: 60_000 },
+      { toolsetIds: [toolsetId], roleIds: [guard] }
+    )
     const threadId = await begin(server.alpha, agentId, ...script())
     await eventually(async () => (await threadsOf(reviewerId)).length === 1, "the reviewer is asked")
     const [review = ""] = await threadsOf(reviewerId)
     const [wait] = await waitsOf(server.alpha, review)
-    const resolveAs = (principal: Principal, from?: string) => server.runtime.runPromise(Threads.pipe(
-      Effect.flatMap((threads) => threads.resolve(
-        { workspace: server.workspaces.alpha, principal, ...(from === undefined ? {} : { from }) }, review, wait!.id, { type: "decision", decision: "allow" }
-      )),
-      Effect.match({ onSuccess: ({ status }) => status, onFailure: (failure) => failure._tag === "Refused" ? failure.reason : failure._tag })
-    ))
+    const resolveAs = (principal: Principal, from?: string) =>
+      server.runtime.runPromise(
+        Threads.pipe(
+          Effect.flatMap((threads) =>
+            threads.resolve(
+              { workspace: server.workspaces.alpha, principal, ...(from === undefined ? {} : { from }) },
+              review,
+              wait!.id,
+              { type: "decision", decision: "allow" }
+            )
+          ),
+          Effect.match({
+            onSuccess: ({ status }) => status,
+            onFailure: (failure) => (failure._tag === "Refused" ? failure.reason : failure._tag)
+          })
+        )
+      )
     assert.strictEqual(await resolveAs({ type: "agent", id: reviewerId }), "permission_denied")
     assert.strictEqual(await resolveAs({ type: "agent", id: agentId }), "permission_denied")
-    assert.strictEqual(await resolveAs({ type: "agent", id: await makeWorker(server.alpha) }, review), "permission_denied")
+    assert.strictEqual(
+      await resolveAs({ type: "agent", id: await makeWorker(server.alpha) }, review),
+      "permission_denied"
+    )
     assert.strictEqual(await resolveAs({ type: "user", id: "ann" }), 200)
     assert.deepStrictEqual(outcomes(await logOf(server.alpha, threadId, ended(1))), ["hello"])
   })
@@ -241,10 +333,17 @@ describe("a reviewer's thread", () => {
     const [review] = await logOf(server.alpha, sibling("thread", wait!.id), ended(1))
     const principal = review!["principal"] as Principal
     assert.deepStrictEqual(principal, { type: "agent", id: agentId })
-    const refused = await server.runtime.runPromise(Threads.pipe(
-      Effect.flatMap((threads) => threads.resolve({ workspace: server.workspaces.alpha, principal }, threadId, wait!.id, { type: "decision", decision: "allow" })),
-      Effect.flip
-    ))
+    const refused = await server.runtime.runPromise(
+      Threads.pipe(
+        Effect.flatMap((threads) =>
+          threads.resolve({ workspace: server.workspaces.alpha, principal }, threadId, wait!.id, {
+            type: "decision",
+            decision: "allow"
+          })
+        ),
+        Effect.flip
+      )
+    )
     assert.deepInclude(refused, { _tag: "Refused", reason: "permission_denied" })
     assert.lengthOf(await waitsOf(server.alpha, threadId), 1)
   })
@@ -254,7 +353,10 @@ describe("trying a hook out", () => {
   it("asks the reviewer, on its own account", async () => {
     const reviewerId = await makeWorker(server.alpha, { models: ["troupe/scripted-paid"] })
     const data = { point: "before_tool_call", toolCallId: "call_1", toolName: "a.b", toolInput: {} }
-    const { body } = await server.alpha.post("/v1/hooks/test", { hook: hookOf(reviewerId, ["/usage 1000 100", denies]), data })
+    const { body } = await server.alpha.post("/v1/hooks/test", {
+      hook: hookOf(reviewerId, ["/usage 1000 100", denies]),
+      data
+    })
     assert.deepInclude(body.outcome, { decision: "deny", reason: "not today" })
     assert.isAbove(await spentBy(reviewerId), 0)
   })
@@ -262,7 +364,10 @@ describe("trying a hook out", () => {
   it("stops it when it takes too long", async () => {
     const reviewerId = await makeWorker(server.alpha)
     const data = { point: "before_tool_call", toolCallId: "call_1", toolName: "a.b", toolInput: {} }
-    const { body } = await server.alpha.post("/v1/hooks/test", { hook: hookOf(reviewerId, ["/wait 60s", allows], { timeoutMs: 1_000 }), data })
+    const { body } = await server.alpha.post("/v1/hooks/test", {
+      hook: hookOf(reviewerId, ["/wait 60s", allows], { timeoutMs: 1_000 }),
+      data
+    })
     assert.deepInclude(body.outcome, { decision: "deny", failed: true })
     const [threadId = ""] = await threadsOf(reviewerId)
     assert.deepStrictEqual(told(await logOf(server.alpha, threadId, ended(1))), ["user_message", "turn_cancelled"])

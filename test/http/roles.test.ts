@@ -10,7 +10,9 @@ import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 const fits = (schema: Schema.Decoder<unknown>, body: unknown) => {
@@ -20,7 +22,9 @@ const fits = (schema: Schema.Decoder<unknown>, body: unknown) => {
 /** A workspace of its own: roles are few, and tests must not fill each other's. */
 let workspaces = 0
 const fresh = async () => {
-  const id = await server.runtime.runPromise(server.database.atomically("test.workspace", (tx) => ensureWorkspace(tx, `roles ${workspaces++}`)))
+  const id = await server.runtime.runPromise(
+    server.database.atomically("test.workspace", (tx) => ensureWorkspace(tx, `roles ${workspaces++}`))
+  )
   return server.client(id)
 }
 
@@ -34,12 +38,34 @@ const builtInIds = idsOf(builtInRoles)
 
 describe("creating a role", () => {
   let client: Client
-  beforeAll(async () => { client = await fresh() })
+  beforeAll(async () => {
+    client = await fresh()
+  })
 
   it("answers with all of it, and the same is read back", async () => {
-    const allow = [{ tools: "a.*" }, { tools: "*", conditions: [{ path: "/a~1b/0", op: "in", value: [1, null, { x: "\u0000" }] }], approval: "required" }]
-    const deny = [{ tools: "b.\u{1f600}", conditions: [{ path: "", op: "exists" }, { path: "/x", op: "eq", value: null }] }]
-    const answer = await client.post("/v1/roles", { name: "Rôle \u{1f600}", description: "d\n\u0000\udfff", allow, deny })
+    const allow = [
+      { tools: "a.*" },
+      {
+        tools: "*",
+        conditions: [{ path: "/a~1b/0", op: "in", value: [1, null, { x: "\u0000" }] }],
+        approval: "required"
+      }
+    ]
+    const deny = [
+      {
+        tools: "b.\u{1f600}",
+        conditions: [
+          { path: "", op: "exists" },
+          { path: "/x", op: "eq", value: null }
+        ]
+      }
+    ]
+    const answer = await client.post("/v1/roles", {
+      name: "Rôle \u{1f600}",
+      description: "d\n\u0000\udfff",
+      allow,
+      deny
+    })
     assert.strictEqual(answer.status, 201, answer.text)
     fits(RoleAnswer, answer.body)
     const { createdAt, createdBy, id, updatedAt, ...rest } = answer.body.role
@@ -61,7 +87,10 @@ describe("creating a role", () => {
     const own = await fresh()
     const send = () => own.post("/v1/roles", { name: "once" }, { "idempotency-key": "k" })
     const [a, b] = [await send(), await send()]
-    assert.deepStrictEqual([b.text, b.headers.get("idempotency-replayed"), b.headers.get("location")], [a.text, "true", a.headers.get("location")])
+    assert.deepStrictEqual(
+      [b.text, b.headers.get("idempotency-replayed"), b.headers.get("location")],
+      [a.text, "true", a.headers.get("location")]
+    )
     assert.lengthOf((await own.get("/v1/roles")).body.roles, builtInIds.length + 1)
   })
 
@@ -72,11 +101,36 @@ describe("creating a role", () => {
     ["bytes of a description", (n) => ({ description: "d".repeat(n) }), 4096, "description"],
     ["grants", (n) => ({ allow: Array(n).fill({ tools: "*" }) }), 32, "allow"],
     ["denials", (n) => ({ deny: Array(n).fill({ tools: "*" }) }), 32, "deny"],
-    ["conditions of a grant", (n) => ({ allow: [{ tools: "*", conditions: Array(n).fill(exists) }] }), 8, "allow[0].conditions"],
-    ["conditions of a denial", (n) => ({ deny: [{ tools: "*", conditions: Array(n).fill(exists) }] }), 8, "deny[0].conditions"],
-    ["bytes of a selector", (n) => ({ allow: [{ tools: "*" }, { tools: "é".repeat(n >> 1) + "a".repeat(n & 1) }] }), 176, "allow[1].tools"],
-    ["bytes of a condition's value", (n) => ({ deny: [{ tools: "*", conditions: [value(n)] }] }), 512, "deny[0].conditions[0].value"],
-    ["bytes of a condition's path", (n) => ({ allow: [{ tools: "*", conditions: [{ path: `/${"p".repeat(n - 1)}`, op: "exists" }] }] }), 512, "allow[0].conditions[0].path"]
+    [
+      "conditions of a grant",
+      (n) => ({ allow: [{ tools: "*", conditions: Array(n).fill(exists) }] }),
+      8,
+      "allow[0].conditions"
+    ],
+    [
+      "conditions of a denial",
+      (n) => ({ deny: [{ tools: "*", conditions: Array(n).fill(exists) }] }),
+      8,
+      "deny[0].conditions"
+    ],
+    [
+      "bytes of a selector",
+      (n) => ({ allow: [{ tools: "*" }, { tools: "é".repeat(n >> 1) + "a".repeat(n & 1) }] }),
+      176,
+      "allow[1].tools"
+    ],
+    [
+      "bytes of a condition's value",
+      (n) => ({ deny: [{ tools: "*", conditions: [value(n)] }] }),
+      512,
+      "deny[0].conditions[0].value"
+    ],
+    [
+      "bytes of a condition's path",
+      (n) => ({ allow: [{ tools: "*", conditions: [{ path: `/${"p".repeat(n - 1)}`, op: "exists" }] }] }),
+      512,
+      "allow[0].conditions[0].path"
+    ]
   ])("takes at most so many %s", async (_, body, most, path) => {
     const { id } = await made(client, body(most))
     refused(await client.post("/v1/roles", { name: "R", ...body(most + 1) }), 400, "invalid_request", path)
@@ -86,7 +140,11 @@ describe("creating a role", () => {
   })
 
   it("takes all of that at once", async () => {
-    const conditions = Array.from({ length: 8 }, (_, i) => ({ path: `/${"p".repeat(511)}`, op: "eq", value: `${i}${"v".repeat(511)}` }))
+    const conditions = Array.from({ length: 8 }, (_, i) => ({
+      path: `/${"p".repeat(511)}`,
+      op: "eq",
+      value: `${i}${"v".repeat(511)}`
+    }))
     const entries = Array.from({ length: 32 }, () => ({ tools: "t".repeat(176), conditions }))
     const role = await made(client, { allow: entries, deny: entries })
     assert.deepStrictEqual((await client.get(`/v1/roles/${role.id}`)).body.role, role)
@@ -110,16 +168,56 @@ describe("creating a role", () => {
     ["an approval of a denial", { deny: [{ tools: "*", approval: "required" }] }, "deny[0].approval"],
     ["an empty selector", { allow: [{ tools: "" }] }, "allow[0].tools"],
     ["a selector of two lines", { deny: [{ tools: "a\n*" }] }, "deny[0].tools"],
-    ["a path that is no JSON Pointer", { allow: [{ tools: "*", conditions: [{ path: "a.b", op: "exists" }] }] }, "allow[0].conditions[0].path"],
-    ["a path with a tilde alone", { allow: [{ tools: "*", conditions: [{ path: "/a~b", op: "exists" }] }] }, "allow[0].conditions[0].path"],
-    ["an unknown op", { allow: [{ tools: "*", conditions: [{ path: "/a", op: "matches", value: ".*" }] }] }, "allow[0].conditions[0].op"],
-    ["an unknown field of a condition", { allow: [{ tools: "*", conditions: [{ path: "/a", op: "eq", value: 1, not: true }] }] }, "allow[0].conditions[0].not"],
-    ["a condition without its value", { allow: [{ tools: "*", conditions: [{ path: "/a", op: "eq" }] }] }, "allow[0].conditions[0].value"],
-    ["in without a list", { allow: [{ tools: "*" }, { tools: "*", conditions: [{ path: "/a", op: "in", value: "x" }] }] }, "allow[1].conditions[0].value"],
-    ["in nothing", { deny: [{ tools: "*", conditions: [{ path: "/a", op: "in", value: [] }] }] }, "deny[0].conditions[0].value"],
-    ["an order with true", { deny: [{ tools: "*", conditions: [{ path: "/a", op: "gt", value: true }] }] }, "deny[0].conditions[0].value"],
-    ["a start that is a number", { deny: [{ tools: "*", conditions: [{ path: "/a", op: "startsWith", value: 1 }] }] }, "deny[0].conditions[0].value"],
-    ["an existence that is a text", { deny: [{ tools: "*", conditions: [{ path: "/a", op: "exists", value: "false" }] }] }, "deny[0].conditions[0].value"]
+    [
+      "a path that is no JSON Pointer",
+      { allow: [{ tools: "*", conditions: [{ path: "a.b", op: "exists" }] }] },
+      "allow[0].conditions[0].path"
+    ],
+    [
+      "a path with a tilde alone",
+      { allow: [{ tools: "*", conditions: [{ path: "/a~b", op: "exists" }] }] },
+      "allow[0].conditions[0].path"
+    ],
+    [
+      "an unknown op",
+      { allow: [{ tools: "*", conditions: [{ path: "/a", op: "matches", value: ".*" }] }] },
+      "allow[0].conditions[0].op"
+    ],
+    [
+      "an unknown field of a condition",
+      { allow: [{ tools: "*", conditions: [{ path: "/a", op: "eq", value: 1, not: true }] }] },
+      "allow[0].conditions[0].not"
+    ],
+    [
+      "a condition without its value",
+      { allow: [{ tools: "*", conditions: [{ path: "/a", op: "eq" }] }] },
+      "allow[0].conditions[0].value"
+    ],
+    [
+      "in without a list",
+      { allow: [{ tools: "*" }, { tools: "*", conditions: [{ path: "/a", op: "in", value: "x" }] }] },
+      "allow[1].conditions[0].value"
+    ],
+    [
+      "in nothing",
+      { deny: [{ tools: "*", conditions: [{ path: "/a", op: "in", value: [] }] }] },
+      "deny[0].conditions[0].value"
+    ],
+    [
+      "an order with true",
+      { deny: [{ tools: "*", conditions: [{ path: "/a", op: "gt", value: true }] }] },
+      "deny[0].conditions[0].value"
+    ],
+    [
+      "a start that is a number",
+      { deny: [{ tools: "*", conditions: [{ path: "/a", op: "startsWith", value: 1 }] }] },
+      "deny[0].conditions[0].value"
+    ],
+    [
+      "an existence that is a text",
+      { deny: [{ tools: "*", conditions: [{ path: "/a", op: "exists", value: "false" }] }] },
+      "deny[0].conditions[0].value"
+    ]
   ])("refuses %s with its path", async (_, body, path) => {
     const before = (await client.get("/v1/roles?limit=200")).body.roles.length
     refused(await client.post("/v1/roles", { name: "R", ...body }), 400, "invalid_request", path)
@@ -132,7 +230,10 @@ describe("creating a role", () => {
   })
 
   it("names unknown fields as such", async () => {
-    assert.strictEqual((await client.post("/v1/roles", { name: "R", deny: [{ tools: "*", approval: "required" }] })).body.code, "unknown_field")
+    assert.strictEqual(
+      (await client.post("/v1/roles", { name: "R", deny: [{ tools: "*", approval: "required" }] })).body.code,
+      "unknown_field"
+    )
   })
 })
 
@@ -152,7 +253,9 @@ describe("the 64 roles of a workspace", () => {
   it("are never 65, be there two or twenty creates at once", async () => {
     const client = await fresh()
     await Promise.all(Array.from({ length: 63 }, (_, i) => made(client, { name: `${i}` })))
-    const statuses = (await Promise.all(Array.from({ length: 20 }, () => client.post("/v1/roles", { name: "last" })))).map(({ status }) => status)
+    const statuses = (
+      await Promise.all(Array.from({ length: 20 }, () => client.post("/v1/roles", { name: "last" })))
+    ).map(({ status }) => status)
     assert.deepStrictEqual(statuses.sort(), [201, ...Array(19).fill(409)])
     assert.lengthOf((await client.get("/v1/roles?limit=200")).body.roles, 64 + builtInIds.length)
   })
@@ -192,11 +295,14 @@ describe("listing roles", () => {
     await made(client)
     await client.delete(`/v1/roles/${young.id}`)
     await client.delete(`/v1/roles/${middle.id}`)
-    assert.deepStrictEqual(idsOf((await client.get(`/v1/roles?limit=4&cursor=${first.nextCursor}`)).body.roles), [old.id])
+    assert.deepStrictEqual(idsOf((await client.get(`/v1/roles?limit=4&cursor=${first.nextCursor}`)).body.roles), [
+      old.id
+    ])
   })
 
   it("takes 1 to 200 a page, and cursors of its own workspace", async () => {
-    for (const limit of ["0", "201", "x", "1.5"]) refused(await server.alpha.get(`/v1/roles?limit=${limit}`), 400, "invalid_request", "limit")
+    for (const limit of ["0", "201", "x", "1.5"])
+      refused(await server.alpha.get(`/v1/roles?limit=${limit}`), 400, "invalid_request", "limit")
     const { nextCursor } = (await server.alpha.get("/v1/roles?limit=1")).body
     assert.isString(nextCursor)
     refused(await server.beta.get(`/v1/roles?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
@@ -206,17 +312,28 @@ describe("listing roles", () => {
 
 describe("changing a role", () => {
   let client: Client
-  beforeAll(async () => { client = await fresh() })
+  beforeAll(async () => {
+    client = await fresh()
+  })
 
   it("merges: absent keeps, null clears, a list replaces the list", async () => {
-    const before = await made(client, { description: "d", allow: [{ tools: "a" }, { tools: "b", approval: "required" }], deny: [{ tools: "c" }] })
+    const before = await made(client, {
+      description: "d",
+      allow: [{ tools: "a" }, { tools: "b", approval: "required" }],
+      deny: [{ tools: "c" }]
+    })
     const path = `/v1/roles/${before.id}`
     const renamed = await client.patch(path, { name: "S" })
     fits(RoleAnswer, renamed.body)
     assert.deepStrictEqual([renamed.status, renamed.headers.get("etag")], [200, `"2"`])
     assert.deepStrictEqual(renamed.body.role, { ...before, name: "S", updatedAt: renamed.body.role.updatedAt })
-    const replaced = (await client.patch(path, { allow: [{ tools: "x", conditions: [{ path: "/a", op: "eq", value: null }] }] })).body.role
-    assert.deepStrictEqual([replaced.allow, replaced.deny], [[{ tools: "x", conditions: [{ path: "/a", op: "eq", value: null }] }], [{ tools: "c" }]])
+    const replaced = (
+      await client.patch(path, { allow: [{ tools: "x", conditions: [{ path: "/a", op: "eq", value: null }] }] })
+    ).body.role
+    assert.deepStrictEqual(
+      [replaced.allow, replaced.deny],
+      [[{ tools: "x", conditions: [{ path: "/a", op: "eq", value: null }] }], [{ tools: "c" }]]
+    )
     const cleared = (await client.patch(path, { description: null, allow: null, deny: null })).body.role
     assert.deepStrictEqual([cleared.allow, cleared.deny, "description" in cleared, cleared.name], [[], [], false, "S"])
     assert.deepStrictEqual((await client.get(path)).body.role, cleared)
@@ -234,35 +351,59 @@ describe("changing a role", () => {
     const { id } = await made(client)
     const path = `/v1/roles/${id}`
     assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": `"1"` })).status, 200)
-    for (const tag of [`"1"`, `W/"2"`, "2", `""`]) refused(await client.patch(path, { name: "T" }, { "if-match": tag }), 412, "precondition_failed")
+    for (const tag of [`"1"`, `W/"2"`, "2", `""`])
+      refused(await client.patch(path, { name: "T" }, { "if-match": tag }), 412, "precondition_failed")
     for (const tag of ["", " "]) {
       const answer = await client.patch(path, { name: "T" }, { "if-match": tag })
-      assert.deepStrictEqual([answer.status, answer.body], [400, { error: "invalid_request", code: "invalid_header", message: "If-Match: expected an ETag, quotes and all, or *" }])
+      assert.deepStrictEqual(
+        [answer.status, answer.body],
+        [
+          400,
+          {
+            error: "invalid_request",
+            code: "invalid_header",
+            message: "If-Match: expected an ETag, quotes and all, or *"
+          }
+        ]
+      )
     }
-    for (const tag of [`"7", "2"`, "*"]) assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": tag })).status, 200)
+    for (const tag of [`"7", "2"`, "*"])
+      assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": tag })).status, 200)
     assert.strictEqual((await client.get(path)).headers.get("etag"), `"2"`)
   })
 
   it("by many at once under one ETag succeeds for one", async () => {
     const { id } = await made(client)
-    const statuses = (await Promise.all(Array.from({ length: 8 }, (_, i) => client.patch(`/v1/roles/${id}`, { name: `${i}` }, { "if-match": `"1"` })))).map(({ status }) => status)
+    const statuses = (
+      await Promise.all(
+        Array.from({ length: 8 }, (_, i) => client.patch(`/v1/roles/${id}`, { name: `${i}` }, { "if-match": `"1"` }))
+      )
+    ).map(({ status }) => status)
     assert.deepStrictEqual(statuses.sort(), [200, ...Array(7).fill(412)])
   })
 
   it("refuses what would leave an invalid role", async () => {
     const { id } = await made(client)
     for (const [body, path] of [
-      [{ name: null }, "name"], [{ name: "" }, "name"], [{ id: "x" }, "id"], [{ createdAt: null }, "createdAt"], [{ allow: [null] }, "allow[0]"],
-      [{ allow: [{ tools: null }] }, "allow[0].tools"], [{ deny: [{ tools: "*", conditions: null }] }, "deny[0].conditions"],
+      [{ name: null }, "name"],
+      [{ name: "" }, "name"],
+      [{ id: "x" }, "id"],
+      [{ createdAt: null }, "createdAt"],
+      [{ allow: [null] }, "allow[0]"],
+      [{ allow: [{ tools: null }] }, "allow[0].tools"],
+      [{ deny: [{ tools: "*", conditions: null }] }, "deny[0].conditions"],
       [{ deny: [{ tools: "*", approval: "required" }] }, "deny[0].approval"]
-    ] as const) refused(await client.patch(`/v1/roles/${id}`, body), 400, "invalid_request", path)
+    ] as const)
+      refused(await client.patch(`/v1/roles/${id}`, body), 400, "invalid_request", path)
     assert.strictEqual((await client.get(`/v1/roles/${id}`)).headers.get("etag"), `"1"`)
   })
 })
 
 describe("deleting a role", () => {
   let client: Client
-  beforeAll(async () => { client = await fresh() })
+  beforeAll(async () => {
+    client = await fresh()
+  })
   const profile = async (fields: object) => {
     const answer = await client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })
     assert.strictEqual(answer.status, 201, answer.text)
@@ -273,7 +414,11 @@ describe("deleting a role", () => {
     const { id } = await made(client)
     const answer = await client.delete(`/v1/roles/${id}`)
     assert.deepStrictEqual([answer.status, answer.text], [204, ""])
-    for (const again of [await client.get(`/v1/roles/${id}`), await client.patch(`/v1/roles/${id}`, {}), await client.delete(`/v1/roles/${id}`)]) {
+    for (const again of [
+      await client.get(`/v1/roles/${id}`),
+      await client.patch(`/v1/roles/${id}`, {}),
+      await client.delete(`/v1/roles/${id}`)
+    ]) {
       refused(again, 404, "not_found")
     }
     assert.notInclude(idsOf((await client.get("/v1/roles?limit=200")).body.roles), id)
@@ -315,22 +460,35 @@ describe("deleting a role", () => {
     for (let i = 0; i < 10; i++) {
       const { id } = await made(client)
       const [listed, deleted] = await Promise.all([
-        client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], roleIds: [id] }), client.delete(`/v1/roles/${id}`)
+        client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], roleIds: [id] }),
+        client.delete(`/v1/roles/${id}`)
       ])
-      assert.deepInclude([[201, 409], [422, 204]], [listed.status, deleted.status], `${listed.text} ${deleted.text}`)
+      assert.deepInclude(
+        [
+          [201, 409],
+          [422, 204]
+        ],
+        [listed.status, deleted.status],
+        `${listed.text} ${deleted.text}`
+      )
     }
   })
 
   it("waits for whoever holds it to write a profile", async () => {
     const { id } = await made(client)
     const { workspaceId } = (await client.get("/v1/auth")).body
-    const { deleted, missing } = await server.runtime.runPromise(server.database.atomically("test.holds", async (tx) => {
-      const missing = await missingRole(tx, workspaceId, [allTools.id, id, absent("role_")])
-      const deleted = client.delete(`/v1/roles/${id}`)
-      const blocked = sql<{ readonly count: number }>`select count(*)::int as count from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`
-      for (let tries = 0; (await blocked.execute(tx)).rows[0]?.count === 0; tries++) assert.isBelow(tries, 1_000, "nobody waits")
-      return { missing, deleted: deleted.then(({ status }) => status) }
-    }))
+    const { deleted, missing } = await server.runtime.runPromise(
+      server.database.atomically("test.holds", async (tx) => {
+        const missing = await missingRole(tx, workspaceId, [allTools.id, id, absent("role_")])
+        const deleted = client.delete(`/v1/roles/${id}`)
+        const blocked = sql<{
+          readonly count: number
+        }>`select count(*)::int as count from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`
+        for (let tries = 0; (await blocked.execute(tx)).rows[0]?.count === 0; tries++)
+          assert.isBelow(tries, 1_000, "nobody waits")
+        return { missing, deleted: deleted.then(({ status }) => status) }
+      })
+    )
     assert.strictEqual(missing, absent("role_"))
     assert.strictEqual(await deleted, 204)
   })
@@ -344,14 +502,19 @@ describe("the built-in roles", () => {
       fits(RoleAnswer, answer.body)
       assert.deepStrictEqual([answer.status, answer.body.role, answer.headers.get("etag")], [200, { ...role }, `"1"`])
       for (const refusal of [
-        await server.alpha.patch(path, { name: "mine" }), await server.alpha.patch(path, {}), await server.alpha.delete(path),
+        await server.alpha.patch(path, { name: "mine" }),
+        await server.alpha.patch(path, {}),
+        await server.alpha.delete(path),
         await server.alpha.delete(path, { "if-match": `"9"` })
       ]) {
         refused(refusal, 403, "permission_denied")
         assert.strictEqual(refusal.body.code, "built_in_role")
       }
     }
-    assert.deepStrictEqual((await server.alpha.get("/v1/roles?limit=3")).body.roles.map(({ name }: { name: string }) => name), ["all_tools", "read_only", "no_tools"])
+    assert.deepStrictEqual(
+      (await server.alpha.get("/v1/roles?limit=3")).body.roles.map(({ name }: { name: string }) => name),
+      ["all_tools", "read_only", "no_tools"]
+    )
   })
 })
 
@@ -361,15 +524,21 @@ describe("explaining a decision", () => {
   let support: string
   beforeAll(async () => {
     client = await fresh()
-    support = (await made(client, {
-      allow: [
-        { tools: "tickets.*" },
-        { tools: "payments.refund", conditions: [{ path: "/amount", op: "lte", value: 50 }] },
-        { tools: "payments.refund", conditions: [{ path: "/amount", op: "lte", value: 500 }], approval: "required" }
-      ],
-      deny: [{ tools: "*.delete*" }]
-    })).id
-    guarded = (await made(client, { deny: [{ tools: "payments.*", conditions: [{ path: "/currency", op: "ne", value: "EUR" }] }] })).id
+    support = (
+      await made(client, {
+        allow: [
+          { tools: "tickets.*" },
+          { tools: "payments.refund", conditions: [{ path: "/amount", op: "lte", value: 50 }] },
+          { tools: "payments.refund", conditions: [{ path: "/amount", op: "lte", value: 500 }], approval: "required" }
+        ],
+        deny: [{ tools: "*.delete*" }]
+      })
+    ).id
+    guarded = (
+      await made(client, {
+        deny: [{ tools: "payments.*", conditions: [{ path: "/currency", op: "ne", value: "EUR" }] }]
+      })
+    ).id
   })
   const ask = async (body: object) => {
     const answer = await client.post("/v1/roles/evaluate", body)
@@ -380,23 +549,41 @@ describe("explaining a decision", () => {
 
   it("names what allows", async () => {
     assert.deepStrictEqual(await ask({ roleIds: [support], tool: "tickets.search" }), {
-      decision: "allow", by: support, matched: [{ roleId: support, list: "allow", index: 0 }], reason: `allowed by the role ${support}, allow[0]`
+      decision: "allow",
+      by: support,
+      matched: [{ roleId: support, list: "allow", index: 0 }],
+      reason: `allowed by the role ${support}, allow[0]`
     })
   })
 
   it("names what asks for approval", async () => {
-    assert.deepStrictEqual(await ask({ roleIds: [allTools.id, support], tool: "payments.refund", input: { amount: 100 } }), {
-      decision: "allow", approval: "required", by: support,
-      matched: [{ roleId: allTools.id, list: "allow", index: 0 }, { roleId: support, list: "allow", index: 2, approval: "required" }],
-      reason: `allowed by the role ${support}, allow[2], once it is approved`
-    })
+    assert.deepStrictEqual(
+      await ask({ roleIds: [allTools.id, support], tool: "payments.refund", input: { amount: 100 } }),
+      {
+        decision: "allow",
+        approval: "required",
+        by: support,
+        matched: [
+          { roleId: allTools.id, list: "allow", index: 0 },
+          { roleId: support, list: "allow", index: 2, approval: "required" }
+        ],
+        reason: `allowed by the role ${support}, allow[2], once it is approved`
+      }
+    )
   })
 
   it("names what denies, and what would have allowed", async () => {
-    const matched = [{ roleId: guarded, list: "deny", index: 0 }, { roleId: support, list: "allow", index: 1 }, { roleId: support, list: "allow", index: 2, approval: "required" }]
+    const matched = [
+      { roleId: guarded, list: "deny", index: 0 },
+      { roleId: support, list: "allow", index: 1 },
+      { roleId: support, list: "allow", index: 2, approval: "required" }
+    ]
     for (const input of [{ amount: 5, currency: "USD" }, { amount: 5 }]) {
       assert.deepStrictEqual(await ask({ roleIds: [support, guarded], tool: "payments.refund", input }), {
-        decision: "deny", by: guarded, matched, reason: `denied by the role ${guarded}, deny[0]`
+        decision: "deny",
+        by: guarded,
+        matched,
+        reason: `denied by the role ${guarded}, deny[0]`
       })
     }
   })
@@ -410,13 +597,21 @@ describe("explaining a decision", () => {
   })
 
   it("takes a tool's mark as read-only into account", async () => {
-    for (const [mark, decision] of [[true, "allow"], [false, "deny"], [undefined, "deny"]] as const) {
-      assert.strictEqual((await ask({ roleIds: [readOnly.id], tool: "a.b", ...mark !== undefined && { readOnly: mark } })).decision, decision)
+    for (const [mark, decision] of [
+      [true, "allow"],
+      [false, "deny"],
+      [undefined, "deny"]
+    ] as const) {
+      assert.strictEqual(
+        (await ask({ roleIds: [readOnly.id], tool: "a.b", ...(mark !== undefined && { readOnly: mark }) })).decision,
+        decision
+      )
     }
   })
 
   it("asks the roles of a profile's latest version, as a turn would", async () => {
-    const profile = async (fields: object) => (await client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })).body.profile.id
+    const profile = async (fields: object) =>
+      (await client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })).body.profile.id
     const profileId = await profile({ roleIds: [support] })
     assert.strictEqual((await ask({ profileId, tool: "tickets.search" })).by, support)
     await client.patch(`/v1/profiles/${profileId}`, { roleIds: [noTools.id] })
@@ -433,9 +628,13 @@ describe("explaining a decision", () => {
   })
 
   it("answers the same again under an Idempotency-Key", async () => {
-    const send = () => client.post("/v1/roles/evaluate", { roleIds: [support], tool: "tickets.a" }, { "idempotency-key": "explain" })
+    const send = () =>
+      client.post("/v1/roles/evaluate", { roleIds: [support], tool: "tickets.a" }, { "idempotency-key": "explain" })
     const [a, b] = [await send(), await send()]
-    assert.deepStrictEqual([b.text, b.headers.get("idempotency-replayed"), b.headers.get("location")], [a.text, "true", null])
+    assert.deepStrictEqual(
+      [b.text, b.headers.get("idempotency-replayed"), b.headers.get("location")],
+      [a.text, "true", null]
+    )
   })
 
   it.each<[string, object, string]>([
@@ -448,16 +647,33 @@ describe("explaining a decision", () => {
     ["a tool of more than 512 bytes", { roleIds: [], tool: "t".repeat(513) }, "tool"],
     ["a mark that is a text", { roleIds: [], tool: "a.b", readOnly: "true" }, "readOnly"],
     ["an unknown field", { roleIds: [], tool: "a.b", args: {} }, "args"]
-  ])("refuses %s with its path", async (_, body, path) => refused(await client.post("/v1/roles/evaluate", body), 400, "invalid_request", path))
+  ])("refuses %s with its path", async (_, body, path) =>
+    refused(await client.post("/v1/roles/evaluate", body), 400, "invalid_request", path)
+  )
 
   it("takes eight roles, and a tool of 512 bytes", async () => {
     assert.strictEqual((await ask({ roleIds: Array(8).fill(allTools.id), tool: "t".repeat(512) })).matched.length, 8)
   })
 
   it("refuses roles and profiles that are not there, or of another workspace", async () => {
-    refused(await client.post("/v1/roles/evaluate", { tool: "a.b", roleIds: [allTools.id, absent("role_")] }), 422, "role_not_found", "roleIds[1]")
-    refused(await client.post("/v1/roles/evaluate", { tool: "a.b", profileId: absent("prof_") }), 422, "profile_not_found", "profileId")
-    refused(await server.alpha.post("/v1/roles/evaluate", { tool: "a.b", roleIds: [support] }), 422, "role_not_found", "roleIds[0]")
+    refused(
+      await client.post("/v1/roles/evaluate", { tool: "a.b", roleIds: [allTools.id, absent("role_")] }),
+      422,
+      "role_not_found",
+      "roleIds[1]"
+    )
+    refused(
+      await client.post("/v1/roles/evaluate", { tool: "a.b", profileId: absent("prof_") }),
+      422,
+      "profile_not_found",
+      "profileId"
+    )
+    refused(
+      await server.alpha.post("/v1/roles/evaluate", { tool: "a.b", roleIds: [support] }),
+      422,
+      "role_not_found",
+      "roleIds[0]"
+    )
   })
 })
 
@@ -484,28 +700,79 @@ describe("who may do what with roles", () => {
 
 describe("any body at all", () => {
   const json = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" })
-  const some = fc.oneof(json, fc.constantFrom(null, "*", [], {}, "\u0000", "\ud800", { tools: "*" }, [{ tools: "*" }], { path: "/a", op: "eq", value: 1 }))
-  const condition = fc.record({ path: fc.oneof(fc.constantFrom("", "/a", "/~1", "a"), some), op: fc.oneof(fc.constantFrom("eq", "in", "lt", "exists"), some), value: some }, { requiredKeys: [] })
-  const entry = fc.oneof(some, fc.record({ tools: fc.oneof(fc.constantFrom("*", "a.*"), some), conditions: fc.oneof(fc.array(condition, { maxLength: 3 }), some), approval: some }, { requiredKeys: [] }))
+  const some = fc.oneof(
+    json,
+    fc.constantFrom(null, "*", [], {}, "\u0000", "\ud800", { tools: "*" }, [{ tools: "*" }], {
+      path: "/a",
+      op: "eq",
+      value: 1
+    })
+  )
+  const condition = fc.record(
+    {
+      path: fc.oneof(fc.constantFrom("", "/a", "/~1", "a"), some),
+      op: fc.oneof(fc.constantFrom("eq", "in", "lt", "exists"), some),
+      value: some
+    },
+    { requiredKeys: [] }
+  )
+  const entry = fc.oneof(
+    some,
+    fc.record(
+      {
+        tools: fc.oneof(fc.constantFrom("*", "a.*"), some),
+        conditions: fc.oneof(fc.array(condition, { maxLength: 3 }), some),
+        approval: some
+      },
+      { requiredKeys: [] }
+    )
+  )
   const list = fc.oneof(some, fc.array(entry, { maxLength: 3 }))
-  const body = fc.record({ name: fc.oneof(fc.constant("R"), some), description: some, allow: list, deny: list, roleIds: some, profileId: some, tool: some, input: some, readOnly: some }, { requiredKeys: [] })
+  const body = fc.record(
+    {
+      name: fc.oneof(fc.constant("R"), some),
+      description: some,
+      allow: list,
+      deny: list,
+      roleIds: some,
+      profileId: some,
+      tool: some,
+      input: some,
+      readOnly: some
+    },
+    { requiredKeys: [] }
+  )
 
   it("is answered with 2xx or a 4xx, and never half-written", { timeout: 60_000 }, async () => {
     const client = await fresh()
     const { id } = await made(client)
-    await fc.assert(fc.asyncProperty(fc.constantFrom("POST /v1/roles", `PATCH /v1/roles/${id}`, "POST /v1/roles/evaluate"), fc.oneof(body, json), async (route, body) => {
-      const [method = "", path = ""] = route.split(" ")
-      const answer = await client.send(method, path, JSON.stringify(body))
-      assert.isBelow(answer.status, 500, answer.text)
-      if (answer.status >= 400) assert.deepStrictEqual([typeof answer.body.error, typeof answer.body.message], ["string", "string"])
-      if (answer.status === 201) assert.strictEqual((await client.delete(`/v1/roles/${answer.body.role.id}`)).status, 204)
-    }), { numRuns: 300 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("POST /v1/roles", `PATCH /v1/roles/${id}`, "POST /v1/roles/evaluate"),
+        fc.oneof(body, json),
+        async (route, body) => {
+          const [method = "", path = ""] = route.split(" ")
+          const answer = await client.send(method, path, JSON.stringify(body))
+          assert.isBelow(answer.status, 500, answer.text)
+          if (answer.status >= 400)
+            assert.deepStrictEqual([typeof answer.body.error, typeof answer.body.message], ["string", "string"])
+          if (answer.status === 201)
+            assert.strictEqual((await client.delete(`/v1/roles/${answer.body.role.id}`)).status, 204)
+        }
+      ),
+      { numRuns: 300 }
+    )
     fits(RolePage, (await client.get("/v1/roles?limit=200")).body)
   })
 })
 
 it("an edit raises the auth revision, so that every node drops what it holds; one that changes nothing does not", async () => {
-  const revision = () => server.runtime.runPromise(server.database.run("test.revision", async (db) => Number((await db.selectFrom("auth_revision").select("revision").executeTakeFirstOrThrow()).revision)))
+  const revision = () =>
+    server.runtime.runPromise(
+      server.database.run("test.revision", async (db) =>
+        Number((await db.selectFrom("auth_revision").select("revision").executeTakeFirstOrThrow()).revision)
+      )
+    )
   const { id } = await made(server.alpha)
   const before = await revision()
   await server.alpha.patch(`/v1/roles/${id}`, { name: "R" })

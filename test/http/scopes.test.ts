@@ -1,4 +1,7 @@
-/** Which credential may do what: every operation of the document, with a key of each scope alone, with none, and with those that are no keys. */
+/**
+ * Which credential may do what: every operation of the document, with a key of each scope alone, with none, and with
+ * those that are no keys.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { type Scope, scopes } from "../../src/domain/apiKey.ts"
@@ -23,11 +26,16 @@ const ask = async ({ method, path }: Operation, token: string | undefined, body:
   const stop = new AbortController()
   try {
     const response = await fetch(server.base + pathWith(path, nobodys), {
-      method, signal: stop.signal,
-      headers: { ...token !== undefined && { authorization: `Bearer ${token}` }, ...body !== undefined && { "content-type": "application/json" } },
-      ...body !== undefined && { body: JSON.stringify(body) }
+      method,
+      signal: stop.signal,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { "content-type": "application/json" })
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) })
     })
-    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true) return { status: response.status, words: [] }
+    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
+      return { status: response.status, words: [] }
     const text = await response.text()
     const said = text === "" ? {} : JSON.parse(text)
     return { status: response.status, words: [said.error, said.code] }
@@ -38,7 +46,15 @@ const ask = async ({ method, path }: Operation, token: string | undefined, body:
 
 /** The example, and others that fit: where an operation takes one scope or another, its body says which. */
 const bodiesOf = ({ body, example, scopes }: Operation): ReadonlyArray<unknown> =>
-  body !== undefined && scopes.length > 1 ? [example, ...fc.sample(fitting(body, schemas, () => undefined), { numRuns: 20, seed: 1 })] : [example]
+  body !== undefined && scopes.length > 1
+    ? [
+        example,
+        ...fc.sample(
+          fitting(body, schemas, () => undefined),
+          { numRuns: 20, seed: 1 }
+        )
+      ]
+    : [example]
 
 const all = operations.map((operation) => [titleOf(operation), operation] as const)
 
@@ -52,18 +68,36 @@ describe("every operation", () => {
       const answers = []
       for (const body of bodiesOf(operation)) answers.push(await ask(operation, holders.get(scope)?.token, body))
       const refused = answers.filter(({ status, words }) => status === 403 && words.includes("missing_scope"))
-      if (operation.scopes.includes(scope)) assert.isBelow(refused.length, answers.length, `${scope}: ${JSON.stringify(answers)}`)
-      else assert.deepStrictEqual(answers, answers.map(() => ({ status: 403, words: ["permission_denied", "missing_scope"] })), scope)
+      if (operation.scopes.includes(scope))
+        assert.isBelow(refused.length, answers.length, `${scope}: ${JSON.stringify(answers)}`)
+      else
+        assert.deepStrictEqual(
+          answers,
+          answers.map(() => ({ status: 403, words: ["permission_denied", "missing_scope"] })),
+          scope
+        )
     }
   })
 
   it.each(all)("%s takes no stranger, and other credentials only where it names their scheme", async (_, operation) => {
     const { example, schemes } = operation
-    assert.deepStrictEqual(await ask(operation, undefined, example), { status: 401, words: ["unauthenticated", "missing_credential"] })
+    assert.deepStrictEqual(await ask(operation, undefined, example), {
+      status: 401,
+      words: ["unauthenticated", "missing_credential"]
+    })
     const unknown = { status: 401, words: ["unauthenticated", "invalid_credential"] }
-    assert.deepStrictEqual(await ask(operation, "trp_00000000_00000000000000000000000000000000000000", example), unknown)
+    assert.deepStrictEqual(
+      await ask(operation, "trp_00000000_00000000000000000000000000000000000000", example),
+      unknown
+    )
     const refused = (code: string) => ({ status: 403, words: ["credential_not_accepted", code] })
-    assert.deepStrictEqual(await ask(operation, "trl_unknown", example), schemes.includes("AgentLeaseBearer") ? unknown : refused("agent_lease"))
-    assert.deepStrictEqual(await ask(operation, "trd_unknown", example), schemes.includes("DeliveryBearer") ? unknown : refused("delivery_token"))
+    assert.deepStrictEqual(
+      await ask(operation, "trl_unknown", example),
+      schemes.includes("AgentLeaseBearer") ? unknown : refused("agent_lease")
+    )
+    assert.deepStrictEqual(
+      await ask(operation, "trd_unknown", example),
+      schemes.includes("DeliveryBearer") ? unknown : refused("delivery_token")
+    )
   })
 })

@@ -18,7 +18,9 @@ const manyStates = { type: "string", pattern: `^${"(?:.?){900}".repeat(5)}$` }
 const long = "a".repeat(7_000)
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(async () => {
   await assertSound(server)
   await server.stop()
@@ -37,10 +39,14 @@ const held = async (work: () => Promise<void>) => {
 }
 
 /** Why the call of a turn has failed. */
-const failures = (log: Awaited<ReturnType<typeof turnOf>>) => only(log, "tool_result").map(({ failureText }) => failureText)
+const failures = (log: Awaited<ReturnType<typeof turnOf>>) =>
+  only(log, "tool_result").map(({ failureText }) => failureText)
 
 const client = async (tool: object, workspace = server.alpha) => {
-  const { id, namespace } = await addToolset(workspace, { kind: "client", tools: [{ name: "t", inputSchema: { type: "object" }, ...tool }] })
+  const { id, namespace } = await addToolset(workspace, {
+    kind: "client",
+    tools: [{ name: "t", inputSchema: { type: "object" }, ...tool }]
+  })
   return { name: `${namespace}.t`, agentId: await makeWorker(workspace, { toolsetIds: [id] }) }
 }
 
@@ -49,32 +55,45 @@ describe("a schema that takes long over a value", () => {
     const { agentId, name } = await client({ inputSchema: { type: "object", properties: { s: manyStates } } })
     const other = await client({ inputSchema: { type: "object", required: ["x"] } }, server.beta)
     // Everybody's first check starts a thread, and a first text teaches the pattern.
-    await Promise.all([parked(server.alpha, agentId, [call(name, { s: "a" })]), turnOf(server.beta, other.agentId, call(other.name))])
+    await Promise.all([
+      parked(server.alpha, agentId, [call(name, { s: "a" })]),
+      turnOf(server.beta, other.agentId, call(other.name))
+    ])
     let slowest = 0
     const delay = await held(async () => {
       const hostile = turnOf(server.alpha, agentId, call(name, { s: long }))
       let isOver = false
-      void hostile.finally(() => { isOver = true })
+      void hostile.finally(() => {
+        isOver = true
+      })
       while (!isOver) {
         const began = performance.now()
-        assert.deepStrictEqual(outcomes(await turnOf(server.beta, other.agentId, call(other.name))), ["tool_input_invalid"])
+        assert.deepStrictEqual(outcomes(await turnOf(server.beta, other.agentId, call(other.name))), [
+          "tool_input_invalid"
+        ])
         slowest = Math.max(slowest, performance.now() - began)
       }
       const log = await hostile
       assert.deepStrictEqual(outcomes(log), ["tool_input_invalid"])
-      assert.deepStrictEqual(failures(log), ["the input was not checked: the schema is too slow: it takes more than 200 ms over one value, which may be right"])
+      assert.deepStrictEqual(failures(log), [
+        "the input was not checked: the schema is too slow: it takes more than 200 ms over one value, which may be right"
+      ])
     })
     assert.isBelow(delay, 250)
     assert.isBelow(slowest, 1_500)
   })
 
   it("of an MCP server's output ends the call as the tool's error", async () => {
-    const mcp = await startMcpServer({ tools: [{ name: "t", outputSchema: { type: "object", properties: { s: manyStates } }, run: () => ({ s: long }) }] })
+    const mcp = await startMcpServer({
+      tools: [{ name: "t", outputSchema: { type: "object", properties: { s: manyStates } }, run: () => ({ s: long }) }]
+    })
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
     const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
     const log = await turnOf(server.alpha, agentId, call(`${namespace}.t`))
     assert.deepStrictEqual(outcomes(log), ["tool_error"])
-    assert.deepStrictEqual(failures(log), ["the tool's output was not checked: the schema is too slow: it takes more than 200 ms over one value, which may be right"])
+    assert.deepStrictEqual(failures(log), [
+      "the tool's output was not checked: the schema is too slow: it takes more than 200 ms over one value, which may be right"
+    ])
     await mcp.close()
   })
 
@@ -83,15 +102,28 @@ describe("a schema that takes long over a value", () => {
     const { threadId, wait } = await parked(server.alpha, agentId, [call(name)])
     const refused = await answer(server.alpha, threadId, wait, result({ s: long }))
     assertRefused(refused, 400, "invalid_request")
-    assert.strictEqual(refused.body.message, "output: was not checked: the schema is too slow: it takes more than 200 ms over one value, which may be right")
+    assert.strictEqual(
+      refused.body.message,
+      "output: was not checked: the schema is too slow: it takes more than 200 ms over one value, which may be right"
+    )
     await resolved(server.alpha, threadId, wait, result({ s: "a" }))
   })
 
   it("is refused where a toolset is made, if it has more than ten thousand states", async () => {
-    const inputSchema = { type: "object", properties: { s: { type: "string", pattern: `^${"(?:.?){900}".repeat(20)}$` } } }
-    const refused = await server.alpha.post("/v1/toolsets", { kind: "client", namespace: fresh(), tools: [{ name: "t", inputSchema }] })
+    const inputSchema = {
+      type: "object",
+      properties: { s: { type: "string", pattern: `^${"(?:.?){900}".repeat(20)}$` } }
+    }
+    const refused = await server.alpha.post("/v1/toolsets", {
+      kind: "client",
+      namespace: fresh(),
+      tools: [{ name: "t", inputSchema }]
+    })
     assertRefused(refused, 400, "invalid_request")
-    assert.match(refused.body.message, /^tools\[0\]\.inputSchema: expected a usable JSON Schema \(its patterns are too large: they have more than 10000 states in all\)/)
+    assert.match(
+      refused.body.message,
+      /^tools\[0\]\.inputSchema: expected a usable JSON Schema \(its patterns are too large: they have more than 10000 states in all\)/
+    )
   })
 })
 
@@ -99,13 +131,18 @@ describe("a workspace whose schemas have used up their time for long", () => {
   it("is refused what needs them, to try again, and keeps what it has", { timeout: 60_000 }, async () => {
     const mcp = await startMcpServer()
     // What the first check takes is more than it ever gets back.
-    const poor = await startServer({ schemas: Schemas.layerOf({ ...threadLimits, lineMs: 2_000, budget: { ms: 0.01, windowMs: 1e9 } }) })
+    const poor = await startServer({
+      schemas: Schemas.layerOf({ ...threadLimits, lineMs: 2_000, budget: { ms: 0.01, windowMs: 1e9 } })
+    })
     try {
       const { alpha, beta } = poor
       const outputSchema = { type: "integer" }
       // Made elsewhere, where there was time.
       const rich = await startServer({ beside: poor })
-      const desk = await addToolset(rich.at(alpha), { kind: "client", tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema }] })
+      const desk = await addToolset(rich.at(alpha), {
+        kind: "client",
+        tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema }]
+      })
       const other = await addToolset(rich.at(alpha), { kind: "mcp", url: mcp.url })
       const agentId = await makeWorker(rich.at(alpha), { toolsetIds: [desk.id] })
       await rich.stop()

@@ -47,7 +47,9 @@ export class Line {
 
   /** Bodies of all answers so far, which are JSON on one line each. */
   get bodies() {
-    return [...this.text.matchAll(/\r\n\r\n(\{[^\r\n]*?\}|\[[^\r\n]*?\])(?=HTTP\/1\.1 |$)/g)].map(([, json = ""]): unknown => JSON.parse(json))
+    return [...this.text.matchAll(/\r\n\r\n(\{[^\r\n]*?\}|\[[^\r\n]*?\])(?=HTTP\/1\.1 |$)/g)].map(
+      ([, json = ""]): unknown => JSON.parse(json)
+    )
   }
 
   close() {
@@ -60,8 +62,20 @@ export class Line {
 }
 
 /** A request as text; a body gets its length, unless the headers say how it comes. */
-export const request = (method: string, path: string, key?: string, options: { readonly body?: string; readonly headers?: ReadonlyArray<string> } = {}) =>
+export const request = (
+  method: string,
+  path: string,
+  key?: string,
+  options: { readonly body?: string; readonly headers?: ReadonlyArray<string> } = {}
+) =>
   [
-    `${method} ${path} HTTP/1.1`, "Host: x", ...key === undefined ? [] : [`Authorization: Bearer ${key}`], ...options.headers ?? [],
-    ...options.body === undefined ? [] : ["Content-Type: application/json", `Content-Length: ${Buffer.byteLength(options.body)}`], "", options.body ?? ""
+    `${method} ${path} HTTP/1.1`,
+    "Host: x",
+    ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]),
+    ...(options.headers ?? []),
+    ...(options.body === undefined
+      ? []
+      : ["Content-Type: application/json", `Content-Length: ${Buffer.byteLength(options.body)}`]),
+    "",
+    options.body ?? ""
   ].join("\r\n")

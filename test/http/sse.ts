@@ -34,11 +34,15 @@ export class Watcher {
   /** Resolves with the answer's head; `paused` reads nothing until `resume`. */
   static open(base: string, path: string, token: string, headers: Record<string, string> = {}, paused = false) {
     return new Promise<Watcher>((resolve, reject) => {
-      const outgoing = request(base + path, { headers: { authorization: `Bearer ${token}`, ...headers }, agent: false }, (response) => {
-        const watcher = new Watcher(response)
-        if (paused) response.pause()
-        resolve(watcher)
-      })
+      const outgoing = request(
+        base + path,
+        { headers: { authorization: `Bearer ${token}`, ...headers }, agent: false },
+        (response) => {
+          const watcher = new Watcher(response)
+          if (paused) response.pause()
+          resolve(watcher)
+        }
+      )
       outgoing.on("error", reject)
       outgoing.end()
     })
@@ -104,6 +108,7 @@ export class Watcher {
       else fields.set(line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart())
     }
     const data = fields.get("data")
-    if (data !== undefined) this.frames.push({ event: fields.get("event") ?? "message", id: fields.get("id"), data: JSON.parse(data) })
+    if (data !== undefined)
+      this.frames.push({ event: fields.get("event") ?? "message", id: fields.get("id"), data: JSON.parse(data) })
   }
 }

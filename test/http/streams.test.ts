@@ -15,8 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const watch = (path: string, options: { readonly client?: Client; readonly headers?: Record<string, string>; readonly paused?: boolean } = {}) =>
-  Watcher.open(server.base, path, (options.client ?? server.alpha).token!, options.headers, options.paused)
+const watch = (
+  path: string,
+  options: { readonly client?: Client; readonly headers?: Record<string, string>; readonly paused?: boolean } = {}
+) => Watcher.open(server.base, path, (options.client ?? server.alpha).token!, options.headers, options.paused)
 
 const ofThread = (threadId: string, query = "") => `/v1/threads/${threadId}/events/stream${query}`
 const isDone = (watcher: Watcher) => watcher.events("event").some(({ data }) => data["type"] === "turn_completed")
@@ -37,8 +39,14 @@ describe("a thread's stream", () => {
     await submit(server.alpha, threadId, "hello")
     await watcher.until(isDone)
     const log = await logOf(server.alpha, threadId, ended(1))
-    assert.deepStrictEqual(watcher.events("event").map(({ data }) => data), log.map((event) => ({ ...event })))
-    assert.deepStrictEqual(watcher.events("event").map(({ id }) => id), ["1", "2", "3"])
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ data }) => data),
+      log.map((event) => ({ ...event }))
+    )
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ id }) => id),
+      ["1", "2", "3"]
+    )
     assert.deepStrictEqual(watcher.events("delta"), [])
     const statuses = watcher.events("status").map(({ data }) => data)
     assert.deepStrictEqual(statuses.at(-1), { threadId, status: "idle", lastSeq: 3 })
@@ -58,9 +66,18 @@ describe("a thread's stream", () => {
     await all.until((watcher) => watcher.events("event").length === 12)
     await some.until((watcher) => watcher.events("event").length === 8)
     await none.until(isDone)
-    assert.deepStrictEqual(all.events("event").map(({ id }) => Number(id)), Array.from({ length: 12 }, (_, i) => i + 1))
-    assert.deepStrictEqual(some.events("event").map(({ id }) => Number(id)), Array.from({ length: 8 }, (_, i) => i + 5))
-    assert.deepStrictEqual(none.events("event").map(({ id }) => Number(id)), [10, 11, 12])
+    assert.deepStrictEqual(
+      all.events("event").map(({ id }) => Number(id)),
+      Array.from({ length: 12 }, (_, i) => i + 1)
+    )
+    assert.deepStrictEqual(
+      some.events("event").map(({ id }) => Number(id)),
+      Array.from({ length: 8 }, (_, i) => i + 5)
+    )
+    assert.deepStrictEqual(
+      none.events("event").map(({ id }) => Number(id)),
+      [10, 11, 12]
+    )
     assert.strictEqual(none.frames[0]!.data["lastSeq"], 9)
     for (const watcher of [all, some, none]) watcher.close()
   })
@@ -71,7 +88,10 @@ describe("a thread's stream", () => {
     await logOf(server.alpha, threadId, ended(1))
     const watcher = await watch(ofThread(threadId, "?afterSeq=0"), { headers: { "last-event-id": "2" } })
     await watcher.until(isDone)
-    assert.deepStrictEqual(watcher.events("event").map(({ id }) => id), ["3"])
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ id }) => id),
+      ["3"]
+    )
     watcher.close()
   })
 
@@ -82,13 +102,19 @@ describe("a thread's stream", () => {
     const last = 3 * turns
     for (let turn = 1; turn <= turns; turn++) {
       await submit(server.alpha, threadId, `turn ${turn}`)
-      seen.push(watch(ofThread(threadId, "?afterSeq=0&types=event")).then(async (watcher) => {
-        await watcher.until(({ frames }) => frames.at(-1)?.id === String(last))
-        watcher.close()
-        return watcher.events("event").map(({ id }) => Number(id))
-      }))
+      seen.push(
+        watch(ofThread(threadId, "?afterSeq=0&types=event")).then(async (watcher) => {
+          await watcher.until(({ frames }) => frames.at(-1)?.id === String(last))
+          watcher.close()
+          return watcher.events("event").map(({ id }) => Number(id))
+        })
+      )
     }
-    for (const ids of await Promise.all(seen)) assert.deepStrictEqual(ids, Array.from({ length: last }, (_, i) => i + 1))
+    for (const ids of await Promise.all(seen))
+      assert.deepStrictEqual(
+        ids,
+        Array.from({ length: last }, (_, i) => i + 1)
+      )
   })
 
   it("reads the log where a hint is missing, in the wrong order, or told twice", async () => {
@@ -100,12 +126,26 @@ describe("a thread's stream", () => {
     const bus = await server.runtime.runPromise(Bus)
     const about = { workspace: server.workspaces.alpha, agentId, threadId }
     // Events that the log does not have: a hint alone may not make a watcher believe in a gap.
-    bus.publish({ ...about, type: "events", events: [{ seq: 9, turnId: log[0]!.turnId, type: "user_message", text: `{"seq":9}` }] })
-    bus.publish({ ...about, type: "events", events: [{ seq: 2, turnId: log[0]!.turnId, type: "assistant_message", text: `{"seq":2}` }] })
+    bus.publish({
+      ...about,
+      type: "events",
+      events: [{ seq: 9, turnId: log[0]!.turnId, type: "user_message", text: `{"seq":9}` }]
+    })
+    bus.publish({
+      ...about,
+      type: "events",
+      events: [{ seq: 2, turnId: log[0]!.turnId, type: "assistant_message", text: `{"seq":2}` }]
+    })
     await submit(server.alpha, threadId, "again")
     await watcher.until(isDone)
-    assert.deepStrictEqual(watcher.events("event").map(({ id }) => id), ["4", "5", "6"])
-    assert.deepStrictEqual(watcher.events("event").map(({ data }) => data["seq"]), [4, 5, 6])
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ id }) => id),
+      ["4", "5", "6"]
+    )
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ data }) => data["seq"]),
+      [4, 5, 6]
+    )
     watcher.close()
   })
 
@@ -119,7 +159,10 @@ describe("a thread's stream", () => {
     const deltas = watcher.events("delta")
     assert.isAbove(deltas.length, 1)
     assert.deepStrictEqual(new Set(deltas.map(({ data }) => data["eventId"])), new Set([message.data["eventId"]]))
-    assert.deepStrictEqual(deltas.map(({ data }) => data["index"]), deltas.map((_, i) => i))
+    assert.deepStrictEqual(
+      deltas.map(({ data }) => data["index"]),
+      deltas.map((_, i) => i)
+    )
     assert.strictEqual(deltas.map(({ data }) => data["text"]).join(""), "one two three four five")
     const at = (wanted: (typeof watcher.frames)[number]) => watcher.frames.indexOf(wanted)
     assert.isBelow(at(deltas.at(-1)!), at(message))
@@ -128,18 +171,30 @@ describe("a thread's stream", () => {
 
   it("tells a call's progress to who watches its thread, and to others only where they name it", async () => {
     const threadId = await makeThread(server.alpha, agentId)
-    const paths = [ofThread(threadId), "/v1/events/stream?types=progress", "/v1/events/stream", `/v1/agents/${agentId}/events/stream`, ofThread(threadId, "?types=queue")]
+    const paths = [
+      ofThread(threadId),
+      "/v1/events/stream?types=progress",
+      "/v1/events/stream",
+      `/v1/agents/${agentId}/events/stream`,
+      ofThread(threadId, "?types=queue")
+    ]
     const watchers = await Promise.all(paths.map((path) => watch(path)))
     await Promise.all(watchers.map((watcher) => watcher.until(({ frames }) => frames.length === 1)))
     const about = { workspace: server.workspaces.alpha, agentId, threadId }
-    await server.runtime.runPromise(Bus.useSync((bus) => {
-      bus.publish({ ...about, type: "progress", toolCallId: "call_1", progress: 1, total: 2, message: "half" })
-      bus.publish({ ...about, type: "queue", pending: 7 })
-    }))
+    await server.runtime.runPromise(
+      Bus.useSync((bus) => {
+        bus.publish({ ...about, type: "progress", toolCallId: "call_1", progress: 1, total: 2, message: "half" })
+        bus.publish({ ...about, type: "queue", pending: 7 })
+      })
+    )
     const told = { threadId, toolCallId: "call_1", progress: 1, total: 2, message: "half" }
     for (const [i, watcher] of watchers.entries()) {
       await watcher.until(() => watcher.events(i === 1 ? "progress" : "queue").length > 0)
-      assert.deepStrictEqual(watcher.events("progress").map(({ data }) => data), i < 2 ? [told] : [], paths[i])
+      assert.deepStrictEqual(
+        watcher.events("progress").map(({ data }) => data),
+        i < 2 ? [told] : [],
+        paths[i]
+      )
       watcher.close()
     }
   })
@@ -148,7 +203,11 @@ describe("a thread's stream", () => {
     const threadId = await makeThread(server.alpha, agentId)
     const watcher = await watch(ofThread(threadId, "?deltas=text"))
     await watcher.until(({ frames }) => frames.length === 1)
-    await submit(server.alpha, threadId, "/chunks 100 20ms\n/say a text that takes its time to come, piece by piece by piece")
+    await submit(
+      server.alpha,
+      threadId,
+      "/chunks 100 20ms\n/say a text that takes its time to come, piece by piece by piece"
+    )
     await watcher.until((watcher) => watcher.events("delta").length > 2)
     await server.alpha.post(`/v1/threads/${threadId}/cancel`)
     await watcher.until((watcher) => watcher.events("discard").length === 1)
@@ -165,7 +224,10 @@ describe("a thread's stream", () => {
     await logOf(server.alpha, threadId, ended(2))
     await watcher.until((watcher) => watcher.events("status").some(({ data }) => data["status"] === "idle"))
     assert.deepStrictEqual(new Set(watcher.frames.map(({ event }) => event)), new Set(["ready", "status", "queue"]))
-    assert.include(watcher.events("queue").map(({ data }) => data["pending"]), 1)
+    assert.include(
+      watcher.events("queue").map(({ data }) => data["pending"]),
+      1
+    )
     watcher.close()
   })
 
@@ -186,14 +248,46 @@ describe("a thread's stream", () => {
     assert.deepStrictEqual(await at(server.beta, ofThread(threadId)), [404, "not_found", undefined])
     assert.deepStrictEqual(await at(server.alpha, ofThread("thr_" + "0".repeat(26))), [404, "not_found", undefined])
     assert.deepStrictEqual(await at(server.alpha, ofThread("thr_nothing")), [404, "not_found", undefined])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?types=event,nonsense")), [400, "invalid_request", "invalid_parameter"])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?types=")), [400, "invalid_request", "invalid_parameter"])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?deltas=audio")), [400, "invalid_request", "invalid_parameter"])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?afterSeq=-1")), [400, "invalid_request", "invalid_parameter"])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?after_seq=1")), [400, "invalid_request", "unknown_parameter"])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?afterSeq=1&afterSeq=2")), [400, "invalid_request", "repeated_parameter"])
-    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId), { "last-event-id": "x" }), [400, "invalid_request", "invalid_header"])
-    assert.deepStrictEqual(await at(server.anonymous, ofThread(threadId)), [401, "unauthenticated", "missing_credential"])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?types=event,nonsense")), [
+      400,
+      "invalid_request",
+      "invalid_parameter"
+    ])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?types=")), [
+      400,
+      "invalid_request",
+      "invalid_parameter"
+    ])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?deltas=audio")), [
+      400,
+      "invalid_request",
+      "invalid_parameter"
+    ])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?afterSeq=-1")), [
+      400,
+      "invalid_request",
+      "invalid_parameter"
+    ])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?after_seq=1")), [
+      400,
+      "invalid_request",
+      "unknown_parameter"
+    ])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId, "?afterSeq=1&afterSeq=2")), [
+      400,
+      "invalid_request",
+      "repeated_parameter"
+    ])
+    assert.deepStrictEqual(await at(server.alpha, ofThread(threadId), { "last-event-id": "x" }), [
+      400,
+      "invalid_request",
+      "invalid_header"
+    ])
+    assert.deepStrictEqual(await at(server.anonymous, ofThread(threadId)), [
+      401,
+      "unauthenticated",
+      "missing_credential"
+    ])
     const writer = await server.client(server.workspaces.alpha, { scopes: ["write"] })
     assert.deepStrictEqual(await at(writer, ofThread(threadId)), [403, "permission_denied", "missing_scope"])
   })
@@ -207,7 +301,8 @@ describe("the streams of an agent and of the workspace", () => {
     const ofWorkspace = await watch("/v1/events/stream")
     const ofOther = await watch(`/v1/events/stream?agentId=${other}`)
     const ofBeta = await watch("/v1/events/stream", { client: server.beta })
-    for (const watcher of [ofAgent, ofWorkspace, ofOther, ofBeta]) await watcher.until(({ frames }) => frames[0]?.event === "ready")
+    for (const watcher of [ofAgent, ofWorkspace, ofOther, ofBeta])
+      await watcher.until(({ frames }) => frames[0]?.event === "ready")
     await submit(server.alpha, mine, "hello")
     await submit(server.alpha, others, "hello")
     await ofAgent.until(isDone)
@@ -239,7 +334,18 @@ describe("slow and stalled watchers", () => {
     const bus = await server.runtime.runPromise(Bus)
     const about = { workspace: server.workspaces.alpha, agentId, threadId }
     for (let i = 0; i < seqs; i++) {
-      bus.publish({ ...about, type: "events", events: [{ seq: from + i, turnId: "trn_x", type: "user_message", text: JSON.stringify({ seq: from + i, pad: "x".repeat(100_000) }) }] })
+      bus.publish({
+        ...about,
+        type: "events",
+        events: [
+          {
+            seq: from + i,
+            turnId: "trn_x",
+            type: "user_message",
+            text: JSON.stringify({ seq: from + i, pad: "x".repeat(100_000) })
+          }
+        ]
+      })
     }
   }
 
@@ -251,7 +357,11 @@ describe("slow and stalled watchers", () => {
     watcher.resume()
     await watcher.until((watcher) => watcher.events("gap").length === 1)
     const told = watcher.events("event").map(({ id }) => Number(id))
-    assert.deepStrictEqual(told, told.map((_, i) => i + 1), "what came before the gap came in order")
+    assert.deepStrictEqual(
+      told,
+      told.map((_, i) => i + 1),
+      "what came before the gap came in order"
+    )
     assert.deepStrictEqual(watcher.events("gap")[0]!.data, { fromSeq: told.length + 1, toSeq: 150 })
     await flood(threadId, 1, 151)
     await watcher.until(({ frames }) => frames.at(-1)?.id === "151")
@@ -271,7 +381,10 @@ describe("slow and stalled watchers", () => {
     watcher.resume()
     const last = 3 * (turns + 20)
     await watcher.until(({ frames }) => frames.at(-1)?.id === String(last))
-    assert.deepStrictEqual(watcher.events("event").map(({ id }) => Number(id)), Array.from({ length: last }, (_, i) => i + 1))
+    assert.deepStrictEqual(
+      watcher.events("event").map(({ id }) => Number(id)),
+      Array.from({ length: last }, (_, i) => i + 1)
+    )
     assert.deepStrictEqual(watcher.events("gap"), [])
     watcher.close()
   })
@@ -281,12 +394,21 @@ describe("slow and stalled watchers", () => {
     const watcher = await watch(`/v1/agents/${agentId}/events/stream`, { paused: true })
     await server.runtime.runPromise(Effect.sleep(50))
     const about = { workspace: server.workspaces.alpha, agentId, threadId: "thr_x" }
-    const events = Array.from({ length: 80_000 }, (_, i) => ({ seq: i + 1, turnId: "trn_x", type: "user_message", text: "{}" }))
+    const events = Array.from({ length: 80_000 }, (_, i) => ({
+      seq: i + 1,
+      turnId: "trn_x",
+      type: "user_message",
+      text: "{}"
+    }))
     bus.publish({ ...about, type: "events", events })
     watcher.resume()
     await watcher.until((watcher) => watcher.events("gap").length === 1)
     assert.deepStrictEqual(watcher.events("gap")[0]!.data, {})
-    bus.publish({ ...about, type: "events", events: [{ seq: 100_000, turnId: "trn_x", type: "user_message", text: "{}" }] })
+    bus.publish({
+      ...about,
+      type: "events",
+      events: [{ seq: 100_000, turnId: "trn_x", type: "user_message", text: "{}" }]
+    })
     await watcher.until(({ frames }) => frames.at(-1)?.data["seq"] === 100_000)
     watcher.close()
   })
@@ -314,7 +436,9 @@ describe("slow and stalled watchers", () => {
     const head = await server.alpha.send("HEAD", ofThread(threadId))
     assert.strictEqual(head.status, 200)
     assert.strictEqual(head.headers.get("content-type"), "text/event-stream")
-    await server.runtime.runPromise(Effect.sleep(20).pipe(Effect.repeat({ while: () => streams.count() > before, times: 200 })))
+    await server.runtime.runPromise(
+      Effect.sleep(20).pipe(Effect.repeat({ while: () => streams.count() > before, times: 200 }))
+    )
     assert.strictEqual(streams.count(), before)
   })
 
@@ -325,7 +449,9 @@ describe("slow and stalled watchers", () => {
     const watchers = await Promise.all(Array.from({ length: 20 }, () => watch(ofThread(threadId))))
     assert.strictEqual(streams.count(), before + 20)
     for (const watcher of watchers) watcher.close()
-    await server.runtime.runPromise(Effect.sleep(20).pipe(Effect.repeat({ while: () => streams.count() > before, times: 200 })))
+    await server.runtime.runPromise(
+      Effect.sleep(20).pipe(Effect.repeat({ while: () => streams.count() > before, times: 200 }))
+    )
     assert.strictEqual(streams.count(), before)
     assert.isFalse(bus.watched({ workspace: server.workspaces.alpha, agentId: "agt_x", threadId }))
   })
@@ -383,7 +509,9 @@ describe("who may wait for news", () => {
   const poll = (client: Client, threadId: string) => client.get(`/v1/threads/${threadId}/events?waitSeconds=30`)
   const isWaiting = async (count: number) => {
     const streams = await server.runtime.runPromise(Streams)
-    await server.runtime.runPromise(Effect.sleep(5).pipe(Effect.repeat({ while: () => streams.waiting() < count, times: 1_000 })))
+    await server.runtime.runPromise(
+      Effect.sleep(5).pipe(Effect.repeat({ while: () => streams.waiting() < count, times: 1_000 }))
+    )
     assert.strictEqual(streams.waiting(), count)
   }
   const refusedSoon = async (answer: ReturnType<typeof poll>, began: number) => {
@@ -436,7 +564,10 @@ describe("who may wait for news", () => {
     await isWaiting(10)
     for (const path of [`/v1/threads/${threadId}/events?waitSeconds=1`, ofThread(threadId)]) {
       const refused = await client.get(path)
-      assert.deepStrictEqual([refused.status, refused.body.error, refused.body.code], [429, "rate_limited", "too_many_streams"])
+      assert.deepStrictEqual(
+        [refused.status, refused.body.error, refused.body.code],
+        [429, "rate_limited", "too_many_streams"]
+      )
     }
     assert.strictEqual((await client.get(`/v1/threads/${threadId}/events`)).status, 200)
     await submit(server.alpha, threadId, "hello")
@@ -454,7 +585,10 @@ describe("how many and how long", () => {
     const watchers = await Promise.all(Array.from({ length: 100 }, () => watch(ofThread(threadId), { client })))
     assert.isTrue(watchers.every(({ status }) => status === 200))
     const refused = await client.get(ofThread(threadId))
-    assert.deepStrictEqual([refused.status, refused.body.error, refused.body.code], [429, "rate_limited", "too_many_streams"])
+    assert.deepStrictEqual(
+      [refused.status, refused.body.error, refused.body.code],
+      [429, "rate_limited", "too_many_streams"]
+    )
     assert.strictEqual(refused.headers.get("retry-after"), String(refused.body.retryAfterSeconds))
     const other = await watch(ofThread(threadId), { client: server.alpha })
     assert.strictEqual(other.status, 200)
@@ -470,8 +604,11 @@ describe("how many and how long", () => {
     try {
       const agent = await makeAgent(own.alpha)
       const threadId = await makeThread(own.alpha, agent)
-      const watchers = await Promise.all(["/v1/events/stream", ofThread(threadId), `/v1/agents/${agent}/events/stream`].map((path) =>
-        Watcher.open(own.base, path, own.alpha.token!)))
+      const watchers = await Promise.all(
+        ["/v1/events/stream", ofThread(threadId), `/v1/agents/${agent}/events/stream`].map((path) =>
+          Watcher.open(own.base, path, own.alpha.token!)
+        )
+      )
       for (const watcher of watchers) await watcher.until(({ frames }) => frames.length === 1)
       const streams = await own.runtime.runPromise(Streams)
       await own.runtime.runPromise(streams.drain)

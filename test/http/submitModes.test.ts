@@ -14,17 +14,22 @@ afterAll(() => server.stop())
 
 const short: Record<string, string> = { user_message: "user", assistant_message: "assistant" }
 
-/** The log in the table's words: a turn's letter in brackets, that of the input that it answers for the messages of others. */
+/**
+ * The log in the table's words: a turn's letter in brackets, that of the input that it answers for the messages of
+ * others.
+ */
 const say = (log: ReadonlyArray<Event>, inputs: Readonly<Record<string, string>>) => {
   const nameOf = new Map(Object.entries(inputs).map(([name, inputId]) => [inputId, name]))
   const turns = new Map<string, string>()
-  return log.map((event) => {
-    const input = typeof event["inputId"] === "string" ? nameOf.get(event["inputId"]) : undefined
-    if (input !== undefined && !turns.has(event.turnId)) turns.set(event.turnId, input)
-    const turn = turns.get(event.turnId)
-    const what = short[event.type] ?? event.type
-    return input !== undefined && input !== turn ? `${what}(${input}, in ${turn})` : `${what}(${turn})`
-  }).join(" ")
+  return log
+    .map((event) => {
+      const input = typeof event["inputId"] === "string" ? nameOf.get(event["inputId"]) : undefined
+      if (input !== undefined && !turns.has(event.turnId)) turns.set(event.turnId, input)
+      const turn = turns.get(event.turnId)
+      const what = short[event.type] ?? event.type
+      return input !== undefined && input !== turn ? `${what}(${input}, in ${turn})` : `${what}(${turn})`
+    })
+    .join(" ")
 }
 
 /** Starts turn A, and gives its answer once it runs. */
@@ -41,7 +46,10 @@ describe.concurrent("while turn A waits", () => {
     const q = await submit(server.alpha, threadId, "Q")
     assert.deepStrictEqual([q.state, q.submitMode], ["queued", "queue"])
     const log = await logOf(server.alpha, threadId, ended(2))
-    assert.strictEqual(say(log, { A: a.id, Q: q.id }), "user(A) assistant(A) turn_completed(A) user(Q) assistant(Q) turn_completed(Q)")
+    assert.strictEqual(
+      say(log, { A: a.id, Q: q.id }),
+      "user(A) assistant(A) turn_completed(A) user(Q) assistant(Q) turn_completed(Q)"
+    )
   })
 
   it("takes a steer S into the turn, with one more sample", async () => {
@@ -49,10 +57,14 @@ describe.concurrent("while turn A waits", () => {
     const s = await submit(server.alpha, threadId, "S", { mode: "steer" })
     assert.deepStrictEqual([s.state, s.submitMode, s.turnId], ["steered", "steer", a.turnId])
     const log = await logOf(server.alpha, threadId, ended(1))
-    assert.strictEqual(say(log, { A: a.id, S: s.id }), "user(A) assistant(A) user(S, in A) assistant(A) turn_completed(A)")
-    assert.deepStrictEqual(log.map(({ content }) => content).filter((content) => content !== undefined), [
-      text("/wait 3s\nfirst"), text("You said: first"), text("S"), text("You said: S")
-    ])
+    assert.strictEqual(
+      say(log, { A: a.id, S: s.id }),
+      "user(A) assistant(A) user(S, in A) assistant(A) turn_completed(A)"
+    )
+    assert.deepStrictEqual(
+      log.map(({ content }) => content).filter((content) => content !== undefined),
+      [text("/wait 3s\nfirst"), text("You said: first"), text("S"), text("You said: S")]
+    )
   })
 
   it("puts an interrupt I before the queued Q", async () => {
@@ -87,7 +99,10 @@ describe.concurrent("while turn A waits", () => {
     const cancelled = await server.alpha.post(`/v1/threads/${threadId}/cancel`, {})
     assert.strictEqual(cancelled.status, 200, cancelled.text)
     const log = await logOf(server.alpha, threadId, ended(2))
-    assert.strictEqual(say(log, { A: a.id, S: s.id }), "user(A) turn_cancelled(A) user(S) assistant(S) turn_completed(S)")
+    assert.strictEqual(
+      say(log, { A: a.id, S: s.id }),
+      "user(A) turn_cancelled(A) user(S) assistant(S) turn_completed(S)"
+    )
     assert.strictEqual(log[2]!["submitMode"], "steer")
   })
 })

@@ -4,7 +4,11 @@ import type { Client } from "../setup/server.ts"
 
 export const text = (words: string) => [{ type: "text" as const, text: words }]
 
-export const makeAgent = async (client: Client, models: ReadonlyArray<string> = ["troupe/scripted"], more: object = {}): Promise<string> => {
+export const makeAgent = async (
+  client: Client,
+  models: ReadonlyArray<string> = ["troupe/scripted"],
+  more: object = {}
+): Promise<string> => {
   const profile = await client.post("/v1/profiles", { name: "Tester", models })
   assert.strictEqual(profile.status, 201, profile.text)
   const agent = await client.post("/v1/agents", { name: "Tester", profileId: profile.body.profile.id, ...more })
@@ -33,13 +37,22 @@ export interface Event {
   readonly [field: string]: unknown
 }
 
-/** Waits, by long polls, until the log fits, and gives the whole of it. Where a page has a next one the thread is further on: that is read first. */
-export const logOf = async (client: Client, threadId: string, until: (log: ReadonlyArray<Event>) => boolean): Promise<ReadonlyArray<Event>> => {
+/**
+ * Waits, by long polls, until the log fits, and gives the whole of it. Where a page has a next one the thread is
+ * further on: that is read first.
+ */
+export const logOf = async (
+  client: Client,
+  threadId: string,
+  until: (log: ReadonlyArray<Event>) => boolean
+): Promise<ReadonlyArray<Event>> => {
   const log: Array<Event> = []
   const deadline = Date.now() + 15_000
-  for (let more = false; more || !until(log);) {
+  for (let more = false; more || !until(log); ) {
     if (Date.now() > deadline) throw new Error(`the log did not get there: ${log.map(({ type }) => type).join(" ")}`)
-    const page = await client.get(`/v1/threads/${threadId}/events?waitSeconds=${more ? 0 : 5}&afterSeq=${log.at(-1)?.seq ?? 0}`)
+    const page = await client.get(
+      `/v1/threads/${threadId}/events?waitSeconds=${more ? 0 : 5}&afterSeq=${log.at(-1)?.seq ?? 0}`
+    )
     assert.strictEqual(page.status, 200, page.text)
     log.push(...page.body.events)
     more = page.body.nextCursor !== undefined
@@ -48,4 +61,5 @@ export const logOf = async (client: Client, threadId: string, until: (log: Reado
 }
 
 const terminal = /^turn_(completed|failed|cancelled)$/
-export const ended = (turns: number) => (log: ReadonlyArray<Event>) => log.filter(({ type }) => terminal.test(type)).length >= turns
+export const ended = (turns: number) => (log: ReadonlyArray<Event>) =>
+  log.filter(({ type }) => terminal.test(type)).length >= turns

@@ -29,7 +29,13 @@ const detailOf = async (threadId: string, client = alpha) => {
 describe("creating a thread", () => {
   it("answers 201 with the whole detail, and where to find it", async () => {
     const created = await alpha.post("/v1/threads", {
-      agentId, title: "A title", metadata: { team: "ops", "": undefined }, maxCost: 1.5, identity: "  ann  ", model: "troupe/scripted", profileVersion: 1
+      agentId,
+      title: "A title",
+      metadata: { team: "ops", "": undefined },
+      maxCost: 1.5,
+      identity: "  ann  ",
+      model: "troupe/scripted",
+      profileVersion: 1
     })
     assert.strictEqual(created.status, 201, created.text)
     const detail = decodeDetail(created.body)
@@ -41,8 +47,14 @@ describe("creating a thread", () => {
     assert.strictEqual(detail.budgetSpend.window, "24h")
     assert.strictEqual(detail.budgetSpend.spent, 0)
     assert.deepInclude(detail.thread, {
-      agentId, workspaceId: server.workspaces.alpha, title: "A title", metadata: { team: "ops" }, maxCost: 1.5, identity: "ann",
-      model: "troupe/scripted", profileVersion: 1
+      agentId,
+      workspaceId: server.workspaces.alpha,
+      title: "A title",
+      metadata: { team: "ops" },
+      maxCost: 1.5,
+      identity: "ann",
+      model: "troupe/scripted",
+      profileVersion: 1
     })
     assert.strictEqual(detail.thread.createdBy.type, "api_key")
     assert.deepStrictEqual(detail.thread.updatedBy, detail.thread.createdBy)
@@ -58,7 +70,10 @@ describe("creating a thread", () => {
     assert.strictEqual(decodeDetail(detail).status, "running")
     assert.deepInclude(input, { state: "admitted", seq: 1, submitMode: "queue", content: text("hello") })
     const log = await logOf(alpha, detail.thread.id, ended(1))
-    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(
+      log.map(({ type }) => type),
+      ["user_message", "assistant_message", "turn_completed"]
+    )
     assert.strictEqual(log[0]!["inputId"], input.id)
     assert.strictEqual(log[0]!.turnId, input.turnId)
     assert.deepStrictEqual(log[1]!["content"], text("You said: hello"))
@@ -68,9 +83,17 @@ describe("creating a thread", () => {
   })
 
   it("takes every field at its limit", async () => {
-    const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`${String(i).padStart(2, "0")}${"k".repeat(62)}`, "v".repeat(512)]))
+    const metadata = Object.fromEntries(
+      Array.from({ length: 16 }, (_, i) => [`${String(i).padStart(2, "0")}${"k".repeat(62)}`, "v".repeat(512)])
+    )
     const title = "🎈".repeat(200)
-    const created = await alpha.post("/v1/threads", { agentId, title, metadata, maxCost: 0.000001, identity: "i".repeat(512) })
+    const created = await alpha.post("/v1/threads", {
+      agentId,
+      title,
+      metadata,
+      maxCost: 0.000001,
+      identity: "i".repeat(512)
+    })
     assert.strictEqual(created.status, 201, created.text)
     assert.deepInclude(created.body.thread, { title, metadata, maxCost: 0.000001 })
   })
@@ -80,7 +103,11 @@ describe("creating a thread", () => {
     ["a title with a control character", { title: "a\nb" }, "title"],
     ["a title with a lone surrogate", { title: "a\ud800" }, "title"],
     ["a title that is no string", { title: 5 }, "title"],
-    ["17 pairs of metadata", { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, "v"])) }, "metadata"],
+    [
+      "17 pairs of metadata",
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, "v"])) },
+      "metadata"
+    ],
     ["a metadata value of 513 characters", { metadata: { k: "v".repeat(513) } }, "metadata.k"],
     ["a metadata value that is no string", { metadata: { k: 1 } }, "metadata.k"],
     ["a maxCost of 0", { maxCost: 0 }, "maxCost"],
@@ -108,7 +135,11 @@ describe("creating a thread", () => {
   }
 
   it("refuses a metadata key of 65 characters and an empty one", async () => {
-    assertRefused(await alpha.post("/v1/threads", { agentId, metadata: { ["k".repeat(65)]: "v" } }), 400, "invalid_request")
+    assertRefused(
+      await alpha.post("/v1/threads", { agentId, metadata: { ["k".repeat(65)]: "v" } }),
+      400,
+      "invalid_request"
+    )
     assertRefused(await alpha.post("/v1/threads", { agentId, metadata: { "": "v" } }), 400, "invalid_request")
   })
 
@@ -129,7 +160,11 @@ describe("creating a thread", () => {
     const image = { type: "image", imageId: `img_${"0".repeat(64)}` }
     assertRefused(await alpha.post("/v1/threads", { agentId, message: { content: [image] } }), 422, "image_not_found")
     const origin = { provider: "slack", tenantId: "T", senderId: "S" }
-    assertRefused(await alpha.post("/v1/threads", { agentId, message: { content: text("x"), origin } }), 403, "origin_not_allowed")
+    assertRefused(
+      await alpha.post("/v1/threads", { agentId, message: { content: text("x"), origin } }),
+      403,
+      "origin_not_allowed"
+    )
     await alpha.post("/v1/identities/disable", { identity: "bob" })
     assertRefused(await alpha.post("/v1/threads", { agentId, identity: "bob" }), 403, "identity_disabled")
     await alpha.post("/v1/identities/enable", { identity: "bob" })
@@ -139,10 +174,16 @@ describe("creating a thread", () => {
   it("makes one thread of a request that is sent twice with the same Idempotency-Key", async () => {
     const body = { agentId, title: "once", message: { content: text("hello") } }
     const key = { "idempotency-key": "create-1" }
-    const [first, second] = await Promise.all([alpha.post("/v1/threads", body, key), alpha.post("/v1/threads", body, key)])
+    const [first, second] = await Promise.all([
+      alpha.post("/v1/threads", body, key),
+      alpha.post("/v1/threads", body, key)
+    ])
     assert.deepStrictEqual([first.status, second.status], [201, 201])
     assert.strictEqual(first.text, second.text)
-    assert.deepStrictEqual([first, second].map(({ headers }) => headers.get("idempotency-replayed")).sort(), [null, "true"].sort())
+    assert.deepStrictEqual(
+      [first, second].map(({ headers }) => headers.get("idempotency-replayed")).sort(),
+      [null, "true"].sort()
+    )
     assertRefused(await alpha.post("/v1/threads", { ...body, title: "twice" }, key), 422, "idempotency_key_reused")
     const again = await alpha.post("/v1/threads", body, key)
     assert.strictEqual(again.text, first.text)
@@ -152,15 +193,31 @@ describe("creating a thread", () => {
 describe("getting a thread", () => {
   it("is 404 for unknown ids, for ids of another form and for another workspace's", async () => {
     const threadId = await makeThread(alpha, agentId)
-    for (const path of [unknown, "thr_1", threadId.toUpperCase(), `${threadId}0`, agentId, encodeURIComponent("thr_\u0000")]) {
+    for (const path of [
+      unknown,
+      "thr_1",
+      threadId.toUpperCase(),
+      `${threadId}0`,
+      agentId,
+      encodeURIComponent("thr_\u0000")
+    ]) {
       assertRefused(await alpha.get(`/v1/threads/${path}`), 404, "not_found")
     }
-    assert.deepStrictEqual((await alpha.get("/v1/threads/thr_1")).body, { error: "not_found", message: "threadId: expected an id of the form thr_…" })
+    assert.deepStrictEqual((await alpha.get("/v1/threads/thr_1")).body, {
+      error: "not_found",
+      message: "threadId: expected an id of the form thr_…"
+    })
     assertRefused(await server.beta.get(`/v1/threads/${threadId}`), 404, "not_found")
     for (const [method, path, body] of [
-      ["PATCH", "", { title: "mine" }], ["POST", "/cancel", {}], ["POST", "/retry", {}], ["POST", "/messages", { content: text("x") }],
-      ["GET", "/queue", undefined], ["GET", "/events", undefined], ["GET", `/queue/inp_${"0".repeat(26)}`, undefined],
-      ["PATCH", `/queue/inp_${"0".repeat(26)}`, { content: text("x") }], ["DELETE", `/queue/inp_${"0".repeat(26)}`, undefined],
+      ["PATCH", "", { title: "mine" }],
+      ["POST", "/cancel", {}],
+      ["POST", "/retry", {}],
+      ["POST", "/messages", { content: text("x") }],
+      ["GET", "/queue", undefined],
+      ["GET", "/events", undefined],
+      ["GET", `/queue/inp_${"0".repeat(26)}`, undefined],
+      ["PATCH", `/queue/inp_${"0".repeat(26)}`, { content: text("x") }],
+      ["DELETE", `/queue/inp_${"0".repeat(26)}`, undefined],
       ["POST", `/queue/inp_${"0".repeat(26)}/promote`, { mode: "steer" }]
     ] as const) {
       assertRefused(await server.beta.send(method, `/v1/threads/${threadId}${path}`, body), 404, "not_found")
@@ -185,8 +242,14 @@ describe("getting a thread", () => {
     const s2 = await submit(alpha, threadId, "S2", { mode: "steer" })
     const detail = decodeDetail(await detailOf(threadId))
     assert.deepInclude(detail, { status: "running", lastSeq: 1, model: "troupe/scripted-paid" })
-    assert.deepStrictEqual(detail.queued.map(({ id }) => id), [s1.id, s2.id, q1.id, q2.id])
-    assert.deepStrictEqual(detail.queued.map(({ turnId }) => turnId), [a.turnId, a.turnId, q1.turnId, q2.turnId])
+    assert.deepStrictEqual(
+      detail.queued.map(({ id }) => id),
+      [s1.id, s2.id, q1.id, q2.id]
+    )
+    assert.deepStrictEqual(
+      detail.queued.map(({ turnId }) => turnId),
+      [a.turnId, a.turnId, q1.turnId, q2.turnId]
+    )
     assert.deepStrictEqual((await alpha.get(`/v1/threads/${threadId}/queue`)).body, detail.queued)
     await logOf(alpha, threadId, ended(3))
     const after = await detailOf(threadId)
@@ -197,8 +260,17 @@ describe("getting a thread", () => {
 
 describe("patching a thread", () => {
   it("merges: absent keeps, null clears, metadata pair by pair", async () => {
-    const threadId = await makeThread(alpha, agentId, { title: "old", metadata: { a: "1", b: "2" }, maxCost: 1, identity: "ann" })
-    const patched = await alpha.patch(`/v1/threads/${threadId}`, { title: "new", metadata: { a: null, c: "3" }, maxCost: null })
+    const threadId = await makeThread(alpha, agentId, {
+      title: "old",
+      metadata: { a: "1", b: "2" },
+      maxCost: 1,
+      identity: "ann"
+    })
+    const patched = await alpha.patch(`/v1/threads/${threadId}`, {
+      title: "new",
+      metadata: { a: null, c: "3" },
+      maxCost: null
+    })
     assert.strictEqual(patched.status, 200, patched.text)
     assert.deepInclude(patched.body.thread, { title: "new", metadata: { b: "2", c: "3" }, identity: "ann" })
     assert.notProperty(patched.body.thread, "maxCost")
@@ -242,8 +314,13 @@ describe("patching a thread", () => {
 
   it("loses none of many patches at once", async () => {
     const threadId = await makeThread(alpha, agentId)
-    const answers = await Promise.all(Array.from({ length: 4 }, (_, i) => alpha.patch(`/v1/threads/${threadId}`, { metadata: { [`k${i}`]: "v" } })))
-    assert.deepStrictEqual(answers.map(({ status }) => status), [200, 200, 200, 200])
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, i) => alpha.patch(`/v1/threads/${threadId}`, { metadata: { [`k${i}`]: "v" } }))
+    )
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200]
+    )
     assert.deepStrictEqual(Object.keys((await detailOf(threadId)).thread.metadata).sort(), ["k0", "k1", "k2", "k3"])
   })
 
@@ -279,7 +356,10 @@ describe("cancelling", () => {
     assert.strictEqual(cancelled.status, 200, cancelled.text)
     assert.strictEqual(decodeDetail(cancelled.body).status, "running")
     const log = await logOf(alpha, threadId, ended(2))
-    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "turn_cancelled", "user_message", "assistant_message", "turn_completed"])
+    assert.deepStrictEqual(
+      log.map(({ type }) => type),
+      ["user_message", "turn_cancelled", "user_message", "assistant_message", "turn_completed"]
+    )
     assert.strictEqual((log[1]!["principal"] as { type: string }).type, "api_key")
   })
 
@@ -296,7 +376,10 @@ describe("cancelling", () => {
   it("at rest changes nothing, and a body is not needed", async () => {
     const threadId = await makeThread(alpha, agentId)
     const before = await detailOf(threadId)
-    const response = await fetch(`${server.base}/v1/threads/${threadId}/cancel`, { method: "POST", headers: { authorization: `Bearer ${alpha.token}` } })
+    const response = await fetch(`${server.base}/v1/threads/${threadId}/cancel`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${alpha.token}` }
+    })
     assert.strictEqual(response.status, 200)
     const { budgetSpend: _, ...after } = await detailOf(threadId)
     const { budgetSpend: __, ...was } = before
@@ -326,10 +409,17 @@ describe("retrying", () => {
     const retried = await alpha.post(`/v1/threads/${threadId}/retry`)
     assert.strictEqual(retried.status, 201, retried.text)
     assert.notStrictEqual(retried.body.id, a.id)
-    assert.deepInclude(retried.body, { state: "admitted", content: text("/fail model_error broken"), submitMode: "queue" })
+    assert.deepInclude(retried.body, {
+      state: "admitted",
+      content: text("/fail model_error broken"),
+      submitMode: "queue"
+    })
     assert.strictEqual(retried.headers.get("location"), `/v1/threads/${threadId}/queue/${retried.body.id}`)
     const log = await logOf(alpha, threadId, ended(2))
-    assert.deepStrictEqual(log.map(({ type }) => type), ["user_message", "turn_failed", "user_message", "turn_failed"])
+    assert.deepStrictEqual(
+      log.map(({ type }) => type),
+      ["user_message", "turn_failed", "user_message", "turn_failed"]
+    )
     assert.strictEqual(log[1]!["failureCode"], "model_error")
   })
 
@@ -361,10 +451,19 @@ describe("listing threads", () => {
       if (page.body.nextCursor === undefined) break
       path = `/v1/threads?limit=2&cursor=${encodeURIComponent(page.body.nextCursor)}`
     }
-    assert.deepStrictEqual(pages.map(({ length }) => length), [2, 2, 1])
+    assert.deepStrictEqual(
+      pages.map(({ length }) => length),
+      [2, 2, 1]
+    )
     assert.deepStrictEqual(pages.flat(), made)
     const newest = await alpha.get(`/v1/threads?agentId=${own}&limit=1`)
-    assert.deepStrictEqual(Object.keys(newest.body.threads[0]).sort(), ["lastSeq", "pendingWaits", "status", "thread", "updatedAt"])
+    assert.deepStrictEqual(Object.keys(newest.body.threads[0]).sort(), [
+      "lastSeq",
+      "pendingWaits",
+      "status",
+      "thread",
+      "updatedAt"
+    ])
     await submit(alpha, made.at(-1)!, "hello")
     await logOf(alpha, made.at(-1)!, ended(1))
     const first = (await alpha.get(`/v1/threads?agentId=${own}&limit=1`)).body.threads[0]
@@ -377,7 +476,9 @@ describe("listing threads", () => {
     const ann = await makeThread(alpha, own, { identity: "list ann" })
     await makeThread(alpha, own, { identity: "list bob" })
     const ids = async (query: string, client = alpha) =>
-      (await client.get(`/v1/threads?${query}`)).body.threads.map((summary: { thread: { id: string } }) => summary.thread.id)
+      (await client.get(`/v1/threads?${query}`)).body.threads.map(
+        (summary: { thread: { id: string } }) => summary.thread.id
+      )
     assert.deepStrictEqual(await ids("identity=list%20ann"), [ann])
     assert.deepStrictEqual(await ids("identity=%20list%20ann%20"), [ann])
     assert.deepStrictEqual(await ids(`agentId=${own}&identity=list%20ann`), [ann])
@@ -388,15 +489,41 @@ describe("listing threads", () => {
 
   it("with state=waiting are those with an open wait for a person or a client, with their waits", async () => {
     const own = await makeAgent(alpha)
-    const threads = [await makeThread(alpha, own), await makeThread(alpha, own), await makeThread(alpha, own), await makeThread(alpha, own)]
+    const threads = [
+      await makeThread(alpha, own),
+      await makeThread(alpha, own),
+      await makeThread(alpha, own),
+      await makeThread(alpha, own)
+    ]
     const turnId = freshId("turn")
     // As the thread would write them: no tool parks yet.
     const park = async (threadId: string, target: "person" | "client" | "url") => {
       const id = freshId("wait")
-      const wait = { turnId, type: "client_tool" as const, state: "open" as const, target, expiresAt: "2030-01-01T00:00:00.000Z", toolName: "t", toolInput: { a: "\u0000" } }
-      await server.runtime.runPromise(server.database.run("test.wait", (db) => db.insertInto("waits").values({
-        workspace: toUuid(server.workspaces.alpha), actor: toUuid(threadId), id: toUuid(id), target, state: "open", created_at: new Date(), body: JSON.stringify(wait)
-      }).execute()))
+      const wait = {
+        turnId,
+        type: "client_tool" as const,
+        state: "open" as const,
+        target,
+        expiresAt: "2030-01-01T00:00:00.000Z",
+        toolName: "t",
+        toolInput: { a: "\u0000" }
+      }
+      await server.runtime.runPromise(
+        server.database.run("test.wait", (db) =>
+          db
+            .insertInto("waits")
+            .values({
+              workspace: toUuid(server.workspaces.alpha),
+              actor: toUuid(threadId),
+              id: toUuid(id),
+              target,
+              state: "open",
+              created_at: new Date(),
+              body: JSON.stringify(wait)
+            })
+            .execute()
+        )
+      )
       return { id, ...wait }
     }
     const first = await park(threads[1]!, "client")
@@ -404,8 +531,14 @@ describe("listing threads", () => {
     const other = await park(threads[2]!, "person")
     await park(threads[3]!, "url")
     const { body } = await alpha.get(`/v1/threads?agentId=${own}&state=waiting`)
-    assert.deepStrictEqual(body.threads.map((summary: { thread: { id: string } }) => summary.thread.id), [threads[2], threads[1]])
-    assert.deepStrictEqual(body.threads.map((summary: { pendingWaits: unknown }) => summary.pendingWaits), [[other], [first, second]])
+    assert.deepStrictEqual(
+      body.threads.map((summary: { thread: { id: string } }) => summary.thread.id),
+      [threads[2], threads[1]]
+    )
+    assert.deepStrictEqual(
+      body.threads.map((summary: { pendingWaits: unknown }) => summary.pendingWaits),
+      [[other], [first, second]]
+    )
     const detail = decodeDetail(await detailOf(threads[1]!))
     assert.deepStrictEqual(detail.inFlightWaitIds, [first.id, second.id])
     assert.deepStrictEqual([...detail.pendingWaits], [first, second])
@@ -417,7 +550,8 @@ describe("listing threads", () => {
     }
     assert.strictEqual((await alpha.get("/v1/threads?limit=200")).status, 200)
     assert.strictEqual((await alpha.get("/v1/threads?limit=1")).status, 200)
-    for (const state of ["running", "Waiting", ""]) assertRefused(await alpha.get(`/v1/threads?state=${state}`), 400, "invalid_request")
+    for (const state of ["running", "Waiting", ""])
+      assertRefused(await alpha.get(`/v1/threads?state=${state}`), 400, "invalid_request")
     assertRefused(await alpha.get("/v1/threads?agentId=agt_1"), 400, "invalid_request")
     assertRefused(await alpha.get("/v1/threads?status=idle"), 400, "invalid_request", "unknown_parameter")
     assertRefused(await alpha.get("/v1/threads?limit=1&limit=2"), 400, "invalid_request", "repeated_parameter")
@@ -425,6 +559,11 @@ describe("listing threads", () => {
     assertRefused(await alpha.get(`/v1/threads?cursor=${nextCursor}x`), 400, "invalid_request", "invalid_cursor")
     assertRefused(await alpha.get(`/v1/threads?cursor=nonsense`), 400, "invalid_request", "invalid_cursor")
     assertRefused(await server.beta.get(`/v1/threads?cursor=${nextCursor}`), 400, "invalid_request", "invalid_cursor")
-    assertRefused(await alpha.get(`/v1/threads?state=waiting&cursor=${nextCursor}`), 400, "invalid_request", "invalid_cursor")
+    assertRefused(
+      await alpha.get(`/v1/threads?state=waiting&cursor=${nextCursor}`),
+      400,
+      "invalid_request",
+      "invalid_cursor"
+    )
   })
 })

@@ -40,61 +40,90 @@ const Echo = Schema.Struct({ by: Schema.String, note: Schema.Unknown })
 /** When a handler began and ended, in milliseconds. */
 const Span = Schema.Struct({ from: Schema.Number, to: Schema.Number })
 
-export const TinyApi = contract(HttpApi.make("tiny").add(
-  HttpApiGroup.make("notes").add(
-    HttpApiEndpoint.post("write", "/threads/:threadId/notes", {
-      params: { threadId: idOf("thread") },
-      payload: Note,
-      success: Echo,
-      error: refuses("turn_conflict", "queue_full")
-    }).annotateMerge(access("run", { lease: true })),
-    HttpApiEndpoint.post("writeRaw", "/threads/:threadId/raw", {
-      params: { threadId: idOf("thread") },
-      payload: Note,
-      success: Echo.pipe(HttpApiSchema.status(201))
-    }).annotateMerge(access("run")),
-    HttpApiEndpoint.get("list", "/threads/:threadId/notes", {
-      params: { threadId: idOf("thread") },
-      query: { limit: limitOf("events"), cursor: CursorParam, afterSeq: Schema.optional(int64), deep: Schema.optional(flag) },
-      success: Schema.Struct({ rows: Schema.Int, afterSeq: Schema.optionalKey(Schema.Number) })
-    }).annotateMerge(access("read")),
-    HttpApiEndpoint.post("poke", "/poke", { success: Echo }).annotateMerge(access("run")),
-    HttpApiEndpoint.get("fail", "/fail", { success: Echo }).annotateMerge(access("read")),
-    HttpApiEndpoint.get("outage", "/outage", { success: Echo }).annotateMerge(access("read")),
-    HttpApiEndpoint.get("pause", "/pause", { query: { ms: whole(0, 60_000) }, success: Span }).annotateMerge(access("read")),
-    HttpApiEndpoint.get("large", "/large", { query: { kib: whole(0, 65_536) }, success: Schema.String }).annotateMerge(access("read")),
-    HttpApiEndpoint.get("refuse", "/refuse", { success: Echo, error: refuses("queue_full") }).annotateMerge(access("read")),
-    HttpApiEndpoint.get("administer", "/administer", { success: Echo }).annotateMerge(access("admin"))
+export const TinyApi = contract(
+  HttpApi.make("tiny").add(
+    HttpApiGroup.make("notes").add(
+      HttpApiEndpoint.post("write", "/threads/:threadId/notes", {
+        params: { threadId: idOf("thread") },
+        payload: Note,
+        success: Echo,
+        error: refuses("turn_conflict", "queue_full")
+      }).annotateMerge(access("run", { lease: true })),
+      HttpApiEndpoint.post("writeRaw", "/threads/:threadId/raw", {
+        params: { threadId: idOf("thread") },
+        payload: Note,
+        success: Echo.pipe(HttpApiSchema.status(201))
+      }).annotateMerge(access("run")),
+      HttpApiEndpoint.get("list", "/threads/:threadId/notes", {
+        params: { threadId: idOf("thread") },
+        query: {
+          limit: limitOf("events"),
+          cursor: CursorParam,
+          afterSeq: Schema.optional(int64),
+          deep: Schema.optional(flag)
+        },
+        success: Schema.Struct({ rows: Schema.Int, afterSeq: Schema.optionalKey(Schema.Number) })
+      }).annotateMerge(access("read")),
+      HttpApiEndpoint.post("poke", "/poke", { success: Echo }).annotateMerge(access("run")),
+      HttpApiEndpoint.get("fail", "/fail", { success: Echo }).annotateMerge(access("read")),
+      HttpApiEndpoint.get("outage", "/outage", { success: Echo }).annotateMerge(access("read")),
+      HttpApiEndpoint.get("pause", "/pause", { query: { ms: whole(0, 60_000) }, success: Span }).annotateMerge(
+        access("read")
+      ),
+      HttpApiEndpoint.get("large", "/large", {
+        query: { kib: whole(0, 65_536) },
+        success: Schema.String
+      }).annotateMerge(access("read")),
+      HttpApiEndpoint.get("refuse", "/refuse", { success: Echo, error: refuses("queue_full") }).annotateMerge(
+        access("read")
+      ),
+      HttpApiEndpoint.get("administer", "/administer", { success: Echo }).annotateMerge(access("admin"))
+    )
   )
-))
+)
 
 const decodeNote = decodeJson(Note)
 
-const Handlers = HttpApiBuilder.group(TinyApi, "notes", (handlers) => handlers
-  .handle("write", Effect.fnUntraced(function*({ payload }) {
-    const caller = yield* Caller
-    if (payload.weight === 5) return yield* new Refused({ error: "turn_conflict", message: "another turn is active" })
-    return { by: caller.keyId, note: payload }
-  }))
-  .handleRaw("writeRaw", Effect.fnUntraced(function*({ request }) {
-    const note = yield* decodeNote(request)
-    const caller = yield* Caller
-    return jsonText(JSON.stringify({ by: caller.keyId, note }), 201)
-  }))
-  .handle("list", ({ query }) => Effect.succeed({
-    rows: rowsOf("events", query.limit), ...query.afterSeq === undefined ? {} : { afterSeq: query.afterSeq }
-  }))
-  .handle("poke", () => Effect.succeed({ by: "me", note: null }))
-  .handle("fail", () => Effect.die(new Error("the password is hunter2")))
-  .handle("outage", () => Effect.fail(new DatabaseUnavailable({ operation: "test", cause: "gone" })))
-  .handle("pause", Effect.fnUntraced(function*({ query }) {
-    const from = performance.now()
-    if (query.ms > 0) yield* Effect.sleep(query.ms)
-    return { from, to: performance.now() }
-  }))
-  .handleRaw("large", ({ query }) => Effect.succeed(jsonText(JSON.stringify("x".repeat(query.kib * 1024)))))
-  .handle("refuse", () => Effect.fail(new Refused({ error: "queue_full", message: "full", retryAfterSeconds: 7 })))
-  .handle("administer", () => Effect.succeed({ by: "me", note: null })))
+const Handlers = HttpApiBuilder.group(TinyApi, "notes", (handlers) =>
+  handlers
+    .handle(
+      "write",
+      Effect.fnUntraced(function* ({ payload }) {
+        const caller = yield* Caller
+        if (payload.weight === 5)
+          return yield* new Refused({ error: "turn_conflict", message: "another turn is active" })
+        return { by: caller.keyId, note: payload }
+      })
+    )
+    .handleRaw(
+      "writeRaw",
+      Effect.fnUntraced(function* ({ request }) {
+        const note = yield* decodeNote(request)
+        const caller = yield* Caller
+        return jsonText(JSON.stringify({ by: caller.keyId, note }), 201)
+      })
+    )
+    .handle("list", ({ query }) =>
+      Effect.succeed({
+        rows: rowsOf("events", query.limit),
+        ...(query.afterSeq === undefined ? {} : { afterSeq: query.afterSeq })
+      })
+    )
+    .handle("poke", () => Effect.succeed({ by: "me", note: null }))
+    .handle("fail", () => Effect.die(new Error("the password is hunter2")))
+    .handle("outage", () => Effect.fail(new DatabaseUnavailable({ operation: "test", cause: "gone" })))
+    .handle(
+      "pause",
+      Effect.fnUntraced(function* ({ query }) {
+        const from = performance.now()
+        if (query.ms > 0) yield* Effect.sleep(query.ms)
+        return { from, to: performance.now() }
+      })
+    )
+    .handleRaw("large", ({ query }) => Effect.succeed(jsonText(JSON.stringify("x".repeat(query.kib * 1024)))))
+    .handle("refuse", () => Effect.fail(new Refused({ error: "queue_full", message: "full", retryAfterSeconds: 7 })))
+    .handle("administer", () => Effect.succeed({ by: "me", note: null }))
+)
 
 /** Keys in memory, and the switches that tests turn. */
 export class World {
@@ -111,8 +140,14 @@ export class World {
   issue(scopes: ReadonlyArray<Scope>, fields: Partial<StoredKey> = {}): NewKey {
     const made = generateKey()
     this.rows.set(made.publicPart, {
-      workspace: "wsp_00000000000000000000000000", id: `key_${made.publicPart}`, hash: made.hash, scopes, principal: "api_key",
-      identityDisabled: false, revoked: false, ...fields
+      workspace: "wsp_00000000000000000000000000",
+      id: `key_${made.publicPart}`,
+      hash: made.hash,
+      scopes,
+      principal: "api_key",
+      identityDisabled: false,
+      revoked: false,
+      ...fields
     })
     return made
   }
@@ -122,20 +157,33 @@ export class World {
     this.rows.set(key.publicPart, { ...row, ...fields })
   }
 
-  readonly keys = Layer.sync(Keys, () => Keys.of({
-    findByPublic: (publicPart) => Effect.suspend(() => {
-      this.lookups++
-      return this.down
-        ? Effect.fail(new DatabaseUnavailable({ operation: "keys.find", cause: "down" }))
-        : Effect.succeed(this.rows.get(publicPart))
-    }),
-    touch: (uses) => Effect.sync(() => { this.uses.push(...uses) })
-  }))
+  readonly keys = Layer.sync(Keys, () =>
+    Keys.of({
+      findByPublic: (publicPart) =>
+        Effect.suspend(() => {
+          this.lookups++
+          return this.down
+            ? Effect.fail(new DatabaseUnavailable({ operation: "keys.find", cause: "down" }))
+            : Effect.succeed(this.rows.get(publicPart))
+        }),
+      touch: (uses) =>
+        Effect.sync(() => {
+          this.uses.push(...uses)
+        })
+    })
+  )
 }
 
 /** The server on a free port: its base address. */
-export const serve = (world: World, rateLimit = RateLimit.off, listener: Pick<Listener, "observe" | "pace" | "room"> = {}) => {
-  const credentials = Layer.effect(Credentials, makeCredentials({ now: () => world.now, revision: () => world.revision })).pipe(Layer.provide(world.keys))
+export const serve = (
+  world: World,
+  rateLimit = RateLimit.off,
+  listener: Pick<Listener, "observe" | "pace" | "room"> = {}
+) => {
+  const credentials = Layer.effect(
+    Credentials,
+    makeCredentials({ now: () => world.now, revision: () => world.revision })
+  ).pipe(Layer.provide(world.keys))
   const readiness = Layer.sync(Readiness, () => Readiness.of({ check: Effect.sync(() => world.ready) }))
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(TinyApi).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
@@ -144,11 +192,21 @@ export const serve = (world: World, rateLimit = RateLimit.off, listener: Pick<Li
     root.layer,
     metrics.layer,
     Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths, metrics.metricsPath])
-  ).pipe(Layer.provide([credentials, readiness, rateLimit, Quotas.layerMemory(), DeliveryTokens.layer([new Uint8Array(32)])]))
-  return Effect.gen(function*() {
-    const context = yield* Layer.build(listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...listener }).pipe(
-      Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => { world.logs.push(line) })]))
-    ))
+  ).pipe(
+    Layer.provide([credentials, readiness, rateLimit, Quotas.layerMemory(), DeliveryTokens.layer([new Uint8Array(32)])])
+  )
+  return Effect.gen(function* () {
+    const context = yield* Layer.build(
+      listen(routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...listener }).pipe(
+        Layer.provide(
+          Logger.layer([
+            Logger.map(Logger.formatJson, (line) => {
+              world.logs.push(line)
+            })
+          ])
+        )
+      )
+    )
     const port = yield* Effect.provideContext(Effect.flatMap(HttpServer.HttpServer, portOf), context)
     return `http://127.0.0.1:${port}`
   })

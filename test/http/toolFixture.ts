@@ -20,15 +20,21 @@ const created = async (client: Client, path: string, body: object) => {
 }
 
 /** A toolset under a namespace of its own. What its server says of its tools counts, unless a test says otherwise. */
-export const addToolset = async (client: Client, fields: object): Promise<{ readonly id: string; readonly namespace: string }> =>
-  (await created(client, "/v1/toolsets", { namespace: fresh(), ...("url" in fields && { trusted: true }), ...fields })).toolset
+export const addToolset = async (
+  client: Client,
+  fields: object
+): Promise<{ readonly id: string; readonly namespace: string }> =>
+  (await created(client, "/v1/toolsets", { namespace: fresh(), ...("url" in fields && { trusted: true }), ...fields }))
+    .toolset
 
 export const addRole = async (client: Client, fields: object): Promise<string> =>
   (await created(client, "/v1/roles", { name: fresh("role"), ...fields })).role.id
 
 /** An agent with a profile of its own: toolsetIds, roleIds, hooks, limits and whatever else a profile holds. */
 export const makeWorker = async (client: Client, profile: object = {}): Promise<string> => {
-  const { id: profileId } = (await created(client, "/v1/profiles", { name: "Worker", models: ["troupe/scripted"], ...profile })).profile
+  const { id: profileId } = (
+    await created(client, "/v1/profiles", { name: "Worker", models: ["troupe/scripted"], ...profile })
+  ).profile
   return (await created(client, "/v1/agents", { name: "Worker", profileId })).agent.id
 }
 
@@ -50,7 +56,10 @@ const own = (value: unknown, field: string): unknown =>
 /** A log as a list of its types, each with what came of it: a failure's code, a hook's decision, a wait's outcome. */
 export const told = (log: ReadonlyArray<Event>) =>
   log.map(({ failureCode, hook, type, waitResult }) =>
-    [type, failureCode ?? own(hook, "decision") ?? own(waitResult, "outcome")].filter((part) => part !== undefined).join(": "))
+    [type, failureCode ?? own(hook, "decision") ?? own(waitResult, "outcome")]
+      .filter((part) => part !== undefined)
+      .join(": ")
+  )
 
 /** Results of calls in the order of their intents: output, or code of the failure. */
 export const outcomes = (log: ReadonlyArray<Event>) => {
@@ -69,7 +78,11 @@ export const eventually = async (holds: () => boolean | Promise<boolean>, what: 
 }
 
 /** The open waits of a thread, as soon as there are so many. */
-export const waitsOf = async (client: Client, threadId: string, count = 1): Promise<ReadonlyArray<Readonly<Record<string, unknown>> & { readonly id: string }>> => {
+export const waitsOf = async (
+  client: Client,
+  threadId: string,
+  count = 1
+): Promise<ReadonlyArray<Readonly<Record<string, unknown>> & { readonly id: string }>> => {
   await logOf(client, threadId, (log) => only(log, "wait_created").length - only(log, "wait_resolved").length >= count)
   const detail = await client.get(`/v1/threads/${threadId}`)
   assert.lengthOf(detail.body.pendingWaits, count, detail.text)
@@ -85,27 +98,58 @@ export const resolveWait = async (client: Client, threadId: string, waitId: stri
 
 /** Until the thread is read from the journal again. */
 export const leavesMemory = (server: TestServer, threadId: string) =>
-  eventually(() => server.runtime.runPromise(Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId) === undefined)), `${threadId} leaves memory`)
+  eventually(
+    () =>
+      server.runtime.runPromise(
+        Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId) === undefined)
+      ),
+    `${threadId} leaves memory`
+  )
 
-/** Takes the node's lease away, as if its beats had stayed away: it drops its actors, joins again, and takes up what was lost. */
+/**
+ * Takes the node's lease away, as if its beats had stayed away: it drops its actors, joins again, and takes up what was
+ * lost.
+ */
 export const loseLease = async (server: TestServer) => {
-  const nodes = () => server.runtime.runPromise(server.database.run("test.nodes", (db) => db.selectFrom("nodes").select("incarnation").execute()))
+  const nodes = () =>
+    server.runtime.runPromise(
+      server.database.run("test.nodes", (db) => db.selectFrom("nodes").select("incarnation").execute())
+    )
   const [before] = await nodes()
-  await server.runtime.runPromise(server.database.run("test.lapse", (db) => db.updateTable("nodes").set({ deadline: new Date(0) }).execute()))
-  await eventually(async () => (await nodes()).some(({ incarnation }) => incarnation !== before?.incarnation), "the node joins again")
+  await server.runtime.runPromise(
+    server.database.run("test.lapse", (db) =>
+      db
+        .updateTable("nodes")
+        .set({ deadline: new Date(0) })
+        .execute()
+    )
+  )
+  await eventually(
+    async () => (await nodes()).some(({ incarnation }) => incarnation !== before?.incarnation),
+    "the node joins again"
+  )
 }
 
 /** All facts of a thread, the private ones too. */
 export const factsOf = (server: TestServer, threadId: string) =>
-  server.runtime.runPromise(Effect.map(
-    server.database.read<FactColumns>({ name: "test.facts", text: `select ${factColumns} from facts f where f.actor = $1 order by f.pos`, values: [toUuid(threadId)] }),
-    (rows) => rows.map(storedFact)
-  ))
+  server.runtime.runPromise(
+    Effect.map(
+      server.database.read<FactColumns>({
+        name: "test.facts",
+        text: `select ${factColumns} from facts f where f.actor = $1 order by f.pos`,
+        values: [toUuid(threadId)]
+      }),
+      (rows) => rows.map(storedFact)
+    )
+  )
 
 /** The journals of all threads of the workspace keep what every journal must (test/invariants.ts). */
 export const assertSound = async (server: TestServer) => {
-  const threads = await server.runtime.runPromise(server.database.run("test.threads", (db) =>
-    db.selectFrom("heads").select("id").where("kind", "=", "thread").execute()))
+  const threads = await server.runtime.runPromise(
+    server.database.run("test.threads", (db) =>
+      db.selectFrom("heads").select("id").where("kind", "=", "thread").execute()
+    )
+  )
   for (const { id } of threads) {
     const threadId = fromUuid("thread", id)
     assert.deepStrictEqual(violations((await factsOf(server, threadId)).map(recorded)), [], threadId)
@@ -121,7 +165,9 @@ export class Gate {
   pass(signal?: AbortSignal) {
     this.most = Math.max(this.most, ++this.inside)
     return new Promise<string>((resolve, reject) => {
-      const leave = () => { this.inside-- }
+      const leave = () => {
+        this.inside--
+      }
       this.waiting.push(() => {
         leave()
         resolve("through")

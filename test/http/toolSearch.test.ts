@@ -7,7 +7,20 @@ import { deny, type HookServer, rewrite, startHookServer } from "../hooks/hookSe
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, fresh, leavesMemory, loseLease, makeWorker, only, outcomes, turnOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  assertSound,
+  begin,
+  call,
+  fresh,
+  leavesMemory,
+  loseLease,
+  makeWorker,
+  only,
+  outcomes,
+  turnOf
+} from "./toolFixture.ts"
 
 let server: TestServer
 let mcp: McpServer
@@ -15,7 +28,11 @@ let hooks: HookServer
 let ns: string
 let toolsetId: string
 beforeAll(async () => {
-  [server, mcp, hooks] = await Promise.all([startServer({ idleMs: 50, leaseTtlMs: 2_000 }), startMcpServer(), startHookServer()])
+  ;[server, mcp, hooks] = await Promise.all([
+    startServer({ idleMs: 50, leaseTtlMs: 2_000 }),
+    startMcpServer(),
+    startHookServer()
+  ])
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url, exposure: "search" })
   ns = namespace
   toolsetId = id
@@ -26,23 +43,39 @@ afterAll(async () => {
 })
 
 const roleId = (name: string) => builtInRoles.find((role) => role.name === name)?.id ?? assert.fail(name)
-const worker = (profile: object = {}) => makeWorker(server.alpha, { families: ["thread", "agents", "connections"], toolsetIds: [toolsetId], ...profile })
-const search = (query: string, limit?: number) => call("tool_search", { query, ...(limit === undefined ? {} : { limit }) })
+const worker = (profile: object = {}) =>
+  makeWorker(server.alpha, { families: ["thread", "agents", "connections"], toolsetIds: [toolsetId], ...profile })
+const search = (query: string, limit?: number) =>
+  call("tool_search", { query, ...(limit === undefined ? {} : { limit }) })
 
 interface Found {
-  readonly families: ReadonlyArray<{ readonly name: string; readonly description: string; readonly tools: ReadonlyArray<{ readonly name: string; readonly description: string }> }>
+  readonly families: ReadonlyArray<{
+    readonly name: string
+    readonly description: string
+    readonly tools: ReadonlyArray<{ readonly name: string; readonly description: string }>
+  }>
   readonly tools: ReadonlyArray<{ readonly name: string; readonly description?: string }>
   readonly more?: number
 }
 const foundIn = (log: ReadonlyArray<Event>, at = 0) => only(log, "tool_result")[at]!["toolOutput"] as Found
-const revealIn = (log: ReadonlyArray<Event>, at = 0) => only(log, "tool_result")[at]!["reveal"] as typeof ToolReveal.Type | undefined
+const revealIn = (log: ReadonlyArray<Event>, at = 0) =>
+  only(log, "tool_result")[at]!["reveal"] as typeof ToolReveal.Type | undefined
 const names = ({ families, tools }: Found) => [...families, ...tools].map(({ name }) => name)
 const isReveal = Schema.is(ToolReveal)
 
 describe.concurrent("what is hidden", () => {
   it("cannot be called before it is revealed, not even in the response that looks for it", async () => {
     const agentId = await worker()
-    const log = await turnOf(server.alpha, agentId, call(`${ns}.echo`, { text: "a" }), call("thread.get"), search(`echo thread`), "/then", call(`${ns}.echo`, { text: "b" }), call("thread.get"))
+    const log = await turnOf(
+      server.alpha,
+      agentId,
+      call(`${ns}.echo`, { text: "a" }),
+      call("thread.get"),
+      search(`echo thread`),
+      "/then",
+      call(`${ns}.echo`, { text: "b" }),
+      call("thread.get")
+    )
     const [echo, get, , again, got] = outcomes(log)
     assert.deepStrictEqual([echo, get, again], ["tool_not_found", "tool_not_found", "b"])
     assert.property(got, "thread")
@@ -50,17 +83,38 @@ describe.concurrent("what is hidden", () => {
 
   it("is found by words in names and descriptions, and is then in the log: families, and tools with their definitions", async () => {
     const agentId = await worker()
-    const log = await turnOf(server.alpha, agentId, search("gives back its text", 1), "/then", search("credentials"), "/then", search("zebra"))
+    const log = await turnOf(
+      server.alpha,
+      agentId,
+      search("gives back its text", 1),
+      "/then",
+      search("credentials"),
+      "/then",
+      search("zebra")
+    )
     assert.deepStrictEqual(foundIn(log).tools, [{ name: `${ns}.echo`, description: "Gives back its text" }])
-    assert.deepStrictEqual(revealIn(log)?.tools, [{
-      toolsetId, namespace: ns, name: "echo",
-      def: {
-        name: `${ns}.echo`, description: "Gives back its text",
-        schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"], additionalProperties: false }
+    assert.deepStrictEqual(revealIn(log)?.tools, [
+      {
+        toolsetId,
+        namespace: ns,
+        name: "echo",
+        def: {
+          name: `${ns}.echo`,
+          description: "Gives back its text",
+          schema: {
+            type: "object",
+            properties: { text: { type: "string" } },
+            required: ["text"],
+            additionalProperties: false
+          }
+        }
       }
-    }])
+    ])
     assert.deepStrictEqual(names(foundIn(log, 1)), ["connections"])
-    assert.deepStrictEqual(foundIn(log, 1).families[0]!.tools.map(({ name }) => name), ["connections.list"])
+    assert.deepStrictEqual(
+      foundIn(log, 1).families[0]!.tools.map(({ name }) => name),
+      ["connections.list"]
+    )
     assert.deepStrictEqual(revealIn(log, 1), { families: ["connections"] })
     assert.deepStrictEqual(only(log, "tool_result")[2]!["toolOutput"], { families: [], tools: [] })
     assert.isUndefined(revealIn(log, 2))
@@ -76,11 +130,28 @@ describe.concurrent("what is hidden", () => {
 
   it("is at most ten tools at once, and says how many more there are", async () => {
     const { id, namespace } = await addToolset(server.alpha, {
-      kind: "client", exposure: "search", tools: Array.from({ length: 12 }, (_, i) => ({ name: `zebra${i}`, inputSchema: { type: "object" } }))
+      kind: "client",
+      exposure: "search",
+      tools: Array.from({ length: 12 }, (_, i) => ({ name: `zebra${i}`, inputSchema: { type: "object" } }))
     })
     const agentId = await worker({ toolsetIds: [id], families: [] })
-    const log = await turnOf(server.alpha, agentId, search("zebra", 10), "/then", search("zebra"), "/then", search("zebra", 11), "/then", search("zebra", 0), "/then", call("tool_search", { query: " " }))
-    assert.deepStrictEqual(revealIn(log)?.tools?.map(({ name }) => name), Array.from({ length: 10 }, (_, i) => `zebra${i}`))
+    const log = await turnOf(
+      server.alpha,
+      agentId,
+      search("zebra", 10),
+      "/then",
+      search("zebra"),
+      "/then",
+      search("zebra", 11),
+      "/then",
+      search("zebra", 0),
+      "/then",
+      call("tool_search", { query: " " })
+    )
+    assert.deepStrictEqual(
+      revealIn(log)?.tools?.map(({ name }) => name),
+      Array.from({ length: 10 }, (_, i) => `zebra${i}`)
+    )
     assert.strictEqual(foundIn(log).more, 2)
     assert.lengthOf(foundIn(log, 1).tools, 5)
     assert.deepStrictEqual(outcomes(log).slice(2), ["tool_input_invalid", "tool_input_invalid", "tool_input_invalid"])
@@ -90,12 +161,22 @@ describe.concurrent("what is hidden", () => {
   it("leaves definitions out of the log that are too long for it all together", async () => {
     // Only servers have schemas that long.
     const inputSchema = { type: "object", description: "x".repeat(60_000) }
-    const zoo = await startMcpServer({ tools: Array.from({ length: 6 }, (_, i) => ({ name: `giraffe${i}`, description: "tall", inputSchema, run: () => "ate" })) })
+    const zoo = await startMcpServer({
+      tools: Array.from({ length: 6 }, (_, i) => ({
+        name: `giraffe${i}`,
+        description: "tall",
+        inputSchema,
+        run: () => "ate"
+      }))
+    })
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: zoo.url, exposure: "search" })
     const agentId = await worker({ toolsetIds: [id], families: [] })
     const log = await turnOf(server.alpha, agentId, search("giraffe", 6), "/then", call(`${namespace}.giraffe5`))
     const tools = revealIn(log)?.tools ?? []
-    assert.deepStrictEqual(tools.map(({ def }) => def !== undefined), [true, true, true, true, false, false])
+    assert.deepStrictEqual(
+      tools.map(({ def }) => def !== undefined),
+      [true, true, true, true, false, false]
+    )
     assert.isAtMost(JSON.stringify(tools).length, 257 * 1024)
     assert.strictEqual(outcomes(log)[1], "ate", "it is revealed all the same")
     await zoo.close()
@@ -106,12 +187,22 @@ describe.concurrent("what is hidden", () => {
     assert.deepStrictEqual(outcomes(await turnOf(server.alpha, bare, search("thread"))), ["tool_not_found"])
     const open = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
     const shown = await makeWorker(server.alpha, { toolsetIds: [open.id] })
-    assert.deepStrictEqual(outcomes(await turnOf(server.alpha, shown, search("thread"), call(`${open.namespace}.echo`, { text: "x" }))), ["tool_not_found", "x"])
+    assert.deepStrictEqual(
+      outcomes(await turnOf(server.alpha, shown, search("thread"), call(`${open.namespace}.echo`, { text: "x" }))),
+      ["tool_not_found", "x"]
+    )
   })
 
   it("is only what the profile lists", async () => {
     const agentId = await worker({ families: ["thread"], toolsetIds: [] })
-    const log = await turnOf(server.alpha, agentId, search("agents connections echo thread"), "/then", call("agents.list"), call("thread.get"))
+    const log = await turnOf(
+      server.alpha,
+      agentId,
+      search("agents connections echo thread"),
+      "/then",
+      call("agents.list"),
+      call("thread.get")
+    )
     assert.deepStrictEqual(names(foundIn(log)), ["thread"])
     assert.strictEqual(outcomes(log)[1], "tool_not_found")
     assert.property(outcomes(log)[2], "thread")
@@ -121,31 +212,62 @@ describe.concurrent("what is hidden", () => {
 describe.concurrent("roles", () => {
   it("read_only find and call what only reads", async () => {
     const agentId = await worker({ roleIds: [roleId("read_only")] })
-    const log = await turnOf(server.alpha, agentId, search("thread agents connections echo delete slow put", 10), "/then",
-      call("thread.get"), call("thread.rename", { title: "no" }), call("thread.events"), call("agents.list"), call("agents.ask", { agentId, message: "no" }),
-      call("connections.list"), call(`${ns}.echo`, { text: "x" }), call(`${ns}.delete.all`))
+    const log = await turnOf(
+      server.alpha,
+      agentId,
+      search("thread agents connections echo delete slow put", 10),
+      "/then",
+      call("thread.get"),
+      call("thread.rename", { title: "no" }),
+      call("thread.events"),
+      call("agents.list"),
+      call("agents.ask", { agentId, message: "no" }),
+      call("connections.list"),
+      call(`${ns}.echo`, { text: "x" }),
+      call(`${ns}.delete.all`)
+    )
     const { families, tools } = foundIn(log)
-    assert.sameMembers(families.flatMap(({ tools }) => tools.map(({ name }) => name)), ["thread.get", "thread.events", "agents.list", "agents.get", "connections.list"])
-    assert.deepStrictEqual(tools.map(({ name }) => name), [`${ns}.echo`])
-    const codes = outcomes(log).slice(1).map((outcome) => typeof outcome === "object" ? "ran" : outcome)
+    assert.sameMembers(
+      families.flatMap(({ tools }) => tools.map(({ name }) => name)),
+      ["thread.get", "thread.events", "agents.list", "agents.get", "connections.list"]
+    )
+    assert.deepStrictEqual(
+      tools.map(({ name }) => name),
+      [`${ns}.echo`]
+    )
+    const codes = outcomes(log)
+      .slice(1)
+      .map((outcome) => (typeof outcome === "object" ? "ran" : outcome))
     assert.deepStrictEqual(codes, ["ran", "tool_denied", "ran", "ran", "tool_denied", "ran", "x", "tool_not_found"])
   })
 
   it("that never allow anything hidden leave nothing to search, and what they deny is not found", async () => {
     const none = await worker({ roleIds: [roleId("no_tools")] })
     assert.deepStrictEqual(outcomes(await turnOf(server.alpha, none, search("thread"))), ["tool_denied"])
-    const role = await addRole(server.alpha, { allow: [{ tools: "*" }], deny: [{ tools: "agents.*" }, { tools: `${ns}.delete.*` }] })
+    const role = await addRole(server.alpha, {
+      allow: [{ tools: "*" }],
+      deny: [{ tools: "agents.*" }, { tools: `${ns}.delete.*` }]
+    })
     const log = await turnOf(server.alpha, await worker({ roleIds: [role] }), search("agents thread delete echo", 10))
     assert.deepStrictEqual(names(foundIn(log)), ["thread", `${ns}.echo`])
   })
 
   it("need not name the search itself, but may deny it, or want it approved", async () => {
     const narrow = await addRole(server.alpha, { allow: [{ tools: `${ns}.echo` }] })
-    const log = await turnOf(server.alpha, await worker({ roleIds: [narrow] }), search("thread echo read"), "/then", call(`${ns}.echo`, { text: "x" }))
+    const log = await turnOf(
+      server.alpha,
+      await worker({ roleIds: [narrow] }),
+      search("thread echo read"),
+      "/then",
+      call(`${ns}.echo`, { text: "x" })
+    )
     assert.deepStrictEqual(names(foundIn(log)), [`${ns}.echo`])
     assert.strictEqual(outcomes(log)[1], "x")
     const without = await addRole(server.alpha, { allow: [{ tools: "*" }], deny: [{ tools: "tool_search" }] })
-    assert.deepStrictEqual(outcomes(await turnOf(server.alpha, await worker({ roleIds: [without] }), search("thread"))), ["tool_denied"])
+    assert.deepStrictEqual(
+      outcomes(await turnOf(server.alpha, await worker({ roleIds: [without] }), search("thread"))),
+      ["tool_denied"]
+    )
   })
 
   it("are asked when what was revealed is called: a reveal permits nothing", async () => {
@@ -166,7 +288,11 @@ describe("what was revealed", () => {
     return threadId
   }
   const callsBoth = async (threadId: string, turn: number) => {
-    await submit(server.alpha, threadId, [call("thread.get"), call(`${ns}.echo`, { text: "still" }), call("agents.list")].join("\n"))
+    await submit(
+      server.alpha,
+      threadId,
+      [call("thread.get"), call(`${ns}.echo`, { text: "still" }), call("agents.list")].join("\n")
+    )
     const [get, echo, list] = outcomes(await logOf(server.alpha, threadId, ended(turn))).slice(-3)
     assert.property(get, "thread")
     assert.deepStrictEqual([echo, list], ["still", "tool_not_found"])
@@ -192,11 +318,27 @@ describe("what was revealed", () => {
   }, 30_000)
 
   it("is nothing when a hook denies the result; one that rewrites it changes what the model reads of it", async () => {
-    const hook = (reply: Parameters<HookServer["endpoint"]>[0]) =>
-      ({ name: fresh("hook"), point: "after_tool_result", match: { tools: ["tool_search"] }, processor: { type: "url", url: hooks.endpoint(reply).url } })
-    const denied = await turnOf(server.alpha, await worker({ hooks: [hook(deny("no"))] }), search("thread"), "/then", call("thread.get"))
+    const hook = (reply: Parameters<HookServer["endpoint"]>[0]) => ({
+      name: fresh("hook"),
+      point: "after_tool_result",
+      match: { tools: ["tool_search"] },
+      processor: { type: "url", url: hooks.endpoint(reply).url }
+    })
+    const denied = await turnOf(
+      server.alpha,
+      await worker({ hooks: [hook(deny("no"))] }),
+      search("thread"),
+      "/then",
+      call("thread.get")
+    )
     assert.deepStrictEqual(outcomes(denied), ["hook_denied", "tool_not_found"])
-    const rewritten = await turnOf(server.alpha, await worker({ hooks: [hook(rewrite({ toolOutput: "hush" }))] }), search("thread"), "/then", call("thread.get"))
+    const rewritten = await turnOf(
+      server.alpha,
+      await worker({ hooks: [hook(rewrite({ toolOutput: "hush" }))] }),
+      search("thread"),
+      "/then",
+      call("thread.get")
+    )
     assert.strictEqual(outcomes(rewritten)[0], "hush")
     assert.property(outcomes(rewritten)[1], "thread")
   })

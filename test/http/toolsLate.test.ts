@@ -10,19 +10,39 @@ import { endless, type Lie, startLiar, stream } from "../tools/liar.ts"
 import { startMcpServer, type TestTool } from "../tools/mcpServer.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf } from "./threadFixture.ts"
-import { addRole, addToolset, assertSound, begin, call, eventually, Gate, leavesMemory, makeWorker, outcomes, told, turnOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  assertSound,
+  begin,
+  call,
+  eventually,
+  Gate,
+  leavesMemory,
+  makeWorker,
+  outcomes,
+  told,
+  turnOf
+} from "./toolFixture.ts"
 
 /** What a call is given here: enough for a machine that does ten other things to report in time. */
 const { callMs } = vi.hoisted(() => ({ callMs: 1_000 }))
 
 vi.mock(import("../../src/domain/limits.ts"), async (original) => {
   const { limits, ...others } = await original()
-  const shorter: object = { mcpCallMs: { ...limits.mcpCallMs, usual: callMs }, mcpProgressTimes: 5, clientToolTimeoutMs: { ...limits.clientToolTimeoutMs, least: 300 }, roleApprovalMs: 300 }
+  const shorter: object = {
+    mcpCallMs: { ...limits.mcpCallMs, usual: callMs },
+    mcpProgressTimes: 5,
+    clientToolTimeoutMs: { ...limits.clientToolTimeoutMs, least: 300 },
+    roleApprovalMs: 300
+  }
   return { ...others, limits: Object.assign({}, limits, shorter) }
 })
 
 let server: TestServer
-beforeAll(async () => { server = await startServer({ idleMs: 50, leaseTtlMs: 20_000 }) })
+beforeAll(async () => {
+  server = await startServer({ idleMs: 50, leaseTtlMs: 20_000 })
+})
 afterAll(async () => {
   await assertSound(server)
   await server.stop()
@@ -31,35 +51,50 @@ afterAll(async () => {
 describe.concurrent("a tool that takes too long", () => {
   it("is tool_timeout, and is cancelled at its server", async () => {
     const gate = new Gate()
-    const mcp = await startMcpServer({ tools: [{ name: "gate", run: (_, { signal }) => gate.pass(signal) }, { name: "quick", run: () => "quick" }] })
+    const mcp = await startMcpServer({
+      tools: [
+        { name: "gate", run: (_, { signal }) => gate.pass(signal) },
+        { name: "quick", run: () => "quick" }
+      ]
+    })
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
     const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
     const log = await turnOf(server.alpha, agentId, call(`${namespace}.gate`), call(`${namespace}.quick`))
     assert.deepStrictEqual(outcomes(log), ["tool_timeout", "quick"])
     assert.strictEqual(log.at(-1)!.type, "turn_completed")
-    await eventually(() => mcp.calls.some(({ cancelled, tool }) => tool === "gate" && cancelled), "the server sees that it was cancelled")
+    await eventually(
+      () => mcp.calls.some(({ cancelled, tool }) => tool === "gate" && cancelled),
+      "the server sees that it was cancelled"
+    )
     await mcp.close()
   })
 
   const lies: ReadonlyArray<readonly [what: string, lie: Lie]> = [
     ["never answers", () => {}],
     ["drips", (response) => endless(response.writeHead(200, { "content-type": "application/json" }), " ", 50)],
-    ["opens a stream and is silent", (response) => { stream(response) }]
+    [
+      "opens a stream and is silent",
+      (response) => {
+        stream(response)
+      }
+    ]
   ]
-  for (const [what, lie] of lies) it(`because its server ${what} is tool_timeout`, async () => {
-    const liar = await startLiar("tools/call", lie)
-    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: liar.url })
-    const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
-    const log = await turnOf(server.alpha, agentId, call(`${namespace}.change`), call(`${namespace}.look`))
-    assert.deepStrictEqual(outcomes(log), ["tool_timeout", "tool_timeout"])
-    assert.strictEqual(log.at(-1)!.type, "turn_completed")
-    await liar.close()
-  })
+  for (const [what, lie] of lies)
+    it(`because its server ${what} is tool_timeout`, async () => {
+      const liar = await startLiar("tools/call", lie)
+      const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: liar.url })
+      const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
+      const log = await turnOf(server.alpha, agentId, call(`${namespace}.change`), call(`${namespace}.look`))
+      assert.deepStrictEqual(outcomes(log), ["tool_timeout", "tool_timeout"])
+      assert.strictEqual(log.at(-1)!.type, "turn_completed")
+      await liar.close()
+    })
 })
 
 /** Reports its progress so many times, fifteen in the time that a call has. */
 const reporting = (name: string, times: number): TestTool => ({
-  name, run: async (_, { report, signal }) => {
+  name,
+  run: async (_, { report, signal }) => {
     for (let i = 1; i <= times && !signal.aborted; i++) {
       await report(i, { total: times, message: `step ${i}` })
       await sleep(callMs / 15)
@@ -74,7 +109,11 @@ describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports i
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
     const agentId = await makeWorker(server.alpha, { toolsetIds: [id], ...profile })
     const threadId = await begin(server.alpha, agentId, "/wait 50ms", call(`${namespace}.${tool}`))
-    const watcher = await Watcher.open(server.base, `/v1/threads/${threadId}/events/stream${query}`, server.alpha.token!)
+    const watcher = await Watcher.open(
+      server.base,
+      `/v1/threads/${threadId}/events/stream${query}`,
+      server.alpha.token!
+    )
     const log = await logOf(server.alpha, threadId, ended(1))
     watcher.close()
     await mcp.close()
@@ -89,18 +128,27 @@ describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports i
     assert.isBelow(reports.length, 10)
     const toolCallId = log.find(({ type }) => type === "tool_intent")?.["toolCallId"]
     const told = reports.map(({ progress }) => Number(progress))
-    assert.deepStrictEqual(told, told.toSorted((a, b) => a - b))
-    for (const { progress, ...rest } of reports) assert.deepStrictEqual(rest, { threadId, toolCallId, total: 18, message: `step ${Number(progress)}` })
+    assert.deepStrictEqual(
+      told,
+      told.toSorted((a, b) => a - b)
+    )
+    for (const { progress, ...rest } of reports)
+      assert.deepStrictEqual(rest, { threadId, toolCallId, total: 18, message: `step ${Number(progress)}` })
   })
 
   it("is given up after so many times its time all the same", async () => {
     const { log } = await watched("endless", "?types=event")
     assert.deepStrictEqual(outcomes(log), ["tool_timeout"])
-    assert.strictEqual(log.find(({ type }) => type === "tool_result")?.["failureText"], "no result within 5000 ms, 5 times the call's time, though there was progress")
+    assert.strictEqual(
+      log.find(({ type }) => type === "tool_result")?.["failureText"],
+      "no result within 5000 ms, 5 times the call's time, though there was progress"
+    )
   })
 
   it("tells no words of it where a hook has to judge them first", async () => {
-    const hooks = [{ name: "C", point: "after_tool_result", match: { tools: ["nothing.of.this"] }, processor: { type: "client" } }]
+    const hooks = [
+      { name: "C", point: "after_tool_result", match: { tools: ["nothing.of.this"] }, processor: { type: "client" } }
+    ]
     const { log, reports } = await watched("long", "", { hooks })
     assert.deepStrictEqual(outcomes(log), ["through"])
     assert.isAtLeast(reports.length, 2)
@@ -110,12 +158,29 @@ describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports i
 
 describe.concurrent("a wait that nobody answers", () => {
   it("for a client's result is tool_timeout, and the model goes on", async () => {
-    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object" }, timeoutMs: 300 }] })
-    const threadId = await begin(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id] }), call(`${namespace}.ask`), call(`${namespace}.ask`))
+    const { id, namespace } = await addToolset(server.alpha, {
+      kind: "client",
+      tools: [{ name: "ask", inputSchema: { type: "object" }, timeoutMs: 300 }]
+    })
+    const threadId = await begin(
+      server.alpha,
+      await makeWorker(server.alpha, { toolsetIds: [id] }),
+      call(`${namespace}.ask`),
+      call(`${namespace}.ask`)
+    )
     await leavesMemory(server, threadId)
     assert.deepStrictEqual(told(await logOf(server.alpha, threadId, ended(1))), [
-      "user_message", "tool_intent", "tool_intent", "wait_created", "wait_created", "wait_resolved: expired", "tool_result: tool_timeout",
-      "wait_resolved: expired", "tool_result: tool_timeout", "assistant_message", "turn_completed"
+      "user_message",
+      "tool_intent",
+      "tool_intent",
+      "wait_created",
+      "wait_created",
+      "wait_resolved: expired",
+      "tool_result: tool_timeout",
+      "wait_resolved: expired",
+      "tool_result: tool_timeout",
+      "assistant_message",
+      "turn_completed"
     ])
   })
 
@@ -123,9 +188,19 @@ describe.concurrent("a wait that nobody answers", () => {
     const mcp = await startMcpServer()
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
     const roleIds = [await addRole(server.alpha, { allow: [{ tools: "*", approval: "required" }] })]
-    const log = await turnOf(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id], roleIds }), call(`${namespace}.put`))
+    const log = await turnOf(
+      server.alpha,
+      await makeWorker(server.alpha, { toolsetIds: [id], roleIds }),
+      call(`${namespace}.put`)
+    )
     assert.deepStrictEqual(told(log), [
-      "user_message", "tool_intent", "wait_created", "wait_resolved: expired", "tool_result: wait_expired", "assistant_message", "turn_completed"
+      "user_message",
+      "tool_intent",
+      "wait_created",
+      "wait_resolved: expired",
+      "tool_result: wait_expired",
+      "assistant_message",
+      "turn_completed"
     ])
     assert.deepStrictEqual(mcp.calls, [])
     await mcp.close()

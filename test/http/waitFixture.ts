@@ -13,7 +13,10 @@ export interface Wait {
   readonly [field: string]: unknown
 }
 
-/** A client executes these. `stamp` answers with a number, `quick` is waited for the shortest time that a client can be given. */
+/**
+ * A client executes these. `stamp` answers with a number, `quick` is waited for the shortest time that a client can be
+ * given.
+ */
 export const deskTools = [
   { name: "print", inputSchema: { type: "object", properties: { document: { type: "string" } } } },
   { name: "sign", inputSchema: { type: "object", properties: { document: { type: "string" } } } },
@@ -22,7 +25,12 @@ export const deskTools = [
 ]
 
 /** A hook that leaves it to a client. */
-export const asking = (point: string, more: object = {}) => ({ name: `asks ${point}`, point, processor: { type: "client" }, ...more })
+export const asking = (point: string, more: object = {}) => ({
+  name: `asks ${point}`,
+  point,
+  processor: { type: "client" },
+  ...more
+})
 
 /** The waits of a turn that begins with these lines, once there are so many, oldest first. */
 export const parked = async (client: Client, agentId: string, lines: ReadonlyArray<string>, count = 1) => {
@@ -33,8 +41,13 @@ export const parked = async (client: Client, agentId: string, lines: ReadonlyArr
 
 export const pathOf = (threadId: string, { id }: { readonly id: string }) => `/v1/threads/${threadId}/waits/${id}`
 
-export const answer = (client: Client, threadId: string, wait: { readonly id: string }, body: object, headers?: Record<string, string>) =>
-  client.post(`${pathOf(threadId, wait)}/resolve`, body, headers)
+export const answer = (
+  client: Client,
+  threadId: string,
+  wait: { readonly id: string },
+  body: object,
+  headers?: Record<string, string>
+) => client.post(`${pathOf(threadId, wait)}/resolve`, body, headers)
 
 export const resolved = async (client: Client, threadId: string, wait: { readonly id: string }, body: object) => {
   const told = await answer(client, threadId, wait, body)
@@ -46,7 +59,9 @@ export const decision = (decision: "allow" | "deny", more: object = {}) => ({ ty
 export const result = (output: unknown) => ({ type: "tool_result", output })
 export const failed = (code: string, message: string) => ({ type: "tool_result", error: { code, message } })
 
-/** Agents at a desk of their own: one whose calls are the client's, and one whose calls a client is asked about as well. */
+/**
+ * Agents at a desk of their own: one whose calls are the client's, and one whose calls a client is asked about as well.
+ */
 export const furnish = async (client: Client, namespace: string) => {
   const made = await client.post("/v1/toolsets", { kind: "client", namespace, tools: deskTools })
   assert.strictEqual(made.status, 201, made.text)

@@ -7,14 +7,30 @@ import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
 import { deliveryIdOf } from "../../actors/thread/deliveries.ts"
 import { lost, run } from "../../actors/thread/jobs.ts"
-import { carryIn, carryOf as carryOfText, inputOf as inputOfRow, inputRow, runnableAt } from "../../actors/thread/rows.ts"
+import {
+  carryIn,
+  carryOf as carryOfText,
+  inputOf as inputOfRow,
+  inputRow,
+  runnableAt
+} from "../../actors/thread/rows.ts"
 import { derive } from "../../src/domain/ids.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import { jobOf } from "../../machines/thread/calls.ts"
-import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, Plan, RepliedCall, ToolReturned, WaitAnswer } from "../../machines/thread/commands.ts"
+import type {
+  Admission,
+  Command,
+  HookDecided,
+  ModelFailed,
+  ModelReplied,
+  Plan,
+  RepliedCall,
+  ToolReturned,
+  WaitAnswer
+} from "../../machines/thread/commands.ts"
 import { type Call, knownInput, openWaits, type Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { isAsked, judgingJob } from "../../machines/thread/judging.ts"
@@ -30,7 +46,12 @@ export const ann: Principal = { type: "user", id: "ann" }
 export const key: Principal = { type: "api_key", id: "key_1" }
 
 export const plan: Plan = {
-  profileId: "prof_1", profileVersion: 1, models: ["m/one", "m/two"], maxSteps: 4, maxTurnMs: 60_000, maxParallelTools: 2
+  profileId: "prof_1",
+  profileVersion: 1,
+  models: ["m/one", "m/two"],
+  maxSteps: 4,
+  maxTurnMs: 60_000,
+  maxParallelTools: 2
 }
 export const usage: ModelUsage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, estimatedCost: 0.001 }
 
@@ -39,7 +60,7 @@ const names = new Map<string, string>()
 /** The input of that name. It opens the turn of the same name. */
 export const inputOf = (name: string) => {
   let number = numbers.get(name)
-  if (number === undefined) numbers.set(name, number = numbers.size + 1)
+  if (number === undefined) numbers.set(name, (number = numbers.size + 1))
   const body = `01${String(number).padStart(21, "0")}000`
   names.set(body, name)
   return `inp_${body}`
@@ -52,25 +73,33 @@ const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 type Runs = Exclude<RepliedCall["verdict"], { readonly refused: Failure }>
 export const call = (name = "tool", verdict: Partial<Runs> = {}): RepliedCall => ({
-  providerToolCallId: `p-${name}`, name, input: { of: name }, verdict: { rerunnable: false, ...verdict }
+  providerToolCallId: `p-${name}`,
+  name,
+  input: { of: name },
+  verdict: { rerunnable: false, ...verdict }
 })
 /** A call that a client executes. */
 export const clientCall = (name = "ask", timeoutMs = 1_000, verdict: Partial<Runs> = {}) =>
   call(name, { toolsetId: "tset_1", client: { timeoutMs }, ...verdict })
 /** A call that a role refuses. */
 export const refusedCall = (name = "rm"): RepliedCall => ({
-  ...call(name), verdict: { refused: { code: "tool_denied", text: "No role allows it." } }
+  ...call(name),
+  verdict: { refused: { code: "tool_denied", text: "No role allows it." } }
 })
 
 /** The hooks that a profile of tests has: which processor stands at which index. */
 const hooks = Array.from({ length: 16 }, (_, index) => ({
-  hookId: `hook_${index}`, processor: (["url", "agent", "client"] as const)[index % 3] ?? "url"
+  hookId: `hook_${index}`,
+  processor: (["url", "agent", "client"] as const)[index % 3] ?? "url"
 }))
 /** What a hook says beside its decision. */
 type Decides = Partial<Omit<Extract<HookDecided, { readonly decision: "ask" }>, "decision">>
 
 type Asking = Extract<Job, { readonly type: "askHook" }>["params"]
-/** What a decision has in common with its question, the id among it: two questions of one id would be told apart by nobody. */
+/**
+ * What a decision has in common with its question, the id among it: two questions of one id would be told apart by
+ * nobody.
+ */
 const askedOf = ({ data, ...asked }: Asking) => {
   const about = { ...asked, point: data.point, ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}) }
   return { ...about, deliveryId: deliveryIdOf(about) }
@@ -80,11 +109,22 @@ const askedOf = ({ data, ...asked }: Asking) => {
 const answers = (command: Command, job: Job, { context: { turn } }: Snapshot) => {
   switch (job.type) {
     case "sample":
-      return (command.type === "model.replied" || command.type === "model.failed") && command.turnId === job.params.turnId &&
-        command.step === job.params.step && command.attempt === job.params.attempt && command.modelId === turn?.plan.models[job.params.target]
+      return (
+        (command.type === "model.replied" || command.type === "model.failed") &&
+        command.turnId === job.params.turnId &&
+        command.step === job.params.step &&
+        command.attempt === job.params.attempt &&
+        command.modelId === turn?.plan.models[job.params.target]
+      )
     case "askHook":
-      return command.type === "hook.decided" && turn !== null && isAsked(turn, command) && command.index === job.params.index &&
-        command.point === job.params.data.point && command.toolCallId === ("toolCallId" in job.params.data ? job.params.data.toolCallId : undefined)
+      return (
+        command.type === "hook.decided" &&
+        turn !== null &&
+        isAsked(turn, command) &&
+        command.index === job.params.index &&
+        command.point === job.params.data.point &&
+        command.toolCallId === ("toolCallId" in job.params.data ? job.params.data.toolCallId : undefined)
+      )
     case "runTool":
       return command.type === "tool.returned" && command.toolCallId === job.params.toolCallId
     case "abandon":
@@ -98,7 +138,10 @@ const asXState = (before: Snapshot, command: Command, { facts, jobs, next }: Ste
   const actions: ReadonlyArray<ExecutableActionObject> = found
   assert.deepStrictEqual(plain(next), plain(after))
   assert.strictEqual(facts.length + jobs.length, actions.length)
-  assert.deepStrictEqual(jobs.map(({ params }) => params), actions.flatMap(({ params, type }) => type === "xstate.emit" ? [] : [params]))
+  assert.deepStrictEqual(
+    jobs.map(({ params }) => params),
+    actions.flatMap(({ params, type }) => (type === "xstate.emit" ? [] : [params]))
+  )
 }
 
 export class Walk {
@@ -168,53 +211,69 @@ export class Walk {
   /** Jobs of the last command, as `sample 1.1 m/one`, `runTool read`, `abandon A`. */
   get jobs() {
     return (this.steps.at(-1)?.jobs ?? []).map(({ params, type }) =>
-      type === "sample" ? `sample ${params.step}.${params.attempt} ${params.modelId}`
-      : type === "runTool" ? `runTool ${params.name}`
-      : type === "askHook" ? `askHook ${params.index} ${params.data.point}`
-      : `abandon ${nameOf(params.turnId)}`
+      type === "sample"
+        ? `sample ${params.step}.${params.attempt} ${params.modelId}`
+        : type === "runTool"
+          ? `runTool ${params.name}`
+          : type === "askHook"
+            ? `askHook ${params.index} ${params.data.point}`
+            : `abandon ${nameOf(params.turnId)}`
     )
   }
 
   /** The public log: user(A) assistant(A) user(S, in A) turn_completed(A). */
   get text() {
-    return this.log.filter(isPublic).map((fact) => {
-      const turn = nameOf(fact.turnId)
-      switch (fact.type) {
-        case "user_message": {
-          const input = nameOf(fact.event.inputId)
-          return input === turn ? `user(${turn})` : `user(${input}, in ${turn})`
+    return this.log
+      .filter(isPublic)
+      .map((fact) => {
+        const turn = nameOf(fact.turnId)
+        switch (fact.type) {
+          case "user_message": {
+            const input = nameOf(fact.event.inputId)
+            return input === turn ? `user(${turn})` : `user(${input}, in ${turn})`
+          }
+          case "assistant_message":
+            return `assistant(${turn})`
+          case "tool_result":
+            return fact.event.failureCode === undefined
+              ? `result(${turn})`
+              : `result(${turn}: ${fact.event.failureCode})`
+          case "wait_resolved":
+            return `wait_resolved(${turn}: ${fact.event.waitResult.outcome})`
+          case "hook_decision":
+            return `hook(${turn}: ${fact.event.hook.index} ${fact.event.hook.decision})`
+          case "turn_failed":
+            return `turn_failed(${turn}: ${fact.event.failureCode})`
+          default:
+            return `${fact.type.replace("tool_intent", "intent")}(${turn})`
         }
-        case "assistant_message":
-          return `assistant(${turn})`
-        case "tool_result":
-          return fact.event.failureCode === undefined ? `result(${turn})` : `result(${turn}: ${fact.event.failureCode})`
-        case "wait_resolved":
-          return `wait_resolved(${turn}: ${fact.event.waitResult.outcome})`
-        case "hook_decision":
-          return `hook(${turn}: ${fact.event.hook.index} ${fact.event.hook.decision})`
-        case "turn_failed":
-          return `turn_failed(${turn}: ${fact.event.failureCode})`
-        default:
-          return `${fact.type.replace("tool_intent", "intent")}(${turn})`
-      }
-    }).join(" ")
+      })
+      .join(" ")
   }
 
   get recorded(): ReadonlyArray<Recorded> {
     let seq = 0
     return this.log.map((fact, i) => ({
-      pos: i + 1, seq: isPublic(fact) ? ++seq : null, type: fact.type, turn: fact.turnId, n: fact.n,
-      public: isPublic(fact), at: fact.at, event: { ...fact.event }
+      pos: i + 1,
+      seq: isPublic(fact) ? ++seq : null,
+      type: fact.type,
+      turn: fact.turnId,
+      n: fact.n,
+      public: isPublic(fact),
+      at: fact.at,
+      event: { ...fact.event }
     }))
   }
 
   /** How every input that might be admitted now would run. */
   admissions(...more: ReadonlyArray<string>): Readonly<Record<string, Admission>> {
     const hooks = this.openings.length === 0 ? {} : { opening: this.openings, joining: this.openings }
-    return Object.fromEntries([...this.context.pending.map(({ inputId }) => inputId), ...more].map((inputId) => {
-      const refused = this.refusals.get(inputId)
-      return [inputId, refused === undefined ? { plan: this.plan, ...hooks } : { refused }]
-    }))
+    return Object.fromEntries(
+      [...this.context.pending.map(({ inputId }) => inputId), ...more].map((inputId) => {
+        const refused = this.refusals.get(inputId)
+        return [inputId, refused === undefined ? { plan: this.plan, ...hooks } : { refused }]
+      })
+    )
   }
 
   /** Asks for a refusal first, as an actor does; then decides and checks everything. */
@@ -293,10 +352,27 @@ export class Walk {
         return this.failure({ turnId, step, attempt, modelId })
       }
       case "askHook":
-        return { type: "hook.decided", at, admissions, ...askedOf(job.params), hookId: "hook_x", processor: "url", latencyMs: 1, decision: "allow" }
+        return {
+          type: "hook.decided",
+          at,
+          admissions,
+          ...askedOf(job.params),
+          hookId: "hook_x",
+          processor: "url",
+          latencyMs: 1,
+          decision: "allow"
+        }
       case "runTool":
         return job.params.rerunnable
-          ? { type: "tool.returned", at, admissions, turnId: job.params.turnId, toolCallId: job.params.toolCallId, durationMs: 1, output: 1 }
+          ? {
+              type: "tool.returned",
+              at,
+              admissions,
+              turnId: job.params.turnId,
+              toolCallId: job.params.toolCallId,
+              durationMs: 1,
+              output: 1
+            }
           : { ...lost(job), at, admissions }
       case "abandon":
         return assert.fail("nothing to perform")
@@ -305,9 +381,18 @@ export class Walk {
 
   /** T2: the queue's turn comes when no steer waits that came too late. */
   private checkTurn({ context: { pending } }: Snapshot, facts: ReadonlyArray<Fact>) {
-    const opened = facts.findLast((fact) => fact.type === "user_message" && fact.turnId.slice(-26) === fact.event.inputId.slice(-26))
-    const input = pending.find(({ inputId }) => opened?.type === "user_message" && opened.event.inputId === inputId && opened.event.submitMode === "queue")
-    if (input !== undefined) assert.isTrue(this.context.pending.every(({ forTurnId }) => forTurnId === undefined), "a late steer goes before the queue")
+    const opened = facts.findLast(
+      (fact) => fact.type === "user_message" && fact.turnId.slice(-26) === fact.event.inputId.slice(-26)
+    )
+    const input = pending.find(
+      ({ inputId }) =>
+        opened?.type === "user_message" && opened.event.inputId === inputId && opened.event.submitMode === "queue"
+    )
+    if (input !== undefined)
+      assert.isTrue(
+        this.context.pending.every(({ forTurnId }) => forTurnId === undefined),
+        "a late steer goes before the queue"
+      )
   }
 
   /** The command must be accepted. */
@@ -320,48 +405,76 @@ export class Walk {
     const { carry, pending, pos, seq, turn } = this.context
     const log = this.recorded
     assert.deepStrictEqual(violations(log), [])
-    assert.deepStrictEqual(unaccounted(log, {
-      accepted: this.accepted, removed: this.removed, unordered: this.promoted, joins: this.joins,
-      pending: pending.map(({ inputId }) => inputId)
-    }), [])
+    assert.deepStrictEqual(
+      unaccounted(log, {
+        accepted: this.accepted,
+        removed: this.removed,
+        unordered: this.promoted,
+        joins: this.joins,
+        pending: pending.map(({ inputId }) => inputId)
+      }),
+      []
+    )
     assert.deepStrictEqual(openTurns(log), turn === null ? [] : [turn.turnId])
     assert.strictEqual(pos, log.length)
     assert.strictEqual(seq, log.filter((fact) => fact.public).length)
-    assert.isTrue(pending.every(({ ord }, i) => i === 0 || ord > (pending[i - 1]?.ord ?? 0)), "the rows of the queue order it")
+    assert.isTrue(
+      pending.every(({ ord }, i) => i === 0 || ord > (pending[i - 1]?.ord ?? 0)),
+      "the rows of the queue order it"
+    )
     // Only a poisoned turn leaves something behind, which is due at once.
     if (turn === null && pending.length > 0) {
       assert.strictEqual(this.status, "failed")
       assert.isAtMost(runnableAt(this.snapshot) ?? Infinity, this.at)
     }
-    if (turn !== null) assert.isAtMost(turn.calls.filter(({ phase }) => phase === "running").length, turn.plan.maxParallelTools)
+    if (turn !== null)
+      assert.isAtMost(turn.calls.filter(({ phase }) => phase === "running").length, turn.plan.maxParallelTools)
 
     // F2, and F1 from the open turn on and from the whole journal.
     assert.deepStrictEqual(stored(carryOf(this.log)), stored(carry))
     const since = (turn?.openedPos ?? pos + 1) - 1
     for (const from of new Set([since, 0])) {
-      const folded = fold(stored({
-        carry, pending, facts: this.log.slice(from), pos: from, seq: log.slice(0, from).filter((fact) => fact.public).length
-      }))
+      const folded = fold(
+        stored({
+          carry,
+          pending,
+          facts: this.log.slice(from),
+          pos: from,
+          seq: log.slice(0, from).filter((fact) => fact.public).length
+        })
+      )
       assert.deepStrictEqual(plain(folded), plain(this.snapshot))
       this.checkJobs(folded)
     }
   }
 
-  /** The thread leaves memory, and what comes back is made of the head's carry, the rows that wait, and the facts since its turn began. */
+  /**
+   * The thread leaves memory, and what comes back is made of the head's carry, the rows that wait, and the facts since
+   * its turn began.
+   */
   reload() {
     const { pending, pos, turn } = this.context
     const since = (turn?.openedPos ?? pos + 1) - 1
     this.snapshot = fold({
-      carry: carryOfText(carryIn(this.context)), pending: pending.map(inputRow).map(inputOfRow), facts: stored(this.log.slice(since)),
-      pos: since, seq: this.log.slice(0, since).filter(isPublic).length
+      carry: carryOfText(carryIn(this.context)),
+      pending: pending.map(inputRow).map(inputOfRow),
+      facts: stored(this.log.slice(since)),
+      pos: since,
+      seq: this.log.slice(0, since).filter(isPublic).length
     })
   }
 
-  submission(name: string, mode: SubmitMode = "queue", more: { readonly model?: string; readonly retryOf?: string; readonly expectedTurnId?: string } = {}): Command {
+  submission(
+    name: string,
+    mode: SubmitMode = "queue",
+    more: { readonly model?: string; readonly retryOf?: string; readonly expectedTurnId?: string } = {}
+  ): Command {
     const { expectedTurnId, ...rest } = more
     const inputId = inputOf(name)
     return {
-      type: "submit", at: this.at, admissions: this.admissions(inputId),
+      type: "submit",
+      at: this.at,
+      admissions: this.admissions(inputId),
       input: { inputId, content: [{ type: "text", text: name }], mode, principal: ann, ...rest },
       ...(expectedTurnId === undefined ? {} : { expectedTurnId })
     }
@@ -380,7 +493,12 @@ export class Walk {
   }
   promotion(name: string, mode: "steer" | "interrupt", expectedTurnId?: string): Command {
     return {
-      type: "promote", at: this.at, admissions: this.admissions(inputOf(name)), inputId: inputOf(name), mode, principal: key,
+      type: "promote",
+      at: this.at,
+      admissions: this.admissions(inputOf(name)),
+      inputId: inputOf(name),
+      mode,
+      principal: key,
       ...(expectedTurnId === undefined ? {} : { expectedTurnId })
     }
   }
@@ -392,15 +510,34 @@ export class Walk {
   }
   /** `by` is absent of an edit that a node of an earlier version sends. */
   edit(name: string, text: string, by?: Principal) {
-    return this.do({ type: "edit", at: this.at, inputId: inputOf(name), content: [{ type: "text", text }], ...(by === undefined ? {} : { principal: by }) })
+    return this.do({
+      type: "edit",
+      at: this.at,
+      inputId: inputOf(name),
+      content: [{ type: "text", text }],
+      ...(by === undefined ? {} : { principal: by })
+    })
   }
 
   /** A response to what is being sampled now, or to what `stale` says. */
-  response(text: string, calls: ReadonlyArray<RepliedCall> = [], stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt" | "hooks" | "finishReason">> = {}): ModelReplied {
+  response(
+    text: string,
+    calls: ReadonlyArray<RepliedCall> = [],
+    stale: Partial<Pick<ModelReplied, "turnId" | "step" | "attempt" | "hooks" | "finishReason">> = {}
+  ): ModelReplied {
     const { attempt, plan, step, target, turnId } = this.addressed
     return {
-      type: "model.replied", at: this.at, admissions: this.admissions(), turnId, step, attempt, text, calls, usage,
-      modelId: plan.models[target] ?? "", ...stale
+      type: "model.replied",
+      at: this.at,
+      admissions: this.admissions(),
+      turnId,
+      step,
+      attempt,
+      text,
+      calls,
+      usage,
+      modelId: plan.models[target] ?? "",
+      ...stale
     }
   }
   reply(text = "done", ...calls: ReadonlyArray<RepliedCall>) {
@@ -409,8 +546,19 @@ export class Walk {
   failure(more: Partial<ModelFailed> = {}): ModelFailed {
     const { attempt, plan, step, target, turnId } = this.addressed
     return {
-      type: "model.failed", at: this.at, admissions: this.admissions(), turnId, step, attempt, modelId: plan.models[target] ?? "", code: "model_error", text: "no",
-      transient: false, unavailable: false, jitter: 0.5, ...more
+      type: "model.failed",
+      at: this.at,
+      admissions: this.admissions(),
+      turnId,
+      step,
+      attempt,
+      modelId: plan.models[target] ?? "",
+      code: "model_error",
+      text: "no",
+      transient: false,
+      unavailable: false,
+      jitter: 0.5,
+      ...more
     }
   }
   fail(more: Partial<ModelFailed> = {}) {
@@ -418,8 +566,14 @@ export class Walk {
   }
   returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): ToolReturned {
     return {
-      type: "tool.returned", at: this.at, admissions: this.admissions(), turnId: this.addressed.turnId, toolCallId, durationMs: 3,
-      ...(failure === undefined ? { output: { ok: true } } : { failure }), ...(hooks === undefined ? {} : { hooks })
+      type: "tool.returned",
+      at: this.at,
+      admissions: this.admissions(),
+      turnId: this.addressed.turnId,
+      toolCallId,
+      durationMs: 3,
+      ...(failure === undefined ? { output: { ok: true } } : { failure }),
+      ...(hooks === undefined ? {} : { hooks })
     }
   }
   /** The call at that place of the open ones returns. */
@@ -430,17 +584,29 @@ export class Walk {
   get asked(): ReadonlyArray<Asking> {
     const { turn } = this.context
     if (turn === null) return []
-    return [judgingJob(turn), ...turn.calls.filter(({ phase }) => phase === "running").map((call) => jobOf(turn, call))]
-      .flatMap((job) => job?.type === "askHook" ? [job.params] : [])
+    return [
+      judgingJob(turn),
+      ...turn.calls.filter(({ phase }) => phase === "running").map((call) => jobOf(turn, call))
+    ].flatMap((job) => (job?.type === "askHook" ? [job.params] : []))
   }
-  decision(decision: HookDecided["decision"], { ask = { target: "person", timeoutMs: 1_000, onTimeout: "deny" }, ...more }: Decides = {}, place = 0): HookDecided {
+  decision(
+    decision: HookDecided["decision"],
+    { ask = { target: "person", timeoutMs: 1_000, onTimeout: "deny" }, ...more }: Decides = {},
+    place = 0
+  ): HookDecided {
     const asked: Asking = this.asked[place] ?? {
-      turnId: this.addressed.turnId, step: this.addressed.step, index: 0,
+      turnId: this.addressed.turnId,
+      step: this.addressed.step,
+      index: 0,
       data: { point: "before_tool_call", toolCallId: "call_never", toolName: "none", toolInput: null }
     }
     return {
-      type: "hook.decided", at: this.at, admissions: this.admissions(), ...askedOf(asked),
-      ...(hooks[asked.index] ?? { hookId: "hook_none", processor: "url" }), latencyMs: 7,
+      type: "hook.decided",
+      at: this.at,
+      admissions: this.admissions(),
+      ...askedOf(asked),
+      ...(hooks[asked.index] ?? { hookId: "hook_none", processor: "url" }),
+      latencyMs: 7,
       ...(decision === "ask" ? { decision, ask } : { decision }),
       ...more
     }
@@ -449,13 +615,28 @@ export class Walk {
   decides(decision: HookDecided["decision"], more: Decides = {}) {
     return this.do(this.decision(decision, more))
   }
-  answering(waitId: string, answer: WaitAnswer = { type: "tool_result", output: { answer: 42 } }, hooks?: ReadonlyArray<number>): Command {
-    return { type: "answer", at: this.at, admissions: this.admissions(), waitId, principal: key, answer, ...(hooks === undefined ? {} : { hooks }) }
+  answering(
+    waitId: string,
+    answer: WaitAnswer = { type: "tool_result", output: { answer: 42 } },
+    hooks?: ReadonlyArray<number>
+  ): Command {
+    return {
+      type: "answer",
+      at: this.at,
+      admissions: this.admissions(),
+      waitId,
+      principal: key,
+      answer,
+      ...(hooks === undefined ? {} : { hooks })
+    }
   }
   /** The wait at that place of the open ones is answered, as fits it. */
   answer(place = 0, answer?: WaitAnswer, hooks?: ReadonlyArray<number>) {
     const wait = openWaits(this.context.turn)[place]?.wait
-    const fitting: WaitAnswer = wait?.type === "client_tool" ? { type: "tool_result", output: { answer: 42 } } : { type: "decision", decision: "allow" }
+    const fitting: WaitAnswer =
+      wait?.type === "client_tool"
+        ? { type: "tool_result", output: { answer: 42 } }
+        : { type: "decision", decision: "allow" }
     return this.do(this.answering(wait?.waitId ?? derive("wait", this.turn.turnId, 0), answer ?? fitting, hooks))
   }
   /** Time goes on, and the thread is told. */

@@ -9,7 +9,12 @@ const paid = (estimatedCost: number): ModelUsage => ({ ...tokens, estimatedCost 
 const unpriced: ModelUsage = tokens
 
 /** A turn of responses that each call a tool but the last, with what models inside of the tools used. */
-const turnOf = (walk: Walk, name: string, responses: ReadonlyArray<ModelUsage>, inside: ReadonlyArray<ModelUsage> = []) => {
+const turnOf = (
+  walk: Walk,
+  name: string,
+  responses: ReadonlyArray<ModelUsage>,
+  inside: ReadonlyArray<ModelUsage> = []
+) => {
   walk.queue(name)
   responses.forEach((usage, i) => {
     const isLast = i === responses.length - 1
@@ -19,7 +24,10 @@ const turnOf = (walk: Walk, name: string, responses: ReadonlyArray<ModelUsage>, 
   })
   return walk
 }
-const costs = (walk: Walk) => walk.log.filter(({ type }) => type === "turn_completed").map(({ event }) => "usage" in event ? event.usage?.estimatedCost : undefined)
+const costs = (walk: Walk) =>
+  walk.log
+    .filter(({ type }) => type === "turn_completed")
+    .map(({ event }) => ("usage" in event ? event.usage?.estimatedCost : undefined))
 
 describe("a turn", () => {
   it("is charged what its responses cost, and its usage says as much", () => {
@@ -28,7 +36,11 @@ describe("a turn", () => {
   })
 
   it("is charged what is known where one response has no price, and its usage says no cost", () => {
-    for (const responses of [[paid(0.1), unpriced], [unpriced, paid(0.1)], [unpriced, paid(0.04), unpriced, paid(0.06)]]) {
+    for (const responses of [
+      [paid(0.1), unpriced],
+      [unpriced, paid(0.1)],
+      [unpriced, paid(0.04), unpriced, paid(0.06)]
+    ]) {
       const walk = turnOf(new Walk(), "A", responses)
       assert.deepStrictEqual([costs(walk), chargedIn(null, walk.log)], [[undefined], 0.1])
       assert.isUndefined(walk.context.carry.usage.estimatedCost)
@@ -45,7 +57,7 @@ describe("a turn", () => {
   it("is charged once, in the step that ends it", () => {
     const walk = turnOf(turnOf(new Walk(), "A", [paid(0.1), paid(0.2)]), "B", [paid(0.5)])
     assert.strictEqual(chargedIn(null, walk.log), 0.8)
-    const ends = walk.log.map(({ type }, i) => type === "turn_completed" ? i : -1).filter((i) => i >= 0)
+    const ends = walk.log.map(({ type }, i) => (type === "turn_completed" ? i : -1)).filter((i) => i >= 0)
     assert.strictEqual(chargedIn(null, walk.log.slice(0, ends[0])), 0)
     assert.strictEqual(chargedIn(null, walk.log.slice(ends[0]! + 1)), 0.5)
   })

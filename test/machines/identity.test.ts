@@ -17,8 +17,16 @@ const load = (snapshot: Snapshot) => {
   return identityKind.load(rowOf(carry))
 }
 const rowOf = (carry: string): Loaded => ({
-  actor: { workspace: "wsp_1", kind: "identity", id: "idn_1" }, parent: null, attributes: "{}", createdAt: 0, epoch: 1, fruitless: 0, mine: true,
-  head: { pos: 0, seq: 0, rev: 0, status: "", runnableAt: null, since: null, carry, updatedAt: 0 }, facts: [], inputs: []
+  actor: { workspace: "wsp_1", kind: "identity", id: "idn_1" },
+  parent: null,
+  attributes: "{}",
+  createdAt: 0,
+  epoch: 1,
+  fruitless: 0,
+  mine: true,
+  head: { pos: 0, seq: 0, rev: 0, status: "", runnableAt: null, since: null, carry, updatedAt: 0 },
+  facts: [],
+  inputs: []
 })
 
 /** `cold`: it is loaded before the next command. */
@@ -39,7 +47,10 @@ const walk = (commands: ReadonlyArray<Command["type"]>, cold: ReadonlyArray<bool
 describe("an identity", () => {
   it("is enabled until somebody disables it, and knows who did and when", () => {
     assert.strictEqual(start().value, "enabled")
-    assert.deepStrictEqual(plain(walk(["disable"]).snapshot), { value: "disabled", context: { disabled: { at: 0, by } } })
+    assert.deepStrictEqual(plain(walk(["disable"]).snapshot), {
+      value: "disabled",
+      context: { disabled: { at: 0, by } }
+    })
     assert.deepStrictEqual(plain(walk(["disable", "enable"]).snapshot), plain(start()))
   })
 
@@ -53,10 +64,20 @@ describe("an identity", () => {
   })
 
   it("says by turns that it was disabled and enabled, whatever it is told, and comes to the same with cold loads between", () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom("disable" as const, "enable" as const), { maxLength: 30 }), fc.array(fc.boolean(), { maxLength: 30 }), (commands, cold) => {
-      const { facts, snapshot } = walk(commands, cold)
-      assert.deepStrictEqual({ facts, snapshot: plain(snapshot) }, { facts: walk(commands).facts, snapshot: plain(walk(commands).snapshot) })
-      for (const [i, { type }] of facts.entries()) assert.strictEqual(type, i % 2 === 0 ? "identity_disabled" : "identity_enabled")
-    }))
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("disable" as const, "enable" as const), { maxLength: 30 }),
+        fc.array(fc.boolean(), { maxLength: 30 }),
+        (commands, cold) => {
+          const { facts, snapshot } = walk(commands, cold)
+          assert.deepStrictEqual(
+            { facts, snapshot: plain(snapshot) },
+            { facts: walk(commands).facts, snapshot: plain(walk(commands).snapshot) }
+          )
+          for (const [i, { type }] of facts.entries())
+            assert.strictEqual(type, i % 2 === 0 ? "identity_disabled" : "identity_enabled")
+        }
+      )
+    )
   })
 })

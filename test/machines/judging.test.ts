@@ -1,4 +1,6 @@
-/** How a turn is judged: roles and hooks in order, rewrites, what parks and what goes on, places, clocks and numbers. */
+/**
+ * How a turn is judged: roles and hooks in order, rewrites, what parks and what goes on, places, clocks and numbers.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { addUsage } from "../../src/domain/usage.ts"
 import type { Command, OnTimeout, RepliedCall } from "../../machines/thread/commands.ts"
@@ -32,9 +34,13 @@ const says = (text: string) => ({ content: [{ type: "text" as const, text }] })
 const asks = (onTimeout: OnTimeout, timeoutMs = 1_000) => ({ ask: { target: "person" as const, timeoutMs, onTimeout } })
 
 /** What runs now, with its input. */
-const ran = (walk: Walk) => (walk.steps.at(-1)?.jobs ?? []).flatMap(({ params, type }) => type === "runTool" ? [params.input] : [])
+const ran = (walk: Walk) =>
+  (walk.steps.at(-1)?.jobs ?? []).flatMap(({ params, type }) => (type === "runTool" ? [params.input] : []))
 const lastFacts = (walk: Walk) => walk.steps.at(-1)?.facts.map(({ type }) => type)
-const prompted = (walk: Walk) => walk.asked.map(({ data }) => "content" in data ? data.content : "toolOutput" in data ? data.toolOutput : data.toolInput)
+const prompted = (walk: Walk) =>
+  walk.asked.map(({ data }) =>
+    "content" in data ? data.content : "toolOutput" in data ? data.toolOutput : data.toolInput
+  )
 
 describe("hooks before a call", () => {
   it("are asked in order, each about what those before it have made of the input, then the tool runs with that", () => {
@@ -63,7 +69,10 @@ describe("hooks before a call", () => {
   })
 
   it("that gave no answer that counts deny as hook_failed, where their onError denies", () => {
-    assert.match(running(call("a", { hooks: [0] })).decides("deny", { failed: true }).text, /hook\(A: 0 deny\) result\(A: hook_failed\)$/)
+    assert.match(
+      running(call("a", { hooks: [0] })).decides("deny", { failed: true }).text,
+      /hook\(A: 0 deny\) result\(A: hook_failed\)$/
+    )
   })
 
   it("whose rewrite comes with a defer or a deny have rewritten nothing", () => {
@@ -77,7 +86,10 @@ describe("hooks before a call", () => {
     const walk = running(clientCall("x", 1_000, { hooks: [0] }))
     assert.strictEqual(walk.text, "user(A) intent(A)")
     assert.strictEqual(walk.decides("allow").text, "user(A) intent(A) hook(A: 0 allow) wait_created(A)")
-    assert.strictEqual(walk.answer().text, "user(A) intent(A) hook(A: 0 allow) wait_created(A) wait_resolved(A: result) result(A)")
+    assert.strictEqual(
+      walk.answer().text,
+      "user(A) intent(A) hook(A: 0 allow) wait_created(A) wait_resolved(A: result) result(A)"
+    )
   })
 
   it("let a client's call go, which roles refuse by then: it comes back, and its place goes to the next", () => {
@@ -105,7 +117,10 @@ describe("a role's approval", () => {
     assert.deepStrictEqual(walk.call().input, { amount: 10_000 })
     walk.answer().decides("allow")
     assert.deepStrictEqual(walk.jobs, ["runTool a"])
-    assert.match(walk.text, /wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 0 allow\) wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 1 allow\)$/)
+    assert.match(
+      walk.text,
+      /wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 0 allow\) wait_created\(A\) wait_resolved\(A: allow\) hook\(A: 1 allow\)$/
+    )
   })
 
   it("that is asked for again and brings another input has the hooks begin anew: each is asked under another name, and parks anew", () => {
@@ -120,21 +135,27 @@ describe("a role's approval", () => {
     // Nobody has asked this one yet: whoever knows no rounds calls it the same.
     assert.deepStrictEqual([walk.jobs, walk.asked[0]?.round], [["askHook 1 before_tool_call"], undefined])
     assert.deepStrictEqual(ran(walk.decides("allow")), ["by another"])
-    const waits = walk.log.flatMap((fact) => fact.type === "wait_created" ? [fact.event.waitId] : [])
+    const waits = walk.log.flatMap((fact) => (fact.type === "wait_created" ? [fact.event.waitId] : []))
     assert.strictEqual(new Set(waits).size, 4)
   })
 
   it("that has the hooks begin anew leaves decisions about the input before without effect", () => {
     const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer()
     const before = walk.decision("allow")
-    walk.decides("allow", { rewrite: { toolInput: "by the hook" }, hooks: [] }).answer(0, { ...allow, rewrite: { toolInput: "by a person" } }, [0])
+    walk
+      .decides("allow", { rewrite: { toolInput: "by the hook" }, hooks: [] })
+      .answer(0, { ...allow, rewrite: { toolInput: "by a person" } }, [0])
     const { snapshot } = walk
     assert.strictEqual(walk.do(before).snapshot, snapshot)
     assert.deepStrictEqual(ran(walk.decides("allow")), ["by a person"])
   })
 
   it("that brings another input before any hook was asked has them asked as if it had been there from the start", () => {
-    const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer(0, { ...allow, rewrite: { toolInput: "other" } }, [0])
+    const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer(
+      0,
+      { ...allow, rewrite: { toolInput: "other" } },
+      [0]
+    )
     assert.notProperty(walk.asked[0], "round")
   })
 
@@ -143,7 +164,10 @@ describe("a role's approval", () => {
     assert.deepStrictEqual([walk.text, walk.jobs, walk.status], ["user(A) intent(A) wait_created(A)", [], "awaiting"])
     assert.strictEqual(walk.call().wait?.type, "role_approval")
     walk.answer()
-    assert.deepStrictEqual([walk.text, walk.jobs], ["user(A) intent(A) wait_created(A) wait_resolved(A: allow)", ["askHook 0 before_tool_call"]])
+    assert.deepStrictEqual(
+      [walk.text, walk.jobs],
+      ["user(A) intent(A) wait_created(A) wait_resolved(A: allow)", ["askHook 0 before_tool_call"]]
+    )
     assert.deepStrictEqual(walk.decides("allow").jobs, ["runTool a"])
   })
 
@@ -154,26 +178,49 @@ describe("a role's approval", () => {
   })
 
   it("that is refused is tool_denied; that nobody gives is wait_expired", () => {
-    assert.match(running(call("a", { approval: "role_1/0" })).answer(0, deny).text, /wait_resolved\(A: deny\) result\(A: tool_denied\)$/)
-    assert.match(running(call("a", { approval: "role_1/0" })).due(86_400_000).text, /wait_resolved\(A: expired\) result\(A: wait_expired\)$/)
+    assert.match(
+      running(call("a", { approval: "role_1/0" })).answer(0, deny).text,
+      /wait_resolved\(A: deny\) result\(A: tool_denied\)$/
+    )
+    assert.match(
+      running(call("a", { approval: "role_1/0" })).due(86_400_000).text,
+      /wait_resolved\(A: expired\) result\(A: wait_expired\)$/
+    )
   })
 
   it("may bring another input: hooks judge that one", () => {
-    const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer(0, { ...allow, rewrite: { toolInput: "other" } }, [1])
+    const walk = running(call("a", { approval: "role_1/0", hooks: [0] })).answer(
+      0,
+      { ...allow, rewrite: { toolInput: "other" } },
+      [1]
+    )
     assert.deepStrictEqual([walk.jobs, prompted(walk)], [["askHook 1 before_tool_call"], ["other"]])
   })
 
   it("is wanted again of the next call, unless it was given for the thread: then not of this tool, also in later turns", () => {
-    const once = running(call("a", { approval: "role_1/0" })).answer().returns().reply("", call("a", { approval: "role_1/0" }))
+    const once = running(call("a", { approval: "role_1/0" }))
+      .answer()
+      .returns()
+      .reply("", call("a", { approval: "role_1/0" }))
     assert.strictEqual(once.status, "awaiting")
-    const walk = running(call("a", { approval: "role_1/0" })).answer(0, { ...allow, scope: "thread" }).returns().reply().queue("B")
+    const walk = running(call("a", { approval: "role_1/0" }))
+      .answer(0, { ...allow, scope: "thread" })
+      .returns()
+      .reply()
+      .queue("B")
     assert.deepStrictEqual(walk.reply("", call("a", { approval: "role_1/0" })).jobs, ["runTool a"])
     walk.returns().reply("", call("b", { approval: "role_1/0" }), call("a", { approval: "role_2/0" }))
-    assert.deepStrictEqual(openWaits(walk.turn).map(({ call }) => call?.name), ["b", "a"], "another tool, and another grant")
+    assert.deepStrictEqual(
+      openWaits(walk.turn).map(({ call }) => call?.name),
+      ["b", "a"],
+      "another tool, and another grant"
+    )
   })
 
   it("that is refused for the thread is asked for again", () => {
-    const walk = running(call("a", { approval: "role_1/0" })).answer(0, { ...deny, scope: "thread" }).reply("", call("a", { approval: "role_1/0" }))
+    const walk = running(call("a", { approval: "role_1/0" }))
+      .answer(0, { ...deny, scope: "thread" })
+      .reply("", call("a", { approval: "role_1/0" }))
     assert.strictEqual(walk.status, "awaiting")
   })
 })
@@ -182,44 +229,66 @@ describe("an ask", () => {
   it("is its decision and its wait in one step, and the thread awaits", () => {
     const walk = running(call("a", { hooks: [0] })).decides("ask")
     assert.deepStrictEqual([lastFacts(walk), walk.status], [["hook_decision", "wait_created"], "awaiting"])
-    const [decision, wait] = walk.log.slice(-2).map(({ event }) => "waitId" in event ? event.waitId : undefined)
+    const [decision, wait] = walk.log.slice(-2).map(({ event }) => ("waitId" in event ? event.waitId : undefined))
     assert.strictEqual(decision, wait)
   })
 
   it("that is allowed goes on with the next hook, and does not ask this one again", () => {
-    const walk = running(call("a", { hooks: [0, 1] })).decides("ask").answer()
-    assert.deepStrictEqual([walk.text, walk.jobs], ["user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow)", ["askHook 1 before_tool_call"]])
+    const walk = running(call("a", { hooks: [0, 1] }))
+      .decides("ask")
+      .answer()
+    assert.deepStrictEqual(
+      [walk.text, walk.jobs],
+      ["user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow)", ["askHook 1 before_tool_call"]]
+    )
     assert.deepStrictEqual(walk.decides("allow").jobs, ["runTool a"])
   })
 
   it("that is denied is the call's result, after the wait's", () => {
-    const walk = running(call("a", { hooks: [0, 1] })).decides("ask").answer(0, { ...deny, reason: "No." })
+    const walk = running(call("a", { hooks: [0, 1] }))
+      .decides("ask")
+      .answer(0, { ...deny, reason: "No." })
     assert.deepStrictEqual(lastFacts(walk), ["wait_resolved", "tool_result"])
     assert.match(walk.text, /wait_resolved\(A: deny\) result\(A: hook_denied\)$/)
   })
 
   it("is about what the hook has rewritten, and a person may rewrite that again", () => {
-    const asked = () => running(call("a", { hooks: [0, 1] })).decides("ask", { rewrite: { toolInput: "by the hook" }, hooks: [] })
+    const asked = () =>
+      running(call("a", { hooks: [0, 1] })).decides("ask", { rewrite: { toolInput: "by the hook" }, hooks: [] })
     assert.strictEqual(asked().call().input, "by the hook")
     assert.deepStrictEqual(ran(asked().answer()), ["by the hook"])
-    assert.deepStrictEqual(ran(asked().answer(0, { ...allow, rewrite: { toolInput: "by a person" } }, [])), ["by a person"])
+    assert.deepStrictEqual(ran(asked().answer(0, { ...allow, rewrite: { toolInput: "by a person" } }, [])), [
+      "by a person"
+    ])
   })
 
   it("whose rewrite concerns other hooks goes on with those, also when its end counts as an allow", () => {
-    const walk = running(call("a", { hooks: [0, 1] })).decides("ask", { ...asks("allow"), rewrite: { toolInput: 1 }, hooks: [2] })
+    const walk = running(call("a", { hooks: [0, 1] })).decides("ask", {
+      ...asks("allow"),
+      rewrite: { toolInput: 1 },
+      hooks: [2]
+    })
     assert.deepStrictEqual(walk.due(1_000).jobs, ["askHook 2 before_tool_call"])
   })
 
   it.each([
     ["deny", "wait_resolved(A: expired) result(A: wait_expired)", "running", ["sample 2.1 m/one"]],
     ["allow", "wait_resolved(A: expired)", "running", ["askHook 1 before_tool_call"]],
-    ["fail", "wait_resolved(A: expired) result(A: turn_interrupted) turn_failed(A: wait_expired)", "failed", ["abandon A"]]
-  ] as const)("that nobody answers, with onTimeout %s: not before its time, then %s", (onTimeout, text, status, jobs) => {
-    const walk = running(call("a", { hooks: [0, 1] })).decides("ask", asks(onTimeout))
-    assert.strictEqual(walk.due(999).status, "awaiting")
-    assert.strictEqual(walk.due(1).text, `user(A) intent(A) hook(A: 0 ask) wait_created(A) ${text}`)
-    assert.deepStrictEqual([walk.status, walk.jobs], [status, jobs])
-  })
+    [
+      "fail",
+      "wait_resolved(A: expired) result(A: turn_interrupted) turn_failed(A: wait_expired)",
+      "failed",
+      ["abandon A"]
+    ]
+  ] as const)(
+    "that nobody answers, with onTimeout %s: not before its time, then %s",
+    (onTimeout, text, status, jobs) => {
+      const walk = running(call("a", { hooks: [0, 1] })).decides("ask", asks(onTimeout))
+      assert.strictEqual(walk.due(999).status, "awaiting")
+      assert.strictEqual(walk.due(1).text, `user(A) intent(A) hook(A: 0 ask) wait_created(A) ${text}`)
+      assert.deepStrictEqual([walk.status, walk.jobs], [status, jobs])
+    }
+  )
 
   it("with onTimeout fail ends the turn whatever else runs or waits", () => {
     const walk = running(call("a", { hooks: [0] }), call("b"), clientCall("x", 90_000)).decides("ask", asks("fail"))
@@ -232,18 +301,33 @@ describe("an ask", () => {
   })
 
   it("that was allowed for the thread is an allow from then on: of this hook and this tool, whatever the input", () => {
-    const walk = running(call("a", { hooks: [0] })).decides("ask").answer(0, { ...allow, scope: "thread" }).returns().reply().queue("B")
+    const walk = running(call("a", { hooks: [0] }))
+      .decides("ask")
+      .answer(0, { ...allow, scope: "thread" })
+      .returns()
+      .reply()
+      .queue("B")
     walk.reply("", { ...call("a", { hooks: [0] }), input: "another" }).decides("ask")
     assert.deepStrictEqual(walk.jobs, ["runTool a"])
     assert.match(walk.text, /hook\(B: 0 allow\)$/)
-    walk.returns().reply("", call("b", { hooks: [0] })).decides("ask")
+    walk
+      .returns()
+      .reply("", call("b", { hooks: [0] }))
+      .decides("ask")
     assert.strictEqual(walk.status, "awaiting", "another tool")
-    walk.answer().returns().reply("", call("a", { hooks: [1] })).decides("ask")
+    walk
+      .answer()
+      .returns()
+      .reply("", call("a", { hooks: [1] }))
+      .decides("ask")
     assert.strictEqual(walk.status, "awaiting", "another hook")
   })
 
   it("that was allowed for the thread hands its rewrite on, and is still not asked", () => {
-    const walk = running(call("a", { hooks: [0] })).decides("ask").answer(0, { ...allow, scope: "thread" }).returns()
+    const walk = running(call("a", { hooks: [0] }))
+      .decides("ask")
+      .answer(0, { ...allow, scope: "thread" })
+      .returns()
     walk.reply("", call("a", { hooks: [0] })).decides("ask", { rewrite: { toolInput: "new" }, hooks: [1] })
     assert.deepStrictEqual([walk.jobs, prompted(walk)], [["askHook 1 before_tool_call"], ["new"]])
   })
@@ -252,7 +336,10 @@ describe("an ask", () => {
     const walk = running(call("a", { hooks: [0] }), clientCall()).decides("ask")
     const [ask, client] = openWaits(walk.turn).map(({ wait }) => wait.waitId)
     assert.deepStrictEqual(walk.tell(walk.answering(ask ?? "")), { error: "wait_type_mismatch", type: "hook_ask" })
-    assert.deepStrictEqual(walk.tell(walk.answering(client ?? "", allow)), { error: "wait_type_mismatch", type: "client_tool" })
+    assert.deepStrictEqual(walk.tell(walk.answering(client ?? "", allow)), {
+      error: "wait_type_mismatch",
+      type: "client_tool"
+    })
   })
 
   it("is answered once, by whoever comes first", () => {
@@ -263,16 +350,28 @@ describe("an ask", () => {
   })
 
   it("is void when the turn ends", () => {
-    for (const end of [(walk: Walk) => walk.cancel(), (walk: Walk) => walk.interrupt("I"), (walk: Walk) => walk.poison()]) {
+    for (const end of [
+      (walk: Walk) => walk.cancel(),
+      (walk: Walk) => walk.interrupt("I"),
+      (walk: Walk) => walk.poison()
+    ]) {
       const walk = running(call("a", { hooks: [0] })).decides("ask")
       const waitId = walk.call().wait?.waitId ?? ""
-      assert.match(end(walk).text, /wait_created\(A\) wait_resolved\(A: cancelled\) result\(A: turn_interrupted\) turn_/)
+      assert.match(
+        end(walk).text,
+        /wait_created\(A\) wait_resolved\(A: cancelled\) result\(A: turn_interrupted\) turn_/
+      )
       assert.deepStrictEqual(walk.tell(walk.answering(waitId, allow)), { error: "wait_not_open", waitId })
     }
   })
 
-  it.each([[0, 0], [1, 0]])("of each of two calls may be answered in any order (%i %i)", (...order) => {
-    const walk = running(call("a", { hooks: [0] }), call("b", { hooks: [0] })).decides("ask").decides("ask")
+  it.each([
+    [0, 0],
+    [1, 0]
+  ])("of each of two calls may be answered in any order (%i %i)", (...order) => {
+    const walk = running(call("a", { hooks: [0] }), call("b", { hooks: [0] }))
+      .decides("ask")
+      .decides("ask")
     assert.lengthOf(openWaits(walk.turn), 2)
     for (const [i, place] of order.entries()) {
       assert.strictEqual(walk.status, i === 0 ? "awaiting" : "running")
@@ -300,7 +399,9 @@ describe("places of calls", () => {
   })
 
   it("are taken by an answer where there is one, as its fact says", () => {
-    const walk = running(call("a", { hooks: [0] })).decides("ask").answer()
+    const walk = running(call("a", { hooks: [0] }))
+      .decides("ask")
+      .answer()
     const fact = walk.log.at(-1)
     assert.deepStrictEqual(fact?.type === "wait_resolved" ? fact.detail : undefined, { started: true })
   })
@@ -333,7 +434,15 @@ describe("hooks after a result", () => {
     const walk = running(call("a"))
     const { toolCallId } = walk.call()
     walk.do({
-      type: "tool.returned", at: walk.at, admissions: {}, turnId: walk.turn.turnId, toolCallId, output: "secret", durationMs: 5, usage, hooks: [0],
+      type: "tool.returned",
+      at: walk.at,
+      admissions: {},
+      turnId: walk.turn.turnId,
+      toolCallId,
+      output: "secret",
+      durationMs: 5,
+      usage,
+      hooks: [0],
       reveal: { families: ["memory"] }
     })
     end(walk)
@@ -347,7 +456,9 @@ describe("hooks after a result", () => {
     const walk = running(clientCall()).answer(0, undefined, [0])
     assert.deepStrictEqual([walk.jobs, prompted(walk)], [["askHook 0 after_tool_result"], [{ answer: 42 }]])
     assert.match(walk.decides("allow").text, /wait_resolved\(A: result\) hook\(A: 0 allow\) result\(A\)$/)
-    const failed = running(clientCall()).answer(0, { type: "tool_result", error: { code: "no", message: "no" } }, [0]).decides("allow")
+    const failed = running(clientCall())
+      .answer(0, { type: "tool_result", error: { code: "no", message: "no" } }, [0])
+      .decides("allow")
     assert.match(failed.text, /wait_resolved\(A: error\) hook\(A: 0 allow\) result\(A: tool_error\)$/)
   })
 })
@@ -369,10 +480,26 @@ describe("hooks of a message", () => {
 
   it.each([
     ["a deny", (walk: Walk) => walk.decides("deny"), "hook(A: 0 deny) turn_failed(A: hook_denied)"],
-    ["no answer that counts", (walk: Walk) => walk.decides("deny", { failed: true }), "hook(A: 0 deny) turn_failed(A: hook_failed)"],
-    ["an ask that is denied", (walk: Walk) => walk.decides("ask").answer(0, deny), "hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) turn_failed(A: hook_denied)"],
-    ["an ask that nobody answers", (walk: Walk) => walk.decides("ask").due(1_000), "hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) turn_failed(A: wait_expired)"],
-    ["one that must be answered", (walk: Walk) => walk.decides("ask", asks("fail")).due(1_000), "hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) turn_failed(A: wait_expired)"]
+    [
+      "no answer that counts",
+      (walk: Walk) => walk.decides("deny", { failed: true }),
+      "hook(A: 0 deny) turn_failed(A: hook_failed)"
+    ],
+    [
+      "an ask that is denied",
+      (walk: Walk) => walk.decides("ask").answer(0, deny),
+      "hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) turn_failed(A: hook_denied)"
+    ],
+    [
+      "an ask that nobody answers",
+      (walk: Walk) => walk.decides("ask").due(1_000),
+      "hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) turn_failed(A: wait_expired)"
+    ],
+    [
+      "one that must be answered",
+      (walk: Walk) => walk.decides("ask", asks("fail")).due(1_000),
+      "hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) turn_failed(A: wait_expired)"
+    ]
   ] as const)("fail the turn by %s, and the next one runs", (_, end, text) => {
     const walk = opening(0, 1)
     walk.openings = []
@@ -408,11 +535,19 @@ describe("hooks of a message", () => {
     const walk = running().queue("B")
     walk.openings = [0]
     walk.steer("S").reply().steer("T").decides("deny")
-    assert.strictEqual(walk.text, "user(A) assistant(A) user(S, in A) hook(A: 0 deny) turn_failed(A: hook_denied) user(T)")
+    assert.strictEqual(
+      walk.text,
+      "user(A) assistant(A) user(S, in A) hook(A: 0 deny) turn_failed(A: hook_denied) user(T)"
+    )
   })
 
   it("that were answered for the thread are not asked again", () => {
-    const walk = opening(0).decides("ask").answer(0, { ...allow, scope: "thread" }).reply().queue("B").decides("ask")
+    const walk = opening(0)
+      .decides("ask")
+      .answer(0, { ...allow, scope: "thread" })
+      .reply()
+      .queue("B")
+      .decides("ask")
     assert.deepStrictEqual([walk.status, walk.jobs], ["running", ["sample 1.1 m/one"]])
   })
 })
@@ -424,15 +559,30 @@ describe("hooks of a response", () => {
     walk.decides("allow", { rewrite: says("redacted"), hooks: [1] })
     assert.deepStrictEqual(prompted(walk), [says("redacted").content])
     walk.decides("defer")
-    assert.deepStrictEqual([walk.text, walk.jobs], ["user(A) hook(A: 0 allow) hook(A: 1 defer) assistant(A) intent(A)", ["runTool a"]])
+    assert.deepStrictEqual(
+      [walk.text, walk.jobs],
+      ["user(A) hook(A: 0 allow) hook(A: 1 defer) assistant(A) intent(A)", ["runTool a"]]
+    )
     assert.notInclude(JSON.stringify(walk.log.filter(isPublic)), "secret")
   })
 
   it.each([
     ["a deny", (walk: Walk) => walk.decides("deny"), "hook(A: 0 deny) turn_failed(A: hook_denied)"],
-    ["no answer that counts", (walk: Walk) => walk.decides("deny", { failed: true }), "hook(A: 0 deny) turn_failed(A: hook_failed)"],
-    ["an ask that is denied", (walk: Walk) => walk.decides("ask").answer(0, deny), "hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) turn_failed(A: hook_denied)"],
-    ["an ask that nobody answers", (walk: Walk) => walk.decides("ask").due(1_000), "hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) turn_failed(A: wait_expired)"]
+    [
+      "no answer that counts",
+      (walk: Walk) => walk.decides("deny", { failed: true }),
+      "hook(A: 0 deny) turn_failed(A: hook_failed)"
+    ],
+    [
+      "an ask that is denied",
+      (walk: Walk) => walk.decides("ask").answer(0, deny),
+      "hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) turn_failed(A: hook_denied)"
+    ],
+    [
+      "an ask that nobody answers",
+      (walk: Walk) => walk.decides("ask").due(1_000),
+      "hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) turn_failed(A: wait_expired)"
+    ]
   ] as const)("keep it to themselves by %s: no text, no call, but the tokens count", (_, end, text) => {
     const walk = end(reviewing([0, 1], call("a")))
     assert.strictEqual(walk.text, `user(A) ${text}`)
@@ -450,12 +600,17 @@ describe("hooks of a response", () => {
     assert.strictEqual(reviewing([0]).decides("allow", blank).text, "user(A) hook(A: 0 allow) turn_completed(A)")
     const walk = reviewing([0]).steer("S").decides("allow", blank)
     assert.deepStrictEqual([walk.text, walk.jobs], ["user(A) hook(A: 0 allow) user(S, in A)", ["sample 2.1 m/one"]])
-    assert.strictEqual(walk.reply("", clientCall()).answer().reply("end").text,
-      "user(A) hook(A: 0 allow) user(S, in A) intent(A) wait_created(A) wait_resolved(A: result) result(A) assistant(A) turn_completed(A)")
+    assert.strictEqual(
+      walk.reply("", clientCall()).answer().reply("end").text,
+      "user(A) hook(A: 0 allow) user(S, in A) intent(A) wait_created(A) wait_resolved(A: result) result(A) assistant(A) turn_completed(A)"
+    )
   })
 
   it("leave its calls as they are when they take its text away", () => {
-    assert.strictEqual(reviewing([0], call("a")).decides("allow", { rewrite: { content: [] }, hooks: [] }).text, "user(A) hook(A: 0 allow) intent(A)")
+    assert.strictEqual(
+      reviewing([0], call("a")).decides("allow", { rewrite: { content: [] }, hooks: [] }).text,
+      "user(A) hook(A: 0 allow) intent(A)"
+    )
   })
 })
 
@@ -510,7 +665,9 @@ describe("a hook's outcome that is stale", () => {
   })
 
   it.each([
-    ["a message", () => opening(0)], ["a response", () => reviewing([0])], ["a call", () => running(call("a", { hooks: [0] }))]
+    ["a message", () => opening(0)],
+    ["a response", () => reviewing([0])],
+    ["a call", () => running(call("a", { hooks: [0] }))]
   ] as const)("changes nothing when %s was decided, or waits for somebody, already", (_, make) => {
     for (const decision of ["allow", "ask"] as const) {
       const walk = make()
@@ -558,7 +715,10 @@ class LongWalk extends Walk {
     return this
   }
 
-  /** What the first hook asks about is put in other words, which the hooks behind it judge, and the role is asked about anew. */
+  /**
+   * What the first hook asks about is put in other words, which the hooks behind it judge, and the role is asked about
+   * anew.
+   */
   private answerRewriting() {
     const hook = openWaits(this.turn)[0]?.wait.hook
     if (hook?.point !== "before_tool_call") return this.answer()
@@ -580,7 +740,10 @@ describe("events of a turn", () => {
   it("never run into the numbers of its responses: 128 calls that wait for a role, sixteen hooks and the client", () => {
     const walk = new LongWalk(hooked).queue("A") as LongWalk
     walk.filledTo(mostBefore(walk))
-    walk.reply("", ...Array.from({ length: 128 }, () => clientCall("x", 1_000, { approval: "role_1/0", hooks: sixteen })))
+    walk.reply(
+      "",
+      ...Array.from({ length: 128 }, () => clientCall("x", 1_000, { approval: "role_1/0", hooks: sixteen }))
+    )
     walk.askedAndAnswered()
     assert.match(walk.text, /turn_failed\(A: step_limit\)$/)
     const highest = walk.conclude()
@@ -594,15 +757,26 @@ describe("events of a turn", () => {
     walk.reply("", ...Array.from({ length: 128 }, () => call("x", { approval: "role_1/0", hooks: [0] })))
     for (let i = 0; i < 20_000 && walk.context.turn !== null; i++) {
       if (walk.asked.length > 0 && openWaits(walk.turn).length === 0) walk.decides("ask")
-      else walk.answer(0, { type: "decision", decision: "allow", rewrite: { toolInput: i } }, openWaits(walk.turn)[0]?.wait.hook === undefined ? [0] : [])
+      else
+        walk.answer(
+          0,
+          { type: "decision", decision: "allow", rewrite: { toolInput: i } },
+          openWaits(walk.turn)[0]?.wait.hook === undefined ? [0] : []
+        )
     }
     assert.match(walk.text, /turn_failed\(A: step_limit\)$/)
     assert.isBelow(walk.conclude(), half)
   })
 
   it("leave room for one more response as long as all that it may begin has numbers", () => {
-    for (const [hooked, most] of [[true, 2_502], [false, 14_966]] as const) {
-      assert.deepStrictEqual([most, most + 1].map((events) => responseFits({ events, judged: 0, models: 1, hooked })), [true, false])
+    for (const [hooked, most] of [
+      [true, 2_502],
+      [false, 14_966]
+    ] as const) {
+      assert.deepStrictEqual(
+        [most, most + 1].map((events) => responseFits({ events, judged: 0, models: 1, hooked })),
+        [true, false]
+      )
     }
   })
 

@@ -12,10 +12,17 @@ const reveals = (walk: Walk, name: string, reveal: ToolReveal) => {
   walk.queue(name).reply("", call("tool_search"))
   const { toolCallId } = walk.call()
   walk.do({
-    type: "tool.returned", at: walk.at, admissions: walk.admissions(), turnId: walk.turn.turnId, toolCallId, durationMs: 1, output: "found", reveal
+    type: "tool.returned",
+    at: walk.at,
+    admissions: walk.admissions(),
+    turnId: walk.turn.turnId,
+    toolCallId,
+    durationMs: 1,
+    output: "found",
+    reveal
   })
   walk.reply()
-  const results = walk.log.flatMap((fact) => fact.type === "tool_result" ? [fact.event] : [])
+  const results = walk.log.flatMap((fact) => (fact.type === "tool_result" ? [fact.event] : []))
   return results.at(-1)
 }
 
@@ -24,7 +31,10 @@ describe("a thread", () => {
     const walk = new Walk()
     reveals(walk, "A", { families: ["thread"], tools: tools(0, 2) })
     reveals(walk, "B", { families: ["thread", "agents"], tools: tools(1, 2) })
-    assert.deepStrictEqual(walk.context.carry.reveals, { families: ["thread", "agents"], tools: ["tset_1/t0", "tset_1/t1", "tset_1/t2"] })
+    assert.deepStrictEqual(walk.context.carry.reveals, {
+      families: ["thread", "agents"],
+      tools: ["tset_1/t0", "tset_1/t1", "tset_1/t2"]
+    })
   })
 
   it(`has at most ${limits.revealedPerThread} tools: a result that would bring one more fails, and reveals nothing`, () => {

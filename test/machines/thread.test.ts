@@ -5,7 +5,8 @@ import type { Refusal } from "../../machines/thread/refuse.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { ann, call, clientCall, inputOf, key, plan, turnOf, Walk } from "./Walk.ts"
 
-const running = (...queued: ReadonlyArray<string>) => queued.reduce((walk, name) => walk.queue(name), new Walk().queue("A"))
+const running = (...queued: ReadonlyArray<string>) =>
+  queued.reduce((walk, name) => walk.queue(name), new Walk().queue("A"))
 
 describe("a thread at rest", () => {
   it.each(["queue", "steer", "interrupt"] as const)("starts a turn with an input of mode %s", (mode) => {
@@ -25,12 +26,20 @@ describe("a thread at rest", () => {
 
   it("takes the next input after a completed, a failed and a cancelled turn", () => {
     const walk = running().reply().queue("B").fail().queue("C").cancel().queue("D")
-    assert.strictEqual(walk.text, "user(A) assistant(A) turn_completed(A) user(B) turn_failed(B: model_error) user(C) turn_cancelled(C) user(D)")
+    assert.strictEqual(
+      walk.text,
+      "user(A) assistant(A) turn_completed(A) user(B) turn_failed(B: model_error) user(C) turn_cancelled(C) user(D)"
+    )
   })
 
   it("is named for how its last turn ended", () => {
     const walk = new Walk()
-    const statuses = [walk.status, walk.queue("A").reply().status, walk.queue("B").fail().status, walk.queue("C").cancel().status]
+    const statuses = [
+      walk.status,
+      walk.queue("A").reply().status,
+      walk.queue("B").fail().status,
+      walk.queue("C").cancel().status
+    ]
     assert.deepStrictEqual(statuses, ["idle", "idle", "failed", "cancelled"])
   })
 })
@@ -52,12 +61,18 @@ describe("an input that waits", () => {
   it("can be edited, and runs with the new text", () => {
     const walk = running("B").edit("B", "better").reply()
     assert.deepStrictEqual(walk.log.at(-1)?.event, {
-      content: [{ type: "text", text: "better" }], principal: ann, submitMode: "queue", inputId: inputOf("B")
+      content: [{ type: "text", text: "better" }],
+      principal: ann,
+      submitMode: "queue",
+      inputId: inputOf("B")
     })
   })
 
   it("is its editor's, and says who sent it first where that is somebody else", () => {
-    const [bob, eve] = [{ type: "api_key", id: "key_bob", identity: "bob" }, { type: "api_key", id: "key_eve" }] as const
+    const [bob, eve] = [
+      { type: "api_key", id: "key_bob", identity: "bob" },
+      { type: "api_key", id: "key_eve" }
+    ] as const
     const whose = (walk: Walk) => {
       const { principal, submittedBy } = walk.context.pending[0]!
       return [principal, submittedBy]
@@ -68,7 +83,11 @@ describe("an input that waits", () => {
     assert.deepStrictEqual(whose(walk.edit("B", "ann's again", { ...ann })), [ann, undefined])
     assert.deepStrictEqual(whose(walk.edit("B", "bob's", bob)), [bob, ann])
     assert.deepStrictEqual(walk.reply().log.at(-1)?.event, {
-      content: [{ type: "text", text: "bob's" }], principal: bob, submittedBy: ann, submitMode: "queue", inputId: inputOf("B")
+      content: [{ type: "text", text: "bob's" }],
+      principal: bob,
+      submittedBy: ann,
+      submitMode: "queue",
+      inputId: inputOf("B")
     })
     assert.deepStrictEqual(walk.turn.principal, bob)
   })
@@ -113,16 +132,34 @@ describe("what is refused", () => {
     assert.deepStrictEqual(walk.tell(walk.submission("C", "queue", { expectedTurnId: turnOf("X") })), turn_conflict)
     assert.deepStrictEqual(walk.tell(walk.promotion("B", "steer", turnOf("X"))), turn_conflict)
     assert.deepStrictEqual(
-      walk.tell({ type: "cancel", at: walk.at, admissions: {}, principal: ann, clearQueue: false, turnId: turnOf("X") }), turn_conflict
+      walk.tell({
+        type: "cancel",
+        at: walk.at,
+        admissions: {},
+        principal: ann,
+        clearQueue: false,
+        turnId: turnOf("X")
+      }),
+      turn_conflict
     )
     assert.isUndefined(walk.tell(walk.submission("C", "steer", { expectedTurnId: turnOf("A") })))
   })
 
   it("is any turn that is named at rest", () => {
     const walk = running().reply()
-    assert.deepStrictEqual(walk.tell(walk.submission("B", "queue", { expectedTurnId: turnOf("A") })), { error: "turn_conflict" })
+    assert.deepStrictEqual(walk.tell(walk.submission("B", "queue", { expectedTurnId: turnOf("A") })), {
+      error: "turn_conflict"
+    })
     assert.deepStrictEqual(
-      walk.tell({ type: "cancel", at: walk.at, admissions: {}, principal: ann, clearQueue: false, turnId: turnOf("A") }), { error: "turn_conflict" }
+      walk.tell({
+        type: "cancel",
+        at: walk.at,
+        admissions: {},
+        principal: ann,
+        clearQueue: false,
+        turnId: turnOf("A")
+      }),
+      { error: "turn_conflict" }
     )
   })
 
@@ -148,7 +185,8 @@ describe("what is refused", () => {
   it("is the 101st input that waits, unless it interrupts", () => {
     const walk = running()
     for (let i = 1; i <= limits.pendingInputs; i++) walk.queue(`q${i}`)
-    for (const mode of ["queue", "steer"] as const) assert.strictEqual(walk.tell(walk.submission("B", mode))?.error, "queue_full")
+    for (const mode of ["queue", "steer"] as const)
+      assert.strictEqual(walk.tell(walk.submission("B", mode))?.error, "queue_full")
     walk.remove("q1").queue("B")
     assert.strictEqual(walk.tell(walk.submission("C"))?.error, "queue_full")
     walk.interrupt("I")
@@ -182,7 +220,10 @@ describe("a retry", () => {
     walk.do(walk.submission("R", "queue", { retryOf: turnOf("A") })).reply()
     assert.strictEqual(walk.text, "user(A) turn_failed(A: model_error) user(R) assistant(R) turn_completed(R)")
     assert.deepStrictEqual(walk.log[2], {
-      type: "user_message", turnId: turnOf("R"), n: 0, at: walk.at,
+      type: "user_message",
+      turnId: turnOf("R"),
+      n: 0,
+      at: walk.at,
       event: { content: [{ type: "text", text: "R" }], principal: ann, submitMode: "queue", inputId: inputOf("R") },
       detail: { plan, retryOf: turnOf("A") }
     })
@@ -216,7 +257,10 @@ describe("a steer", () => {
   it("is held while the turn awaits, and joins when it goes on", () => {
     const walk = running().reply("", clientCall()).steer("S")
     assert.strictEqual(walk.status, "awaiting")
-    assert.strictEqual(walk.answer().text, "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A) user(S, in A)")
+    assert.strictEqual(
+      walk.answer().text,
+      "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A) user(S, in A)"
+    )
   })
 
   it.each([
@@ -227,7 +271,10 @@ describe("a steer", () => {
   ] as const)("becomes the head of the queue when its turn %s", (_, end, terminal) => {
     const walk = end(running("B").steer("S").steer("T"))
     assert.strictEqual(walk.text, `user(A) ${terminal} user(S)`)
-    assert.strictEqual(walk.reply().reply().text, `user(A) ${terminal} user(S) assistant(S) turn_completed(S) user(T) assistant(T) turn_completed(T) user(B)`)
+    assert.strictEqual(
+      walk.reply().reply().text,
+      `user(A) ${terminal} user(S) assistant(S) turn_completed(S) user(T) assistant(T) turn_completed(T) user(B)`
+    )
   })
 
   it("becomes the head of the queue when its turn has no response left", () => {
@@ -273,11 +320,17 @@ describe("an interrupt", () => {
 
   it("names who interrupted", () => {
     const walk = running().cancel()
-    assert.deepStrictEqual(walk.log.at(-1)?.event, { usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 }, principal: key })
+    assert.deepStrictEqual(walk.log.at(-1)?.event, {
+      usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+      principal: key
+    })
   })
 
   it("stops a turn that pauses between attempts", () => {
-    const walk = running().fail({ transient: true }).interrupt("I").due(60_000 - 1)
+    const walk = running()
+      .fail({ transient: true })
+      .interrupt("I")
+      .due(60_000 - 1)
     assert.strictEqual(walk.text, "user(A) turn_cancelled(A) user(I)")
     assert.strictEqual(walk.turn.attempt, 1)
   })
@@ -290,9 +343,18 @@ describe("an input that may not run any more", () => {
     const walk = running("B", "C", "D")
     walk.refusals.set(inputOf("B"), identity_disabled).set(inputOf("C"), identity_disabled)
     walk.reply()
-    assert.deepStrictEqual(walk.steps.at(-1)?.facts.map(({ type }) => type), [
-      "assistant_message", "turn_completed", "user_message", "turn_failed", "user_message", "turn_failed", "user_message"
-    ])
+    assert.deepStrictEqual(
+      walk.steps.at(-1)?.facts.map(({ type }) => type),
+      [
+        "assistant_message",
+        "turn_completed",
+        "user_message",
+        "turn_failed",
+        "user_message",
+        "turn_failed",
+        "user_message"
+      ]
+    )
     assert.strictEqual(
       walk.text,
       "user(A) assistant(A) turn_completed(A) user(B) turn_failed(B: identity_disabled) user(C) turn_failed(C: identity_disabled) user(D)"
@@ -323,7 +385,9 @@ describe("an input that is sent again", () => {
     const walk = running("B")
     const { snapshot } = walk
     for (const name of ["A", "B"]) {
-      walk.do(walk.submission(name, "queue", { expectedTurnId: turnOf("gone") })).do(walk.submission(name, "steer", { model: "m/two" }))
+      walk
+        .do(walk.submission(name, "queue", { expectedTurnId: turnOf("gone") }))
+        .do(walk.submission(name, "steer", { model: "m/two" }))
       walk.do(walk.submission(name, "queue", { retryOf: turnOf("gone") }))
     }
     assert.strictEqual(walk.snapshot, snapshot)
@@ -375,6 +439,8 @@ describe("what waits when its turn is poisoned", () => {
 
   it("runs before the turn is retried", () => {
     const walk = poisoned()
-    assert.deepStrictEqual(walk.tell(walk.submission("R", "queue", { retryOf: turnOf("A") })), { error: "nothing_to_retry" })
+    assert.deepStrictEqual(walk.tell(walk.submission("R", "queue", { retryOf: turnOf("A") })), {
+      error: "nothing_to_retry"
+    })
   })
 })

@@ -1,4 +1,7 @@
-/** What happens within a turn: responses, failures and attempts, calls, waits, limits; and what a stale outcome does not. */
+/**
+ * What happens within a turn: responses, failures and attempts, calls, waits, limits; and what a stale outcome does
+ * not.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import type { RepliedCall } from "../../machines/thread/commands.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
@@ -38,7 +41,10 @@ describe("a failed model call", () => {
   it("goes to the next model at once when the target cannot serve", () => {
     const walk = running().fail({ unavailable: true })
     assert.deepStrictEqual(walk.jobs, ["sample 1.1 m/two"])
-    assert.strictEqual(walk.fail({ unavailable: true, code: "model_unavailable" }).text, "user(A) turn_failed(A: model_unavailable)")
+    assert.strictEqual(
+      walk.fail({ unavailable: true, code: "model_unavailable" }).text,
+      "user(A) turn_failed(A: model_unavailable)"
+    )
   })
 
   it("stays on the model that served for the rest of the turn, and starts anew in the next", () => {
@@ -56,7 +62,10 @@ describe("a failed model call", () => {
     const details = { targetId: "m/one", formats: ["gif" as const] }
     const walk = running().fail({ code: "model_image_format_unsupported", text: "No gif.", details })
     assert.deepStrictEqual(walk.log.at(-1)?.event, {
-      failureCode: "model_image_format_unsupported", failureText: "No gif.", failureDetails: details, usage: noUsage
+      failureCode: "model_image_format_unsupported",
+      failureText: "No gif.",
+      failureDetails: details,
+      usage: noUsage
     })
   })
 
@@ -73,9 +82,18 @@ describe("a failed model call", () => {
   })
 
   it("counts what the provider reported of each attempt, also of the last", () => {
-    const walk = running().fail({ transient: true, usage }).due(500).fail({ transient: true }).due(1_000).reply("", call()).returns().fail({ usage })
+    const walk = running()
+      .fail({ transient: true, usage })
+      .due(500)
+      .fail({ transient: true })
+      .due(1_000)
+      .reply("", call())
+      .returns()
+      .fail({ usage })
     assert.deepStrictEqual(walk.log.at(-1)?.event, {
-      failureCode: "model_error", failureText: "no", usage: addUsage(addUsage(usage, usage), usage)
+      failureCode: "model_error",
+      failureText: "no",
+      usage: addUsage(addUsage(usage, usage), usage)
     })
     assert.deepStrictEqual(walk.context.carry.usage, addUsage(addUsage(usage, usage), usage))
   })
@@ -86,7 +104,13 @@ describe("a failed model call", () => {
   })
 
   it("does not count against the next response", () => {
-    const walk = running().fail({ transient: true }).due(500).reply("", call()).returns().fail({ transient: true }).due(500)
+    const walk = running()
+      .fail({ transient: true })
+      .due(500)
+      .reply("", call())
+      .returns()
+      .fail({ transient: true })
+      .due(500)
     assert.deepStrictEqual(walk.jobs, ["sample 2.2 m/one"])
   })
 })
@@ -102,8 +126,14 @@ describe("an empty answer after results of tools", () => {
   })
 
   it("completes it too where the calls came to nothing, or another attempt failed first", () => {
-    assert.strictEqual(running().reply("", refusedCall()).fail({ empty: true }).text, "user(A) intent(A) result(A: tool_denied) turn_completed(A)")
-    assert.strictEqual(worked().fail({ transient: true }).due(500).fail({ empty: true }).text, "user(A) intent(A) result(A) turn_completed(A)")
+    assert.strictEqual(
+      running().reply("", refusedCall()).fail({ empty: true }).text,
+      "user(A) intent(A) result(A: tool_denied) turn_completed(A)"
+    )
+    assert.strictEqual(
+      worked().fail({ transient: true }).due(500).fail({ empty: true }).text,
+      "user(A) intent(A) result(A) turn_completed(A)"
+    )
   })
 
   it("lets a steer join that came meanwhile", () => {
@@ -114,7 +144,10 @@ describe("an empty answer after results of tools", () => {
   })
 
   it("is none of the next turn's", () => {
-    assert.strictEqual(worked().reply().queue("B").fail({ empty: true }).fail({ empty: true }).text, "user(A) intent(A) result(A) assistant(A) turn_completed(A) user(B) turn_failed(B: model_error)")
+    assert.strictEqual(
+      worked().reply().queue("B").fail({ empty: true }).fail({ empty: true }).text,
+      "user(A) intent(A) result(A) assistant(A) turn_completed(A) user(B) turn_failed(B: model_error)"
+    )
   })
 })
 
@@ -125,7 +158,10 @@ describe("an answer that the model has cut", () => {
 
   it("says so on its message, and on the thread until another turn begins", () => {
     const walk = cutReply(running(), "once upon")
-    assert.deepInclude(walk.log.at(-2)?.event, { content: [{ type: "text", text: "once upon" }], finishReason: "length" })
+    assert.deepInclude(walk.log.at(-2)?.event, {
+      content: [{ type: "text", text: "once upon" }],
+      finishReason: "length"
+    })
     assert.deepStrictEqual(cut(walk), { turnId: turnOf("A"), finishReason: "length" })
     assert.isUndefined(cut(walk.queue("B")))
   })
@@ -235,7 +271,9 @@ describe("calls", () => {
   })
 
   it("never run more at a time than the profile allows", () => {
-    const walk = new Walk({ ...plan, maxParallelTools: 3 }).queue("A").reply("", ...Array.from({ length: 10 }, (_, i) => call(`t${i}`)))
+    const walk = new Walk({ ...plan, maxParallelTools: 3 })
+      .queue("A")
+      .reply("", ...Array.from({ length: 10 }, (_, i) => call(`t${i}`)))
     let started = walk.jobs.length
     for (let i = 0; i < 10; i++) started += walk.returns().jobs.filter((job) => job.startsWith("runTool")).length
     assert.strictEqual(started, 10)
@@ -243,7 +281,10 @@ describe("calls", () => {
   })
 
   it("that fail are the model's to read: the turn goes on", () => {
-    const walk = running().reply("", call()).returns(0, { code: "tool_not_found", text: "There is no tool of that name." }).reply()
+    const walk = running()
+      .reply("", call())
+      .returns(0, { code: "tool_not_found", text: "There is no tool of that name." })
+      .reply()
     assert.strictEqual(walk.text, "user(A) intent(A) result(A: tool_not_found) assistant(A) turn_completed(A)")
   })
 
@@ -267,22 +308,32 @@ describe("a call that a client executes", () => {
   })
 
   it("goes on with the client's answer, or with its error", () => {
-    assert.strictEqual(running().reply("", clientCall()).answer().text, "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A)")
-    const walk = running().reply("", clientCall()).answer(0, { type: "tool_result", error: { code: "no_disk", message: "full" } })
+    assert.strictEqual(
+      running().reply("", clientCall()).answer().text,
+      "user(A) intent(A) wait_created(A) wait_resolved(A: result) result(A)"
+    )
+    const walk = running()
+      .reply("", clientCall())
+      .answer(0, { type: "tool_result", error: { code: "no_disk", message: "full" } })
     assert.strictEqual(walk.text, "user(A) intent(A) wait_created(A) wait_resolved(A: error) result(A: tool_error)")
     assert.deepStrictEqual(walk.jobs, ["sample 2.1 m/one"])
   })
 
-  it.each([[0, 0, 0], [2, 1, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [2, 0, 0]])(
-    "goes on when all are answered, in any order (%i %i %i)", (...order) => {
-      const walk = running().reply("", clientCall("x"), clientCall("y"), clientCall("z"))
-      for (const [i, place] of order.entries()) {
-        assert.strictEqual(walk.status, "awaiting", `after ${i} answers`)
-        walk.answer(place)
-      }
-      assert.deepStrictEqual(walk.jobs, ["sample 2.1 m/one"])
+  it.each([
+    [0, 0, 0],
+    [2, 1, 0],
+    [1, 0, 0],
+    [0, 1, 0],
+    [1, 1, 0],
+    [2, 0, 0]
+  ])("goes on when all are answered, in any order (%i %i %i)", (...order) => {
+    const walk = running().reply("", clientCall("x"), clientCall("y"), clientCall("z"))
+    for (const [i, place] of order.entries()) {
+      assert.strictEqual(walk.status, "awaiting", `after ${i} answers`)
+      walk.answer(place)
     }
-  )
+    assert.deepStrictEqual(walk.jobs, ["sample 2.1 m/one"])
+  })
 
   it("does not make the thread await while another call runs", () => {
     const walk = running().reply("", call(), clientCall())
@@ -327,7 +378,9 @@ describe("a call that a client executes", () => {
   })
 
   it("stops no clock of a turn that runs, and restarts it when the turn goes on", () => {
-    const walk = running().reply("", clientCall("x", 3_600_000)).due(plan.maxTurnMs * 2)
+    const walk = running()
+      .reply("", clientCall("x", 3_600_000))
+      .due(plan.maxTurnMs * 2)
     assert.strictEqual(walk.status, "awaiting")
     assert.strictEqual(deadlineOf(walk.answer().turn), walk.at + plan.maxTurnMs)
   })
@@ -357,22 +410,31 @@ describe("a response", () => {
     const walk = running().reply("é".repeat(40_000))
     const event = walk.log[1]?.event
     assert.deepStrictEqual(event, {
-      content: [{ type: "text", text: "é".repeat(32_768) }], modelId: "m/one", inReplyToSeq: 1, truncated: true
+      content: [{ type: "text", text: "é".repeat(32_768) }],
+      modelId: "m/one",
+      inReplyToSeq: 1,
+      truncated: true
     })
   })
 
   it("names the newest message that it could see", () => {
     const walk = running().steer("S").reply().reply()
-    assert.deepStrictEqual(walk.log.flatMap((fact) => fact.type === "assistant_message" ? [fact.event.inReplyToSeq] : []), [1, 3])
+    assert.deepStrictEqual(
+      walk.log.flatMap((fact) => (fact.type === "assistant_message" ? [fact.event.inReplyToSeq] : [])),
+      [1, 3]
+    )
   })
 
   it("keeps what must go back to the provider with its first fact", () => {
     const walk = running()
     walk.do({ ...walk.response("", [call("a"), call("b")]), parts: [{ signature: "s" }] })
-    assert.deepStrictEqual(walk.log.slice(1).map((fact) => "detail" in fact ? fact.detail : undefined), [
-      { rerunnable: false, started: true, response: { step: 1, usage, parts: [{ signature: "s" }] } },
-      { rerunnable: false, started: true }
-    ])
+    assert.deepStrictEqual(
+      walk.log.slice(1).map((fact) => ("detail" in fact ? fact.detail : undefined)),
+      [
+        { rerunnable: false, started: true, response: { step: 1, usage, parts: [{ signature: "s" }] } },
+        { rerunnable: false, started: true }
+      ]
+    )
   })
 })
 
@@ -382,7 +444,9 @@ it("keeps the model of the last admitted turn", () => {
   walk.plan = plan
   walk.queue("B")
   assert.strictEqual(walk.context.carry.model, "m/one")
-  walk.do(walk.submission("C", "queue")).refusals.set(inputOf("C"), { code: "agent_archived", text: "The agent is archived." })
+  walk
+    .do(walk.submission("C", "queue"))
+    .refusals.set(inputOf("C"), { code: "agent_archived", text: "The agent is archived." })
   assert.strictEqual(walk.reply().context.carry.model, "m/one")
 })
 
@@ -409,8 +473,23 @@ describe("a fact of a version that this one does not know", () => {
 
   it("does not end the turn, whose next events are numbered behind it", () => {
     const walk = new Walk().queue("A").reply("", call())
-    const unknown = { ...stored(walk)[0]!, type: "reconsidered", n: walk.turn.events, pos: 3, seq: 3, once: null, event: "{}", detail: null }
-    const snapshot = fold({ carry: walk.context.carry, pos: 0, seq: 0, pending: [], facts: [...stored(walk), unknown].map(factOf) })
+    const unknown = {
+      ...stored(walk)[0]!,
+      type: "reconsidered",
+      n: walk.turn.events,
+      pos: 3,
+      seq: 3,
+      once: null,
+      event: "{}",
+      detail: null
+    }
+    const snapshot = fold({
+      carry: walk.context.carry,
+      pos: 0,
+      seq: 0,
+      pending: [],
+      facts: [...stored(walk), unknown].map(factOf)
+    })
     assert.strictEqual(statusOf(snapshot), "running")
     assert.strictEqual(snapshot.context.turn?.turnId, walk.turn.turnId)
     assert.strictEqual(snapshot.context.turn?.events, walk.turn.events + 1)

@@ -4,12 +4,21 @@ import { TestClock } from "effect/testing"
 import { layerScripted } from "../../src/models/layer.ts"
 import { failed, promptOf, sampled, user } from "./prompts.ts"
 
-const countsOf = Effect.map(Metric.snapshot, (all) =>
-  new Map(all.flatMap((metric) => metric.id === "troupe_model_samples_total" && metric.type === "Counter" ? [[metric.attributes?.["outcome"] ?? "", Number(metric.state.count)]] : [])))
+const countsOf = Effect.map(
+  Metric.snapshot,
+  (all) =>
+    new Map(
+      all.flatMap((metric) =>
+        metric.id === "troupe_model_samples_total" && metric.type === "Counter"
+          ? [[metric.attributes?.["outcome"] ?? "", Number(metric.state.count)]]
+          : []
+      )
+    )
+)
 
 describe("samples", () => {
   it.effect("are counted by how they ended", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const before = yield* countsOf
       yield* sampled("troupe/scripted", promptOf([user("hi")]))
       yield* failed("troupe/scripted", promptOf([user("/fail model_overloaded")]))
@@ -19,5 +28,6 @@ describe("samples", () => {
       const after = yield* countsOf
       const grown = (outcome: string) => (after.get(outcome) ?? 0) - (before.get(outcome) ?? 0)
       expect(["answered", "model_overloaded", "interrupted"].map(grown)).toEqual([1, 1, 1])
-    }).pipe(Effect.provide(layerScripted)))
+    }).pipe(Effect.provide(layerScripted))
+  )
 })

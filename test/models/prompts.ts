@@ -4,11 +4,23 @@ import { ModelFailure, Models, type Prompt, type PromptMessage, type SampleReque
 
 export const turnId = "turn_1"
 
-export const user = (text: string, turn = turnId): PromptMessage => ({ role: "user", turnId: turn, content: [{ type: "text", text }] })
+export const user = (text: string, turn = turnId): PromptMessage => ({
+  role: "user",
+  turnId: turn,
+  content: [{ type: "text", text }]
+})
 
-export const said = (text: string, turn = turnId): PromptMessage => ({ role: "assistant", turnId: turn, modelId: "troupe/scripted", text, calls: [] })
+export const said = (text: string, turn = turnId): PromptMessage => ({
+  role: "assistant",
+  turnId: turn,
+  modelId: "troupe/scripted",
+  text,
+  calls: []
+})
 
-export const called = (...calls: ReadonlyArray<readonly [id: string, name: string, input?: unknown]>): PromptMessage => ({
+export const called = (
+  ...calls: ReadonlyArray<readonly [id: string, name: string, input?: unknown]>
+): PromptMessage => ({
   role: "assistant",
   turnId,
   modelId: "troupe/scripted",
@@ -17,15 +29,30 @@ export const called = (...calls: ReadonlyArray<readonly [id: string, name: strin
 })
 
 export const result = (id: string, name: string, output: unknown): PromptMessage => ({
-  role: "tool", turnId, toolCallId: id, providerToolCallId: `p_${id}`, name, output
+  role: "tool",
+  turnId,
+  toolCallId: id,
+  providerToolCallId: `p_${id}`,
+  name,
+  output
 })
 
 export const refused = (id: string, name: string, code: string, text: string): PromptMessage => ({
-  role: "tool", turnId, toolCallId: id, providerToolCallId: `p_${id}`, name, output: undefined, failure: { code, text }
+  role: "tool",
+  turnId,
+  toolCallId: id,
+  providerToolCallId: `p_${id}`,
+  name,
+  output: undefined,
+  failure: { code, text }
 })
 
 export const promptOf = (messages: ReadonlyArray<PromptMessage>, more: Partial<Prompt> = {}): Prompt => ({
-  messages, tools: [], turnId, purpose: "turn", ...more
+  messages,
+  tools: [],
+  turnId,
+  purpose: "turn",
+  ...more
 })
 
 /** Samples, and keeps the deltas. */

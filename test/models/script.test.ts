@@ -5,7 +5,10 @@ const rounds = (script: Script) => script.rounds.length
 
 describe("the script of a scripted model", () => {
   it("is plain text when no line begins with a slash", () => {
-    expect(parseScript("hello\nworld / there")).toEqual({ rounds: [{ calls: [], waitMs: 0, failures: [] }], plain: "hello\nworld / there" })
+    expect(parseScript("hello\nworld / there")).toEqual({
+      rounds: [{ calls: [], waitMs: 0, failures: [] }],
+      plain: "hello\nworld / there"
+    })
   })
 
   it("keeps plain lines between steps, and takes a step only at the very start of a line", () => {
@@ -17,7 +20,12 @@ describe("the script of a scripted model", () => {
   it("puts consecutive calls into one round, and what follows /then into the next", () => {
     const script = parseScript(`/call a {"x":1}\n/call b\n/then\n/call c [1,2]\n/then\n/wait 2s`)
     expect(script.rounds.map((round) => round.calls.map(({ name, input }) => [name, input]))).toEqual([
-      [["a", { x: 1 }], ["b", {}]], [["c", [1, 2]]], []
+      [
+        ["a", { x: 1 }],
+        ["b", {}]
+      ],
+      [["c", [1, 2]]],
+      []
     ])
     expect(script.rounds[2]?.waitMs).toBe(2000)
   })
@@ -36,7 +44,9 @@ describe("the script of a scripted model", () => {
   })
 
   it("reads failures for every model and for one", () => {
-    expect(parseScript("/fail model_error it broke\n/fail@troupe/scripted-paid model_overloaded").rounds[0]?.failures).toEqual([
+    expect(
+      parseScript("/fail model_error it broke\n/fail@troupe/scripted-paid model_overloaded").rounds[0]?.failures
+    ).toEqual([
       { code: "model_error", text: "it broke" },
       { code: "model_overloaded", text: "scripted failure", model: "troupe/scripted-paid" }
     ])
@@ -55,8 +65,30 @@ describe("the script of a scripted model", () => {
   })
 
   it.each([
-    "/call", "/wait", "/wait soon", "/wait 2d", "/wait 90000s", "/chunks", "/chunks 0 10ms", "/chunks 2 x", "/chunks 2 1ms 3",
-    "/finish", "/finish stop", "/break", "/break off", "/break -1", "/fail", "/fail nonsense text", "/fail@ model_error", "/fail@m", "/usage 1", "/usage a b", "/usage 1 2 3", "/usage -1 2", "/unknown", "/"
+    "/call",
+    "/wait",
+    "/wait soon",
+    "/wait 2d",
+    "/wait 90000s",
+    "/chunks",
+    "/chunks 0 10ms",
+    "/chunks 2 x",
+    "/chunks 2 1ms 3",
+    "/finish",
+    "/finish stop",
+    "/break",
+    "/break off",
+    "/break -1",
+    "/fail",
+    "/fail nonsense text",
+    "/fail@ model_error",
+    "/fail@m",
+    "/usage 1",
+    "/usage a b",
+    "/usage 1 2 3",
+    "/usage -1 2",
+    "/unknown",
+    "/"
   ])("fails the round of a step that cannot be read: %s", (line) => {
     const script = parseScript(`/call first\n/then\n${line}`)
     expect(rounds(script)).toBe(2)

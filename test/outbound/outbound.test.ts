@@ -9,7 +9,9 @@ import { OutboundFailure, type OutboundReason } from "../../src/outbound/Outboun
 import { drip, endlessly, type RawServer, rawServer } from "./servers.ts"
 
 const ends: Array<() => Promise<unknown>> = []
-afterEach(async () => { for (const end of ends.splice(0).reverse()) await end() })
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
 
 const serve = async (answer: Parameters<typeof rawServer>[0], host?: string): Promise<RawServer> => {
   const server = await rawServer(answer, host)
@@ -24,14 +26,26 @@ const outbound = async (options: Partial<OutboundOptions> = {}) => {
   return runtime.runPromise(Outbound)
 }
 
-const asked = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({ workspace: "wsp_a", method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000, ...more })
+const asked = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  workspace: "wsp_a",
+  method: "GET",
+  url,
+  timeoutMs: 10_000,
+  maxBytes: 1_000,
+  ...more
+})
 
 const ask = async (url: string, more: Partial<OutboundRequest> = {}, options: Partial<OutboundOptions> = {}) => {
   const client = await outbound(options)
   return Effect.runPromise(Effect.result(client.request(asked(url, more))))
 }
 
-const fails = async (reason: OutboundReason, url: string, more: Partial<OutboundRequest> = {}, options: Partial<OutboundOptions> = {}) => {
+const fails = async (
+  reason: OutboundReason,
+  url: string,
+  more: Partial<OutboundRequest> = {},
+  options: Partial<OutboundOptions> = {}
+) => {
   const result = await ask(url, more, options)
   if (Result.isSuccess(result)) return assert.fail(`answered ${result.success.status}`)
   assert.strictEqual(result.failure.reason, reason, result.failure.message)
@@ -43,12 +57,24 @@ const body = async (url: string, more: Partial<OutboundRequest> = {}) => {
   return Result.isSuccess(result) ? result.success : assert.fail(result.failure.message)
 }
 
-const brotliSync = (data: string | Uint8Array) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
-const codings = [["gzip", gzipSync], ["br", brotliSync], ["deflate", deflateSync]] as const
+const brotliSync = (data: string | Uint8Array) =>
+  brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+const codings = [
+  ["gzip", gzipSync],
+  ["br", brotliSync],
+  ["deflate", deflateSync]
+] as const
 
 const head = (headers: Readonly<Record<string, string | number>>, status = "200 OK") =>
-  `HTTP/1.1 ${status}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
-const says = (socket: Socket, content: string | Uint8Array, headers: Readonly<Record<string, string>> = {}, status?: string) => {
+  `HTTP/1.1 ${status}\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")}\r\n`
+const says = (
+  socket: Socket,
+  content: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+  status?: string
+) => {
   socket.write(head({ "content-length": Buffer.byteLength(content), ...headers }, status))
   socket.write(content)
 }
@@ -58,7 +84,12 @@ const names = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   let asked = 0
   const resolve: Resolve = (_, done) => {
     const found = answers[Math.min(asked++, answers.length - 1)] ?? []
-    setImmediate(() => done(null, found.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }))))
+    setImmediate(() =>
+      done(
+        null,
+        found.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
+      )
+    )
   }
   return { resolve, asked: () => asked }
 }
@@ -96,7 +127,9 @@ describe("an exchange", () => {
     const server = await serve((socket) => says(socket, "server"))
     const set = { http_proxy: proxy.url, HTTP_PROXY: proxy.url, NODE_USE_ENV_PROXY: "1" }
     Object.assign(process.env, set)
-    ends.push(async () => { for (const name of Object.keys(set)) delete process.env[name] })
+    ends.push(async () => {
+      for (const name of Object.keys(set)) delete process.env[name]
+    })
     assert.deepStrictEqual([(await body(server.url)).body, proxy.connections()], ["server", 0])
   })
 
@@ -104,12 +137,19 @@ describe("an exchange", () => {
     it(`decodes ${coding}`, async () => {
       const server = await serve((socket) => says(socket, encode("hello"), { "content-encoding": coding }))
       const answer = await body(server.url)
-      assert.deepStrictEqual([answer.body, answer.headers["content-encoding"], answer.headers["content-length"]], ["hello", undefined, undefined])
+      assert.deepStrictEqual(
+        [answer.body, answer.headers["content-encoding"], answer.headers["content-length"]],
+        ["hello", undefined, undefined]
+      )
     })
   }
 
   it("takes an empty body whatever its coding is said to be", async () => {
-    const server = await serve((socket, text) => text.includes("/204") ? socket.write(head({ "content-encoding": "gzip" }, "204 No Content")) : says(socket, "", { "content-encoding": "gzip" }))
+    const server = await serve((socket, text) =>
+      text.includes("/204")
+        ? socket.write(head({ "content-encoding": "gzip" }, "204 No Content"))
+        : says(socket, "", { "content-encoding": "gzip" })
+    )
     assert.deepStrictEqual([(await body(server.url)).body, (await body(`${server.url}/204`)).status], ["", 204])
   })
 
@@ -148,7 +188,9 @@ describe("sizes", () => {
 
   for (const [coding, encode] of codings) {
     it(`of a ${coding} body are those of what is decoded: at the cap and one past it`, async () => {
-      const server = await serve((socket, text) => says(socket, encode("x".repeat(Number(/\d+/.exec(text)?.[0]))), { "content-encoding": coding }))
+      const server = await serve((socket, text) =>
+        says(socket, encode("x".repeat(Number(/\d+/.exec(text)?.[0]))), { "content-encoding": coding })
+      )
       assert.strictEqual((await body(`${server.url}/1000`)).body.length, 1_000)
       await fails("too_large", `${server.url}/1001`)
     })
@@ -192,20 +234,29 @@ describe("time", () => {
   const silent = () => {}
   const slow: ReadonlyArray<readonly [string, (socket: Socket) => void]> = [
     ["no answer at all", silent],
-    ["headers that drip", (socket) => {
-      socket.write("HTTP/1.1 200 OK\r\n")
-      drip(socket, "x", 20)
-    }],
+    [
+      "headers that drip",
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\n")
+        drip(socket, "x", 20)
+      }
+    ],
     ["informational answers without end", (socket) => drip(socket, "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n", 20)],
     ["a body that does not come", (socket) => socket.write(head({ "content-length": 10 }))],
-    ["a body that drips", (socket) => {
-      socket.write(head({ "content-type": "text/plain" }))
-      drip(socket, "x", 20)
-    }],
-    ["a compressed body that hangs", (socket) => {
-      socket.write(head({ "content-encoding": "gzip" }))
-      socket.write(gzipSync("hello").subarray(0, 15))
-    }]
+    [
+      "a body that drips",
+      (socket) => {
+        socket.write(head({ "content-type": "text/plain" }))
+        drip(socket, "x", 20)
+      }
+    ],
+    [
+      "a compressed body that hangs",
+      (socket) => {
+        socket.write(head({ "content-encoding": "gzip" }))
+        socket.write(gzipSync("hello").subarray(0, 15))
+      }
+    ]
   ]
   for (const [what, answer] of slow) {
     it(`is over for ${what}, and the connection closed`, async () => {
@@ -225,7 +276,9 @@ describe("time", () => {
 
   it("ends with an interruption: the connection is closed", async () => {
     let arrived: () => void = () => {}
-    const waiting = new Promise<void>((resolve) => { arrived = resolve })
+    const waiting = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
     const server = await serve(() => arrived())
     const client = await outbound()
     const fiber = Effect.runFork(client.request(asked(server.url)))
@@ -236,7 +289,9 @@ describe("time", () => {
 
   it("ends with the client's own end: what is under way fails, and nothing hangs", async () => {
     let arrived: () => void = () => {}
-    const waiting = new Promise<void>((resolve) => { arrived = resolve })
+    const waiting = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
     const server = await serve(() => arrived())
     const runtime = ManagedRuntime.make(Outbound.layer({ allowPrivateNetwork: true }))
     const client = await runtime.runPromise(Outbound)
@@ -251,7 +306,9 @@ describe("redirects", () => {
   for (const status of [300, 301, 302, 303, 304, 307, 308, 399]) {
     it(`by ${status} are not followed`, async () => {
       const canary = await serve((socket) => says(socket, "canary"))
-      const server = await serve((socket) => says(socket, "", { location: `${canary.url}/secret` }, `${status} Elsewhere`))
+      const server = await serve((socket) =>
+        says(socket, "", { location: `${canary.url}/secret` }, `${status} Elsewhere`)
+      )
       const failure = await fails("redirect", server.url, { headers: { authorization: "Bearer x" } })
       assert.deepStrictEqual([failure.retryable, canary.connections()], [false, 0])
     })
@@ -264,17 +321,37 @@ describe("what is no answer", () => {
     ["an end without a word", (socket) => socket.end(), true],
     ["an end within the headers", (socket) => socket.end("HTTP/1.1 200 OK\r\nx-"), true],
     ["an end within the body", (socket) => socket.end(head({ "content-length": 10 }) + "hello"), true],
-    ["a reset within the body", (socket) => socket.write(head({ "content-length": 10 }) + "hello", () => socket.resetAndDestroy()), true],
+    [
+      "a reset within the body",
+      (socket) => socket.write(head({ "content-length": 10 }) + "hello", () => socket.resetAndDestroy()),
+      true
+    ],
     ["an end within a chunk", (socket) => socket.end(head({ "transfer-encoding": "chunked" }) + "ff\r\nhello"), true],
     ["another protocol", (socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n"), false],
     ["a status that is none", (socket) => socket.write("HTTP/1.1 abc OK\r\n\r\n"), false],
     ["a status beyond the last", (socket) => says(socket, "", {}, "700 Odd"), false],
-    ["two lengths", (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx"), false],
-    ["a length and chunks", (socket) => socket.write(head({ "content-length": 5, "transfer-encoding": "chunked" }) + "0\r\n\r\n"), false],
-    ["a change of protocols", (socket) => socket.write(head({ upgrade: "websocket", connection: "upgrade" }, "101 Switching Protocols")), true],
+    [
+      "two lengths",
+      (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx"),
+      false
+    ],
+    [
+      "a length and chunks",
+      (socket) => socket.write(head({ "content-length": 5, "transfer-encoding": "chunked" }) + "0\r\n\r\n"),
+      false
+    ],
+    [
+      "a change of protocols",
+      (socket) => socket.write(head({ upgrade: "websocket", connection: "upgrade" }, "101 Switching Protocols")),
+      true
+    ],
     ["a header that is none", (socket) => socket.write("HTTP/1.1 200 OK\r\nno header\r\n\r\n"), false],
     ["gzip that is none", (socket) => says(socket, "hello", { "content-encoding": "gzip" }), false],
-    ["gzip that is cut", (socket) => says(socket, gzipSync("hello").subarray(0, 15), { "content-encoding": "gzip" }), false],
+    [
+      "gzip that is cut",
+      (socket) => says(socket, gzipSync("hello").subarray(0, 15), { "content-encoding": "gzip" }),
+      false
+    ],
     ["brotli that is none", (socket) => says(socket, "\xff\xffhello", { "content-encoding": "br" }), false],
     ["a coding that nobody asked for", (socket) => says(socket, "hello", { "content-encoding": "zstd" }), false],
     ["two codings", (socket) => says(socket, gzipSync(gzipSync("hello")), { "content-encoding": "gzip, gzip" }), false]
@@ -310,9 +387,18 @@ describe("what is no answer", () => {
     const server = await serve((socket) => socket.resetAndDestroy())
     const { port } = server
     const told = [
-      await fails("protocol", `${server.url}/path-canary?q=canary`, { headers: { authorization: "Bearer canary" }, body: "canary", method: "POST" }),
+      await fails("protocol", `${server.url}/path-canary?q=canary`, {
+        headers: { authorization: "Bearer canary" },
+        body: "canary",
+        method: "POST"
+      }),
       await fails("connect", "http://name.example:1/path-canary", {}, names(["127.0.0.1"])),
-      await fails("forbidden_address", "https://name.example/path-canary", {}, { allowPrivateNetwork: false, ...names(["10.11.12.13"]) })
+      await fails(
+        "forbidden_address",
+        "https://name.example/path-canary",
+        {},
+        { allowPrivateNetwork: false, ...names(["10.11.12.13"]) }
+      )
     ]
     for (const { message } of told) assert.notMatch(message, new RegExp(`canary|127\\.0|10\\.11|${port}`))
   })
@@ -326,17 +412,45 @@ describe("the guard", () => {
     for (const host of ["127.0.0.1", "2130706433", "0x7f000001", "0177.1", "[::ffff:7f00:1]", "127.1", "127.0.0.1."]) {
       await fails("forbidden_address", `https://${host}:${canary.port}/`, {}, closedNet)
     }
-    for (const name of ["localhost", "LOCALHOST"]) await fails("forbidden_address", `https://${name}:${canary.port}/`, {}, closedNet)
-    for (const address of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "fe80::1", "fd00::1", "100.64.0.1", "0.0.0.0", "::", "64:ff9b::7f00:1", "::127.0.0.1"]) {
-      await fails("forbidden_address", `https://name.example:${canary.port}/`, {}, { ...closedNet, ...names([address]) })
+    for (const name of ["localhost", "LOCALHOST"])
+      await fails("forbidden_address", `https://${name}:${canary.port}/`, {}, closedNet)
+    for (const address of [
+      "127.0.0.1",
+      "::1",
+      "::ffff:127.0.0.1",
+      "10.0.0.1",
+      "169.254.169.254",
+      "fe80::1",
+      "fd00::1",
+      "100.64.0.1",
+      "0.0.0.0",
+      "::",
+      "64:ff9b::7f00:1",
+      "::127.0.0.1"
+    ]) {
+      await fails(
+        "forbidden_address",
+        `https://name.example:${canary.port}/`,
+        {},
+        { ...closedNet, ...names([address]) }
+      )
     }
     assert.strictEqual(canary.connections(), 0)
   })
 
   it("refuses a name as soon as one of its addresses is private, whatever the order", async () => {
     const canary = await serve((socket) => says(socket, "canary"))
-    for (const addresses of [["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["2606:4700::1111", "8.8.8.8", "::1"]]) {
-      await fails("forbidden_address", `https://name.example:${canary.port}/`, {}, { ...closedNet, ...names(addresses) })
+    for (const addresses of [
+      ["8.8.8.8", "127.0.0.1"],
+      ["127.0.0.1", "8.8.8.8"],
+      ["2606:4700::1111", "8.8.8.8", "::1"]
+    ]) {
+      await fails(
+        "forbidden_address",
+        `https://name.example:${canary.port}/`,
+        {},
+        { ...closedNet, ...names(addresses) }
+      )
     }
     assert.strictEqual(canary.connections(), 0)
   })
@@ -350,7 +464,9 @@ describe("the guard", () => {
     const later = names(["192.0.2.1"], ["127.0.0.1"])
     const client = await outbound({ ...closedNet, ...later })
     for (let i = 0; i < 3; i++) {
-      const result = await Effect.runPromise(Effect.result(client.request(asked(`https://name.example:${canary.port}/`))))
+      const result = await Effect.runPromise(
+        Effect.result(client.request(asked(`https://name.example:${canary.port}/`)))
+      )
       assert.isTrue(Result.isFailure(result) && result.failure.reason === "forbidden_address")
     }
     assert.deepStrictEqual([later.asked(), canary.connections()], [3, 0])
@@ -368,42 +484,80 @@ describe("the guard", () => {
 
   it("is not led astray by a Host header", async () => {
     const canary = await serve((socket) => says(socket, "canary"))
-    await fails("forbidden_address", `https://127.0.0.1:${canary.port}/`, { headers: { host: "public.example" } }, closedNet)
-    await fails("forbidden_address", `https://name.example:${canary.port}/`, { headers: { host: "8.8.8.8" } }, { ...closedNet, ...names(["127.0.0.1"]) })
+    await fails(
+      "forbidden_address",
+      `https://127.0.0.1:${canary.port}/`,
+      { headers: { host: "public.example" } },
+      closedNet
+    )
+    await fails(
+      "forbidden_address",
+      `https://name.example:${canary.port}/`,
+      { headers: { host: "8.8.8.8" } },
+      { ...closedNet, ...names(["127.0.0.1"]) }
+    )
     assert.strictEqual(canary.connections(), 0)
   })
 
   it("asks only https, unless private networks are allowed", async () => {
     const canary = await serve((socket) => says(socket, "canary"))
     await fails("forbidden_url", canary.url, {}, closedNet)
-    for (const url of ["ftp://a.example", "file:///etc/passwd", "data:,x", "nonsense", ""]) await fails("forbidden_url", url)
+    for (const url of ["ftp://a.example", "file:///etc/passwd", "data:,x", "nonsense", ""])
+      await fails("forbidden_url", url)
     assert.strictEqual(canary.connections(), 0)
   })
 
   it("asks allowed hosts only, before any look-up", async () => {
     const server = await serve((socket) => says(socket, "x"))
     const lookups = names(["127.0.0.1"])
-    await fails("forbidden_url", `http://other.example:${server.port}/`, { reach: { hosts: ["name.example"] } }, lookups)
+    await fails(
+      "forbidden_url",
+      `http://other.example:${server.port}/`,
+      { reach: { hosts: ["name.example"] } },
+      lookups
+    )
     await fails("forbidden_url", `http://name.example:${server.port}/`, { reach: { hosts: [] } }, lookups)
     assert.deepStrictEqual([lookups.asked(), server.connections()], [0, 0])
-    assert.isTrue(Result.isSuccess(await ask(`http://name.example:${server.port}/`, { reach: { hosts: ["name.example"] } }, lookups)))
+    assert.isTrue(
+      Result.isSuccess(
+        await ask(`http://name.example:${server.port}/`, { reach: { hosts: ["name.example"] } }, lookups)
+      )
+    )
   })
 
   it("fails as no connection for a name that leads nowhere", async () => {
     await fails("connect", "http://name.example/", {}, names([]))
-    await fails("connect", "http://name.example/", {}, { resolve: (_, done) => done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []) })
+    await fails(
+      "connect",
+      "http://name.example/",
+      {},
+      { resolve: (_, done) => done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []) }
+    )
   })
 
   it("says of a URL why it would be refused", async () => {
     const [open, closed] = [await outbound(), await outbound(closedNet)]
     assert.deepStrictEqual(
-      ["https://a.example", "http://a.example", "https://10.0.0.1", "https://169.254.169.254"].map((url) => [closed.refuses(url)?.reason, open.refuses(url)?.reason]),
-      [[undefined, undefined], ["forbidden_url", undefined], ["forbidden_address", undefined], ["forbidden_address", "forbidden_address"]])
+      ["https://a.example", "http://a.example", "https://10.0.0.1", "https://169.254.169.254"].map((url) => [
+        closed.refuses(url)?.reason,
+        open.refuses(url)?.reason
+      ]),
+      [
+        [undefined, undefined],
+        ["forbidden_url", undefined],
+        ["forbidden_address", undefined],
+        ["forbidden_address", "forbidden_address"]
+      ]
+    )
   })
 })
 
 describe("fetch", () => {
-  const rejected = async (promise: Promise<unknown>): Promise<unknown> => promise.then(() => assert.fail("resolved"), (error) => error)
+  const rejected = async (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(
+      () => assert.fail("resolved"),
+      (error) => error
+    )
   const reasonOf = async (promise: Promise<unknown>) => {
     const error = await rejected(promise)
     return error instanceof OutboundFailure ? error.reason : error
@@ -412,10 +566,18 @@ describe("fetch", () => {
   it("takes what fetch takes, and answers with a Response", async () => {
     const server = await serve((socket) => says(socket, `{"a":1}`, { "content-type": "application/json" }))
     const fetch = (await outbound()).fetch("wsp_a")
-    const response = await fetch(new Request(`${server.url}/x`, { method: "POST", body: new URLSearchParams({ q: "1" }) }))
+    const response = await fetch(
+      new Request(`${server.url}/x`, { method: "POST", body: new URLSearchParams({ q: "1" }) })
+    )
     assert.instanceOf(response, Response)
-    assert.deepStrictEqual([response.ok, response.headers.get("content-type"), await response.json()], [true, "application/json", { a: 1 }])
-    assert.match(server.heard[0] ?? "", /content-type: application\/x-www-form-urlencoded.*\r\ncontent-length: 3\r\n\r\nq=1$/s)
+    assert.deepStrictEqual(
+      [response.ok, response.headers.get("content-type"), await response.json()],
+      [true, "application/json", { a: 1 }]
+    )
+    assert.match(
+      server.heard[0] ?? "",
+      /content-type: application\/x-www-form-urlencoded.*\r\ncontent-length: 3\r\n\r\nq=1$/s
+    )
     assert.strictEqual(await (await fetch(new URL(server.url))).text(), `{"a":1}`)
   })
 
@@ -447,11 +609,17 @@ describe("fetch", () => {
       }
     })
     const fetch = (await outbound()).fetch("wsp_a", { headerTimeoutMs: 200, bodyTimeoutMs: 300, maxBytes: 1_000 })
-    assert.deepStrictEqual([
-      await reasonOf(fetch("http://169.254.169.254/")), await reasonOf(fetch(`${server.url}/redirect`, { redirect: "follow" })), await reasonOf(fetch(`${server.url}/large`)),
-      await reasonOf(fetch(`${server.url}/endless`).then((response) => response.text())), await reasonOf(fetch(`${server.url}/silent`)),
-      await reasonOf(fetch(`${server.url}/drip`).then((response) => response.text()))
-    ], ["forbidden_address", "redirect", "too_large", "too_large", "timeout", "timeout"])
+    assert.deepStrictEqual(
+      [
+        await reasonOf(fetch("http://169.254.169.254/")),
+        await reasonOf(fetch(`${server.url}/redirect`, { redirect: "follow" })),
+        await reasonOf(fetch(`${server.url}/large`)),
+        await reasonOf(fetch(`${server.url}/endless`).then((response) => response.text())),
+        await reasonOf(fetch(`${server.url}/silent`)),
+        await reasonOf(fetch(`${server.url}/drip`).then((response) => response.text()))
+      ],
+      ["forbidden_address", "redirect", "too_large", "too_large", "timeout", "timeout"]
+    )
     await server.allClosed()
   })
 
@@ -502,7 +670,10 @@ describe("fetch", () => {
   it("asks allowed hosts only", async () => {
     const server = await serve((socket) => says(socket, "x"))
     const client = await outbound()
-    assert.strictEqual(await reasonOf(client.fetch("wsp_a", { reach: { hosts: ["a.example"] } })(server.url)), "forbidden_url")
+    assert.strictEqual(
+      await reasonOf(client.fetch("wsp_a", { reach: { hosts: ["a.example"] } })(server.url)),
+      "forbidden_url"
+    )
     assert.strictEqual((await client.fetch("wsp_a", { reach: { hosts: ["127.0.0.1"] } })(server.url)).status, 200)
   })
 
@@ -518,10 +689,13 @@ it("a server is let go once its connections are idle for long, and many hosts do
   })
   const client = await outbound(names(["127.0.0.1"]))
   for (let i = 0; i < 2_100; i += 100) {
-    const results = await Promise.all(Array.from({ length: 100 }, (_, j) => Effect.runPromise(client.request(asked(`http://h${i + j}.example:${server.port}/`)))))
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, j) =>
+        Effect.runPromise(client.request(asked(`http://h${i + j}.example:${server.port}/`)))
+      )
+    )
     assert.isTrue(results.every(({ body }) => body === "x"))
   }
   assert.strictEqual(server.connections(), 2_100)
   await server.allClosed()
 })
-

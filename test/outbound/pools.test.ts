@@ -6,7 +6,9 @@ import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
 import { type RawServer, rawServer } from "./servers.ts"
 
 const ends: Array<() => Promise<unknown>> = []
-afterEach(async () => { for (const end of ends.splice(0).reverse()) await end() })
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
 
 const serve = async (answer: Parameters<typeof rawServer>[0]): Promise<RawServer> => {
   const server = await rawServer(answer)
@@ -16,19 +18,25 @@ const serve = async (answer: Parameters<typeof rawServer>[0]): Promise<RawServer
 
 /** Every name leads to this machine. */
 const outbound = async (options: Partial<OutboundOptions> = {}) => {
-  const runtime = ManagedRuntime.make(Outbound.layer({
-    allowPrivateNetwork: true, resolve: (_, done) => setImmediate(() => done(null, [{ address: "127.0.0.1", family: 4 }])), ...options
-  }))
+  const runtime = ManagedRuntime.make(
+    Outbound.layer({
+      allowPrivateNetwork: true,
+      resolve: (_, done) => setImmediate(() => done(null, [{ address: "127.0.0.1", family: 4 }])),
+      ...options
+    })
+  )
   ends.push(() => runtime.dispose())
   return await runtime.runPromise(Outbound)
 }
 
 /** Keeps its connections for as long as it is let. */
-const answers = (socket: Socket) => socket.write("HTTP/1.1 200 OK\r\nconnection: keep-alive\r\nkeep-alive: timeout=60\r\ncontent-length: 1\r\n\r\nx")
+const answers = (socket: Socket) =>
+  socket.write("HTTP/1.1 200 OK\r\nconnection: keep-alive\r\nkeep-alive: timeout=60\r\ncontent-length: 1\r\n\r\nx")
 
 const asking = async (options?: Partial<OutboundOptions>) => {
   const client = await outbound(options)
-  const request = (workspace: string, url: string) => client.request({ workspace, method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000 })
+  const request = (workspace: string, url: string) =>
+    client.request({ workspace, method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000 })
   const ask = async (workspace: string, url: string) => {
     const result = await Effect.runPromise(Effect.result(request(workspace, url)))
     return Result.isSuccess(result) ? result.success.body : `${result.failure.reason}: ${result.failure.message}`
@@ -42,17 +50,23 @@ const asking = async (options?: Partial<OutboundOptions>) => {
 }
 
 /** What was interrupted gives its room back a moment later. */
-const eventually = async (holds: () => boolean | Promise<boolean>) => { while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 5)) }
+const eventually = async (holds: () => boolean | Promise<boolean>) => {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
 
 const tooManyHosts = "connect: the workspace is asking too many hosts at once"
 const tooManyConnections = "connect: the workspace has too many connections open"
 
 describe("a workspace's connections", () => {
-  it("leave others theirs: after 2,048 hosts of one, another asks its own, and so does the first", { timeout: 60_000 }, async () => {
+  it("leave others theirs: after 2,048 hosts of one, another asks its own, and so does the first", {
+    timeout: 60_000
+  }, async () => {
     const server = await serve(answers)
     const { ask } = await asking()
     for (let i = 0; i < 2_048; i += 64) {
-      const told = await Promise.all(Array.from({ length: 64 }, (_, j) => ask("wsp_a", `http://h${i + j}.example:${server.port}/`)))
+      const told = await Promise.all(
+        Array.from({ length: 64 }, (_, j) => ask("wsp_a", `http://h${i + j}.example:${server.port}/`))
+      )
       assert.deepStrictEqual(new Set(told), new Set(["x"]))
     }
     assert.strictEqual(await ask("wsp_b", `http://victim.example:${server.port}/`), "x")
@@ -69,26 +83,35 @@ describe("a workspace's connections", () => {
     const { ask, hang } = await asking({ pools: { origins: 2 } })
     const ends = [hang("wsp_a", url("one", "hang"))]
     await eventually(() => heard.length === 1)
-    assert.deepStrictEqual([await ask("wsp_a", url("two")), await ask("wsp_a", url("three")), await ask("wsp_a", url("one"))], ["x", "x", "x"])
+    assert.deepStrictEqual(
+      [await ask("wsp_a", url("two")), await ask("wsp_a", url("three")), await ask("wsp_a", url("one"))],
+      ["x", "x", "x"]
+    )
     ends.push(hang("wsp_a", url("three", "hang")))
     await eventually(() => heard.filter((host) => host === "three").length === 2)
-    assert.deepStrictEqual([await ask("wsp_a", url("four")), await ask("wsp_b", url("four")), await ask("wsp_a", url("three"))], [tooManyHosts, "x", "x"])
+    assert.deepStrictEqual(
+      [await ask("wsp_a", url("four")), await ask("wsp_b", url("four")), await ask("wsp_a", url("three"))],
+      [tooManyHosts, "x", "x"]
+    )
     await ends.pop()?.()
-    await eventually(async () => await ask("wsp_a", url("four")) === "x")
+    await eventually(async () => (await ask("wsp_a", url("four"))) === "x")
     for (const end of ends) await end()
   })
 
   it("are bounded in number, over all its hosts: at the bound all are served, past it those that nobody uses are closed, then its next is refused", async () => {
     let open = 0
     let most = 0
-    const server = await serve((socket, head) => { if (!head.includes("/hang")) answers(socket) })
+    const server = await serve((socket, head) => {
+      if (!head.includes("/hang")) answers(socket)
+    })
     const count = await serve((socket, head) => {
       most = Math.max(most, ++open)
       socket.once("close", () => open--)
       if (!head.includes("/hang")) answers(socket)
     })
     const { ask, hang } = await asking({ pools: { connections: 3 } })
-    for (const host of ["a", "b", "c", "d", "e"]) assert.strictEqual(await ask("wsp_a", `http://${host}.example:${count.port}/`), "x")
+    for (const host of ["a", "b", "c", "d", "e"])
+      assert.strictEqual(await ask("wsp_a", `http://${host}.example:${count.port}/`), "x")
     assert.strictEqual(count.connections(), 5)
     assert.isAtMost(most, 4, "one may still be closing while the next opens")
     const ends = [1, 2, 3].map((i) => hang("wsp_a", `http://h${i}.example:${server.port}/hang`))
@@ -96,7 +119,7 @@ describe("a workspace's connections", () => {
     assert.strictEqual(await ask("wsp_a", `http://h4.example:${server.port}/`), tooManyConnections)
     assert.strictEqual(await ask("wsp_b", `http://h4.example:${server.port}/`), "x")
     await ends.pop()?.()
-    await eventually(async () => await ask("wsp_a", `http://h4.example:${server.port}/`) === "x")
+    await eventually(async () => (await ask("wsp_a", `http://h4.example:${server.port}/`)) === "x")
     for (const end of ends) await end()
   })
 
@@ -108,7 +131,9 @@ describe("a workspace's connections", () => {
   })
 
   it("are closed once too many other workspaces have asked since; nothing in use is", async () => {
-    const server = await serve((socket, head) => { if (!head.includes("/hang")) answers(socket) })
+    const server = await serve((socket, head) => {
+      if (!head.includes("/hang")) answers(socket)
+    })
     const { ask, hang } = await asking({ pools: { workspaces: 2 } })
     const end = hang("wsp_a", `${server.url}/hang`)
     await eventually(() => server.connections() === 1)

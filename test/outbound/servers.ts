@@ -15,7 +15,10 @@ export interface RawServer {
 }
 
 /** `answer` gets the socket after the first blank line, and at each further one on the same connection. */
-export const rawServer = async (answer: (socket: Socket, head: string) => void, host = "127.0.0.1"): Promise<RawServer> => {
+export const rawServer = async (
+  answer: (socket: Socket, head: string) => void,
+  host = "127.0.0.1"
+): Promise<RawServer> => {
   const open = new Set<Socket>()
   const heard: Array<string> = []
   let accepted = 0
@@ -47,10 +50,11 @@ export const rawServer = async (answer: (socket: Socket, head: string) => void, 
     port,
     connections: () => accepted,
     heard,
-    allClosed: () => new Promise((resolve) => {
-      if (open.size === 0) resolve()
-      else closed = resolve
-    }),
+    allClosed: () =>
+      new Promise((resolve) => {
+        if (open.size === 0) resolve()
+        else closed = resolve
+      }),
     stop: () => {
       for (const socket of open) socket.destroy()
       return new Promise((resolve) => server.close(() => resolve()))
@@ -61,7 +65,9 @@ export const rawServer = async (answer: (socket: Socket, head: string) => void, 
 /** Writes a piece again and again for as long as the other side takes it. */
 export const endlessly = (socket: Socket, piece: Uint8Array | string) => {
   const write = () => {
-    while (!socket.destroyed && socket.write(piece)) { /* until the buffer is full */ }
+    while (!socket.destroyed && socket.write(piece)) {
+      /* until the buffer is full */
+    }
   }
   socket.on("drain", write)
   write()

@@ -16,7 +16,9 @@ export class Child {
 
   constructor(program: string, args: ReadonlyArray<string>, options: ChildOptions = {}) {
     this.process = spawn(program, args, {
-      cwd: options.cwd, env: { ...process.env, ...options.env }, stdio: [options.input === true ? "pipe" : "ignore", "pipe", "pipe"]
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: [options.input === true ? "pipe" : "ignore", "pipe", "pipe"]
     })
     const heard = (bytes: Buffer) => {
       this.output += bytes.toString()
@@ -39,7 +41,10 @@ export class Child {
     for (;;) {
       const match = pattern.exec(this.output)
       if (match !== null) return match
-      if (this.#ended) throw new Error(`the process ended (${this.process.exitCode ?? this.process.signalCode}) without ${pattern}:\n${this.output}`)
+      if (this.#ended)
+        throw new Error(
+          `the process ended (${this.process.exitCode ?? this.process.signalCode}) without ${pattern}:\n${this.output}`
+        )
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
   }

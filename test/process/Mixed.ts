@@ -28,10 +28,16 @@ export interface Answered {
 }
 
 /** One request, however many lives it takes. */
-export const request = async (server: Somewhere, method: string, path: string, body?: unknown, key?: string): Promise<Answered> => {
+export const request = async (
+  server: Somewhere,
+  method: string,
+  path: string,
+  body?: unknown,
+  key?: string
+): Promise<Answered> => {
   for (;;) {
     try {
-      const response = await fetch(await server.base() + path, {
+      const response = await fetch((await server.base()) + path, {
         method,
         headers: {
           authorization: `Bearer ${server.key}`,
@@ -50,7 +56,7 @@ export const request = async (server: Somewhere, method: string, path: string, b
       return {
         status: response.status,
         replayed: response.headers.get("idempotency-replayed") === "true",
-        body: Array.isArray(parsed) ? { items: parsed } : { ...parsed as object }
+        body: Array.isArray(parsed) ? { items: parsed } : { ...(parsed as object) }
       }
     } catch (failure) {
       // The server died under the request, or has just.
@@ -61,8 +67,16 @@ export const request = async (server: Somewhere, method: string, path: string, b
 }
 
 const scripts = [
-  "", "", "", "\n/wait 50ms", "\n/wait 250ms", "\n/chunks 5 20ms", "\n/call nope {}", "\n/call nope {}\n/call neither {}\n/call nor {}\n/then\n/call more {}\n/wait 50ms",
-  "\n/fail model_error no", "\n/fail model_overloaded busy"
+  "",
+  "",
+  "",
+  "\n/wait 50ms",
+  "\n/wait 250ms",
+  "\n/chunks 5 20ms",
+  "\n/call nope {}",
+  "\n/call nope {}\n/call neither {}\n/call nor {}\n/then\n/call more {}\n/wait 50ms",
+  "\n/fail model_error no",
+  "\n/fail model_overloaded busy"
 ]
 
 export class Mixed {
@@ -97,7 +111,11 @@ export class Mixed {
     this.answered++
     if (method === "POST" && first.status < 300 && this.random() < 0.1) {
       const again = await request(this.server, method, path, body, key)
-      assert.deepStrictEqual(again, { ...first, replayed: true }, `${method} ${path}, replayed at first: ${first.replayed}`)
+      assert.deepStrictEqual(
+        again,
+        { ...first, replayed: true },
+        `${method} ${path}, replayed at first: ${first.replayed}`
+      )
       this.replays++
     }
     return first
@@ -127,7 +145,7 @@ export class Mixed {
     const { body, status } = await this.ask("POST", "/v1/threads", { agentId, ...message })
     assert.strictEqual(status, 201, JSON.stringify(body))
     this.threadId = String((body["thread"] as { readonly id: string }).id)
-    if (first !== undefined) this.note({ status, replayed: false, body: { ...body["input"] as object } }, "queue")
+    if (first !== undefined) this.note({ status, replayed: false, body: { ...(body["input"] as object) } }, "queue")
   }
 
   private submit(mode: string) {
@@ -146,14 +164,17 @@ export class Mixed {
     if (dice < 0.4 || inputId === "") await this.submit("queue")
     else if (dice < 0.52) await this.submit("steer")
     else if (dice < 0.6) await this.submit("interrupt")
-    else if (dice < 0.66) for (const id of await Promise.all([this.submit("queue"), this.submit("queue")])) this.unordered.add(id)
+    else if (dice < 0.66)
+      for (const id of await Promise.all([this.submit("queue"), this.submit("queue")])) this.unordered.add(id)
     else if (dice < 0.74) await this.ask("PATCH", `${thread}/queue/${inputId}`, { content: this.content() })
     else if (dice < 0.8) {
       this.mayBeGone.add(inputId)
       await this.ask("DELETE", `${thread}/queue/${inputId}`)
     } else if (dice < 0.9) {
       this.unordered.add(inputId)
-      const { body, status } = await this.ask("POST", `${thread}/queue/${inputId}/promote`, { mode: this.random() < 0.5 ? "steer" : "interrupt" })
+      const { body, status } = await this.ask("POST", `${thread}/queue/${inputId}/promote`, {
+        mode: this.random() < 0.5 ? "steer" : "interrupt"
+      })
       if (status === 200 && body["state"] === "steered") this.joins.set(inputId, String(body["turnId"]))
     } else if (dice < 0.96) {
       const clearQueue = this.random() < 0.3
@@ -164,23 +185,30 @@ export class Mixed {
 
   /** Resolves when the thread rests: by long polls of its log. */
   async rest(): Promise<void> {
-    for (let deadline = Date.now() + 30_000;;) {
+    for (let deadline = Date.now() + 30_000; ; ) {
       const { body } = await request(this.server, "GET", `/v1/threads/${this.threadId}`)
       const busy = body["status"] === "running" || body["status"] === "awaiting"
       if (!busy) return
       if (Date.now() > deadline) assert.fail(`${this.threadId} does not come to rest: ${JSON.stringify(body)}`)
-      await request(this.server, "GET", `/v1/threads/${this.threadId}/events?waitSeconds=2&afterSeq=${String(body["lastSeq"])}`)
+      await request(
+        this.server,
+        "GET",
+        `/v1/threads/${this.threadId}/events?waitSeconds=2&afterSeq=${String(body["lastSeq"])}`
+      )
     }
   }
 
   /** The whole log, by pages. */
   async events() {
     const events: Array<Readonly<Record<string, unknown>>> = []
-    for (let path = `/v1/threads/${this.threadId}/events?limit=50`; path !== "";) {
+    for (let path = `/v1/threads/${this.threadId}/events?limit=50`; path !== ""; ) {
       const { body } = await request(this.server, "GET", path)
-      events.push(...body["events"] as typeof events)
+      events.push(...(body["events"] as typeof events))
       const cursor = body["nextCursor"]
-      path = typeof cursor === "string" ? `/v1/threads/${this.threadId}/events?limit=50&cursor=${encodeURIComponent(cursor)}` : ""
+      path =
+        typeof cursor === "string"
+          ? `/v1/threads/${this.threadId}/events?limit=50&cursor=${encodeURIComponent(cursor)}`
+          : ""
     }
     return events
   }

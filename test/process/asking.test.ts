@@ -1,4 +1,7 @@
-/** kill -9 while one agent waits for another, as a reviewer or with a question: a start finds the other's thread where it has got to, and asks once. */
+/**
+ * kill -9 while one agent waits for another, as a reviewer or with a question: a start finds the other's thread where
+ * it has got to, and asks once.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
@@ -25,7 +28,14 @@ const start = async () => {
 beforeAll(async () => {
   database = await freshDatabase()
   env = {
-    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
+    TROUPE_DATABASE_URL: database.url,
+    TROUPE_PORT: "0",
+    TROUPE_LEASE_TTL_MS: "500",
+    TROUPE_RATE_LIMIT: "0",
+    TROUPE_WORKSPACE_RATE_LIMIT: "0",
+    TROUPE_METRICS: "off",
+    TROUPE_LOG_FORMAT: "json",
+    TROUPE_SCRIPTED_MODELS: "true",
     TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
   }
   const made = new Child(process.execPath, [cli, "keys", "create", "-o", "json"], { env })
@@ -39,7 +49,9 @@ afterAll(async () => {
 })
 
 const threadsOf = async (agentId: string): Promise<ReadonlyArray<string>> =>
-  (await client.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(({ thread }: { readonly thread: { readonly id: string } }) => thread.id)
+  (await client.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(
+    ({ thread }: { readonly thread: { readonly id: string } }) => thread.id
+  )
 
 /** Kills the server once the other agent's turn runs, and starts another. */
 const killWhile = async (other: string) => {
@@ -50,7 +62,11 @@ const killWhile = async (other: string) => {
 const askedOnce = async (other: string) => {
   const threads = await threadsOf(other)
   assert.lengthOf(threads, 1)
-  assert.deepStrictEqual(told(await logOf(client, threads[0]!, ended(1))), ["user_message", "assistant_message", "turn_completed"])
+  assert.deepStrictEqual(told(await logOf(client, threads[0]!, ended(1))), [
+    "user_message",
+    "assistant_message",
+    "turn_completed"
+  ])
 }
 
 describe("when the server is killed", () => {
@@ -58,7 +74,10 @@ describe("when the server is killed", () => {
     const reviewer = await makeWorker(client)
     const instructions = `/wait 1500ms\n/say {"decision":"deny","reason":"not today"}`
     const agentId = await makeWorker(client, {
-      families: ["thread"], hooks: [{ name: "review", point: "before_tool_call", processor: { type: "agent", agentId: reviewer, instructions } }]
+      families: ["thread"],
+      hooks: [
+        { name: "review", point: "before_tool_call", processor: { type: "agent", agentId: reviewer, instructions } }
+      ]
     })
     const threadId = await begin(client, agentId, call("tool_search", { query: "thread" }), "/say done")
     await killWhile(reviewer)
@@ -69,7 +88,15 @@ describe("when the server is killed", () => {
   it("a question to another agent is found again, and what was revealed is still in force", async () => {
     const other = await makeWorker(client)
     const agentId = await makeWorker(client, { families: ["agents"] })
-    const threadId = await begin(client, agentId, call("tool_search", { query: "agents" }), "/then", call("agents.ask", { agentId: other, message: "/wait 1500ms\n/say late" }), "/then", call("agents.get", { agentId: other }))
+    const threadId = await begin(
+      client,
+      agentId,
+      call("tool_search", { query: "agents" }),
+      "/then",
+      call("agents.ask", { agentId: other, message: "/wait 1500ms\n/say late" }),
+      "/then",
+      call("agents.get", { agentId: other })
+    )
     await killWhile(other)
     const [, answer, got] = outcomes(await logOf(client, threadId, ended(1)))
     assert.deepInclude(answer, { text: "late" })

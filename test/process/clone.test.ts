@@ -21,7 +21,8 @@ describe.skipIf(!isRoot)("a clone inside a home of mode 0700 (needs root)", () =
     await chmod(home, 0o700)
     clone = join(home, "troupe")
     await mkdir(clone, { mode: 0o700 })
-    for (const name of ["package.json", "src", "machines", "actors", "http"]) await cp(join(project, name), join(clone, name), { recursive: true })
+    for (const name of ["package.json", "src", "machines", "actors", "http"])
+      await cp(join(project, name), join(clone, name), { recursive: true })
     // Hard links where the file system allows: the way to a file decides who may read it.
     const modules = join(project, "node_modules")
     await run("cp", ["-al", modules, clone]).catch(() => run("cp", ["-a", modules, clone]))
@@ -33,12 +34,21 @@ describe.skipIf(!isRoot)("a clone inside a home of mode 0700 (needs root)", () =
 
   it("starts from a copy of the programs, answers, keeps its data there, and ends without a trace", async () => {
     const start = () =>
-      new Child("npm", ["start"], { cwd: clone, env: { TROUPE_PORT: "0", TROUPE_DATA: undefined, TROUPE_DATABASE_URL: undefined, PATH: `${join(clone, "node_modules", ".bin")}:${process.env["PATH"]}` } })
+      new Child("npm", ["start"], {
+        cwd: clone,
+        env: {
+          TROUPE_PORT: "0",
+          TROUPE_DATA: undefined,
+          TROUPE_DATABASE_URL: undefined,
+          PATH: `${join(clone, "node_modules", ".bin")}:${process.env["PATH"]}`
+        }
+      })
     const first = start()
     try {
       const [, base = ""] = await first.until(/API\s+(http:\S+)/)
       await first.until(/^curl .*\n/m)
-      const [, programs = "", data = ""] = /PostgreSQL runs from (\S+) with its data in ([^\s"]+)/.exec(first.output) ?? []
+      const [, programs = "", data = ""] =
+        /PostgreSQL runs from (\S+) with its data in ([^\s"]+)/.exec(first.output) ?? []
       assert.match(programs, /^\/var\/lib\/troupe\/\d/)
       assert.match(data, /^\/var\/lib\/troupe\/[0-9a-f]{16}\/postgres$/)
       postgres = data
@@ -49,7 +59,10 @@ describe.skipIf(!isRoot)("a clone inside a home of mode 0700 (needs root)", () =
     } finally {
       await first.end("SIGTERM")
     }
-    await access(join(postgres ?? "", "postmaster.pid")).then(() => assert.fail("PostgreSQL was left running"), () => {})
+    await access(join(postgres ?? "", "postmaster.pid")).then(
+      () => assert.fail("PostgreSQL was left running"),
+      () => {}
+    )
 
     const second = start()
     await second.until(/^curl .*\n/m)

@@ -29,7 +29,13 @@ describe("the development server", () => {
   let base: string
   let key: string
 
-  const environment = () => ({ TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_DEV_KEY: "", TROUPE_LOG_FORMAT: "json" })
+  const environment = () => ({
+    TROUPE_DATA: folder,
+    TROUPE_PORT: "0",
+    TROUPE_DATABASE_URL: "",
+    TROUPE_DEV_KEY: "",
+    TROUPE_LOG_FORMAT: "json"
+  })
   const start = async () => {
     server = new Child(process.execPath, [cli, "dev"], { cwd: project, env: environment() })
     base = (await server.until(/API\s+(http:\S+)/))[1] ?? ""
@@ -37,7 +43,10 @@ describe("the development server", () => {
     await server.until(/^curl .*\n/m)
   }
   const troupe = async (...args: ReadonlyArray<string>) => {
-    const { stdout } = await run(process.execPath, [cli, ...args], { cwd: project, env: { ...process.env, ...environment(), TROUPE_URL: base, TROUPE_KEY: key } })
+    const { stdout } = await run(process.execPath, [cli, ...args], {
+      cwd: project,
+      env: { ...process.env, ...environment(), TROUPE_URL: base, TROUPE_KEY: key }
+    })
     return stdout
   }
 
@@ -71,7 +80,10 @@ describe("the development server", () => {
     const refused = await run("sh", ["-c", lines.replaceAll("Bearer ", "Bearer x")])
     assert.match(refused.stdout, /^\{"error":"unauthenticated",.*\}\nno answer: the line above may say why\n$/)
     const log = await troupe("tail", thread.id, "--once", "-o", "json")
-    const types = log.trim().split("\n").map((event) => JSON.parse(event).type)
+    const types = log
+      .trim()
+      .split("\n")
+      .map((event) => JSON.parse(event).type)
     assert.deepStrictEqual(types, ["user_message", "assistant_message", "turn_completed"])
   })
 
@@ -86,13 +98,18 @@ describe("the development server", () => {
   })
 
   it("answers a mistyped thread with the server's own words and exit code 1", async () => {
-    const failed = await troupe("threads", "get", "thr_nothing").then(() => undefined, (error: { code: number; stderr: string }) => error)
+    const failed = await troupe("threads", "get", "thr_nothing").then(
+      () => undefined,
+      (error: { code: number; stderr: string }) => error
+    )
     assert.strictEqual(failed?.code, 1)
     assert.match(failed?.stderr ?? "", /^\s*ERROR\n\s+4\d\d /)
   })
 
   it("lets an operator make another key while it runs", async () => {
-    const { id, key: made } = JSON.parse(await troupe("keys", "create", "--name", "second", "--scopes", "read", "-o", "json"))
+    const { id, key: made } = JSON.parse(
+      await troupe("keys", "create", "--name", "second", "--scopes", "read", "-o", "json")
+    )
     assert.match(id, /^key_/)
     const answer = await fetch(`${base}/v1/auth`, { headers: { authorization: `Bearer ${made}` } })
     assert.strictEqual(answer.status, 200)
@@ -129,36 +146,54 @@ describe("the development server", () => {
 
   /** As a person starts it, with output for a person. */
   const npmStart = async (more: Readonly<Record<string, string>> = {}) => {
-    const terminal = onTerminal("npm start", { cwd: project, env: { ...environment(), TROUPE_LOG_FORMAT: "", ...more } })
+    const terminal = onTerminal("npm start", {
+      cwd: project,
+      env: { ...environment(), TROUPE_LOG_FORMAT: "", ...more }
+    })
     base = (await terminal.until(/API\s+(http:\S+)/))[1] ?? ""
     await terminal.until(/^curl /m)
     assert.isNotEmpty(await processesOf(folder))
     return terminal
   }
 
-  it.skipIf(!hasScript)("started by npm in a terminal, leaves nothing behind five seconds after a Ctrl-C, and says what is left to do (needs script of util-linux)", async () => {
-    // Whether the turn that was left at once has been taken up again by now is chance.
-    const terminal = await npmStart({ TROUPE_DRAIN_SECONDS: "3" })
-    terminal.process.stdin?.write("\u0003")
-    await untilNoneOf(folder, 5_000)
-    await terminal.ended()
-    assert.match(terminal.output, /\^C/)
-    assert.match(terminal.output, /^stopped; 1 turn goes on at the next start\r$/m)
-  })
+  it.skipIf(!hasScript)(
+    "started by npm in a terminal, leaves nothing behind five seconds after a Ctrl-C, and says what is left to do (needs script of util-linux)",
+    async () => {
+      // Whether the turn that was left at once has been taken up again by now is chance.
+      const terminal = await npmStart({ TROUPE_DRAIN_SECONDS: "3" })
+      terminal.process.stdin?.write("\u0003")
+      await untilNoneOf(folder, 5_000)
+      await terminal.ended()
+      assert.match(terminal.output, /\^C/)
+      assert.match(terminal.output, /^stopped; 1 turn goes on at the next start\r$/m)
+    }
+  )
 
-  it.skipIf(!hasScript)("started by npm in a terminal that is closed, drains, and takes its PostgreSQL along (needs script of util-linux)", async () => {
-    const terminal = await npmStart({ TROUPE_DRAIN_SECONDS: "4" })
-    await troupe("send", "/wait 60s")
-    // With script ends the terminal that it made.
-    terminal.process.kill("SIGKILL")
-    // Beyond the moment when a person would be told what is waited for.
-    assert.isAtLeast(await untilNoneOf(folder, 8_000), 2_000)
-    // Given back in order: the last thing of all.
-    assert.isFalse(await stat(join(folder, "server.pid")).then(() => true, () => false))
-  })
+  it.skipIf(!hasScript)(
+    "started by npm in a terminal that is closed, drains, and takes its PostgreSQL along (needs script of util-linux)",
+    async () => {
+      const terminal = await npmStart({ TROUPE_DRAIN_SECONDS: "4" })
+      await troupe("send", "/wait 60s")
+      // With script ends the terminal that it made.
+      terminal.process.kill("SIGKILL")
+      // Beyond the moment when a person would be told what is waited for.
+      assert.isAtLeast(await untilNoneOf(folder, 8_000), 2_000)
+      // Given back in order: the last thing of all.
+      assert.isFalse(
+        await stat(join(folder, "server.pid")).then(
+          () => true,
+          () => false
+        )
+      )
+    }
+  )
 
   it("counts in its last words", () => {
-    assert.deepStrictEqual([0, 1, 2].map(farewell), ["stopped", "stopped; 1 turn goes on at the next start", "stopped; 2 turns go on at the next start"])
+    assert.deepStrictEqual([0, 1, 2].map(farewell), [
+      "stopped",
+      "stopped; 1 turn goes on at the next start",
+      "stopped; 2 turns go on at the next start"
+    ])
   })
 })
 
@@ -178,7 +213,11 @@ describe("the command line", () => {
 
   it("says that the database does not answer", async () => {
     const key = Buffer.alloc(32, 1).toString("base64")
-    const output = await fails(["serve"], { TROUPE_DATABASE_URL: "postgres://u:secret@127.0.0.1:1/troupe", TROUPE_ENCRYPTION_KEYS: `k:${key}`, TROUPE_PORT: "0" })
+    const output = await fails(["serve"], {
+      TROUPE_DATABASE_URL: "postgres://u:secret@127.0.0.1:1/troupe",
+      TROUPE_ENCRYPTION_KEYS: `k:${key}`,
+      TROUPE_PORT: "0"
+    })
     assert.match(output, /The database does not answer/)
     assert.notMatch(output, /secret/)
   })

@@ -68,7 +68,10 @@ describe("the embedded PostgreSQL", () => {
   it("keeps its data, port and password, syncs, and ends with its server on SIGTERM and SIGINT", async () => {
     const first = await start()
     await query(first.url, "create table kept (n int); insert into kept values (42)")
-    const [settings] = await query(first.url, "select current_setting('fsync') as fsync, current_setting('timezone') as zone, getdatabaseencoding() as encoding, current_setting('listen_addresses') as address")
+    const [settings] = await query(
+      first.url,
+      "select current_setting('fsync') as fsync, current_setting('timezone') as zone, getdatabaseencoding() as encoding, current_setting('listen_addresses') as address"
+    )
     assert.deepStrictEqual(settings, { fsync: "on", zone: "UTC", encoding: "UTF8", address: "127.0.0.1" })
     assert.strictEqual((await stat(join(home, "data", "embedded.json"))).mode & 0o777, 0o600)
     await first.child.end("SIGTERM")
@@ -80,7 +83,10 @@ describe("the embedded PostgreSQL", () => {
     assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 42 }])
     await second.child.end("SIGINT")
     assert.isFalse(await isAlive(second.pid))
-    await access(join(home, "data", "server.pid")).then(() => assert.fail("the lock was left behind"), () => {})
+    await access(join(home, "data", "server.pid")).then(
+      () => assert.fail("the lock was left behind"),
+      () => {}
+    )
   })
 
   it("is taken over by the next server when its own was killed, is the only one, and ends with one that leaves at once", async () => {
@@ -154,27 +160,30 @@ describe("the embedded PostgreSQL", () => {
   })
 
   // Where we are not root, PostgreSQL runs as ourselves, and there is nothing to be reached.
-  it.skipIf(process.getuid?.() !== 0)("puts its data where the user postgres can reach it when the folder is in a home of mode 0700, and says so (needs root)", async () => {
-    await chmod(home, 0o700)
-    const first = await start()
-    try {
-      assert.match(first.folder, /^\/var\/lib\/troupe\/[0-9a-f]{16}\/postgres$/)
-      assert.match(first.child.output, /The user postgres cannot enter this folder/)
-      assert.strictEqual((await stat(first.folder)).mode & 0o777, 0o700)
-      await query(first.url, "create table kept (n int); insert into kept values (7)")
-      await first.child.end()
-      const second = await start()
-      assert.strictEqual(second.folder, first.folder)
-      assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 7 }])
-      await second.child.end()
-      // It stays where it is when that user could enter the folder by now.
-      await chmod(home, 0o755)
-      const third = await start()
-      assert.strictEqual(third.folder, first.folder)
-      await third.child.end()
-    } finally {
-      await Promise.all(children.map((child) => child.end()))
-      await rm(dirname(first.folder), { recursive: true, force: true })
+  it.skipIf(process.getuid?.() !== 0)(
+    "puts its data where the user postgres can reach it when the folder is in a home of mode 0700, and says so (needs root)",
+    async () => {
+      await chmod(home, 0o700)
+      const first = await start()
+      try {
+        assert.match(first.folder, /^\/var\/lib\/troupe\/[0-9a-f]{16}\/postgres$/)
+        assert.match(first.child.output, /The user postgres cannot enter this folder/)
+        assert.strictEqual((await stat(first.folder)).mode & 0o777, 0o700)
+        await query(first.url, "create table kept (n int); insert into kept values (7)")
+        await first.child.end()
+        const second = await start()
+        assert.strictEqual(second.folder, first.folder)
+        assert.deepStrictEqual(await query(second.url, "select n from kept"), [{ n: 7 }])
+        await second.child.end()
+        // It stays where it is when that user could enter the folder by now.
+        await chmod(home, 0o755)
+        const third = await start()
+        assert.strictEqual(third.folder, first.folder)
+        await third.child.end()
+      } finally {
+        await Promise.all(children.map((child) => child.end()))
+        await rm(dirname(first.folder), { recursive: true, force: true })
+      }
     }
-  })
+  )
 })

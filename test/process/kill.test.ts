@@ -26,7 +26,14 @@ let alive: Child | undefined
 beforeAll(async () => {
   database = await freshDatabase()
   env = {
-    TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_WORKSPACE_RATE_LIMIT: "0", TROUPE_METRICS: "off", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
+    TROUPE_DATABASE_URL: database.url,
+    TROUPE_PORT: "0",
+    TROUPE_LEASE_TTL_MS: "500",
+    TROUPE_RATE_LIMIT: "0",
+    TROUPE_WORKSPACE_RATE_LIMIT: "0",
+    TROUPE_METRICS: "off",
+    TROUPE_LOG_FORMAT: "json",
+    TROUPE_SCRIPTED_MODELS: "true",
     TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
   }
 })
@@ -39,7 +46,7 @@ const lives = (key: string) => {
   return {
     server: { key, base: () => base } satisfies Somewhere,
     start: () => {
-      const child = alive = new Child(process.execPath, [cli, "serve"], { env })
+      const child = (alive = new Child(process.execPath, [cli, "serve"], { env }))
       base = child.until(/"url":"(http:[^"]+)"/).then(([, url]) => url ?? assert.fail("no url"))
       // A client that waits for it hears of it; a start that fails ends the test below.
       base.catch(() => {})
@@ -50,7 +57,10 @@ const lives = (key: string) => {
 }
 
 const storedLog = async (pool: pg.Pool, threadId: string): Promise<ReadonlyArray<Recorded>> => {
-  const { rows } = await pool.query<FactColumns>(`select ${factColumns} from facts f where f.actor = $1 order by f.pos`, [toUuid(threadId)])
+  const { rows } = await pool.query<FactColumns>(
+    `select ${factColumns} from facts f where f.actor = $1 order by f.pos`,
+    [toUuid(threadId)]
+  )
   return rows.map((row) => recorded(storedFact(row)))
 }
 
@@ -62,7 +72,10 @@ const setting = async () => {
   const life = lives(key)
   await life.start()
   const profile = await request(life.server, "POST", "/v1/profiles", { name: "Mixed", models: ["troupe/scripted"] })
-  const agent = await request(life.server, "POST", "/v1/agents", { name: "Mixed", profileId: (profile.body["profile"] as { readonly id: string }).id })
+  const agent = await request(life.server, "POST", "/v1/agents", {
+    name: "Mixed",
+    profileId: (profile.body["profile"] as { readonly id: string }).id
+  })
   return { ...life, agentId: (agent.body["agent"] as { readonly id: string }).id }
 }
 
@@ -73,17 +86,19 @@ it(`loses nothing over ${kills} kills`, async () => {
   const { agentId, kill, server, start } = await setting()
   const users: Array<Mixed> = []
   let working = true
-  const work = Promise.all(Array.from({ length: clients }, async (_, i) => {
-    for (let round = 0; working; round++) {
-      const user = new Mixed(server, `c${i}.${round}`, randomOf(seed + i * 1_000 + round))
-      users.push(user)
-      await user.create(agentId)
-      for (let steps = 25; steps > 0 && working; steps--) {
-        await user.step()
-        if (user.random() < 0.3) await sleep(user.random() * 100)
+  const work = Promise.all(
+    Array.from({ length: clients }, async (_, i) => {
+      for (let round = 0; working; round++) {
+        const user = new Mixed(server, `c${i}.${round}`, randomOf(seed + i * 1_000 + round))
+        users.push(user)
+        await user.create(agentId)
+        for (let steps = 25; steps > 0 && working; steps--) {
+          await user.step()
+          if (user.random() < 0.3) await sleep(user.random() * 100)
+        }
       }
-    }
-  }))
+    })
+  )
   const killing = async () => {
     for (let i = 0; i < kills; i++) {
       await sleep(100 + random() * 700)
@@ -106,16 +121,29 @@ it(`loses nothing over ${kills} kills`, async () => {
     assert.deepStrictEqual(violations(log), [], threadId)
     assert.deepStrictEqual(openTurns(log), [], threadId)
     const { accepted, joins, unordered } = user
-    assert.deepStrictEqual(unaccounted(log, { accepted, joins, unordered, pending: [], removed: await user.gone() }), [], threadId)
+    assert.deepStrictEqual(
+      unaccounted(log, { accepted, joins, unordered, pending: [], removed: await user.gone() }),
+      [],
+      threadId
+    )
     user.keptPromises(log)
 
     const told = await user.events()
-    assert.deepStrictEqual(told.map(({ seq, turnId, type }) => ({ seq, turnId, type })), log.filter((fact) => fact.public).map(({ seq, turn, type }) => ({ seq, turnId: turn, type })))
-    const { rows: [head] } = await pool.query("select pos, seq, runnable_at, since from heads where id = $1", [toUuid(threadId)])
+    assert.deepStrictEqual(
+      told.map(({ seq, turnId, type }) => ({ seq, turnId, type })),
+      log.filter((fact) => fact.public).map(({ seq, turn, type }) => ({ seq, turnId: turn, type }))
+    )
+    const {
+      rows: [head]
+    } = await pool.query("select pos, seq, runnable_at, since from heads where id = $1", [toUuid(threadId)])
     assert.deepStrictEqual(head, { pos: log.length, seq: told.length, runnable_at: null, since: null })
-    const { rows: waiting } = await pool.query("select id from inputs where actor = $1 and state = 'pending'", [toUuid(threadId)])
+    const { rows: waiting } = await pool.query("select id from inputs where actor = $1 and state = 'pending'", [
+      toUuid(threadId)
+    ])
     assert.deepStrictEqual(waiting, [])
-    for (const { type, event } of log) if (type.startsWith("turn_")) outcomes[String(event["failureCode"] ?? type)] = (outcomes[String(event["failureCode"] ?? type)] ?? 0) + 1
+    for (const { type, event } of log)
+      if (type.startsWith("turn_"))
+        outcomes[String(event["failureCode"] ?? type)] = (outcomes[String(event["failureCode"] ?? type)] ?? 0) + 1
   }
   await pool.end()
   const sum = (of: (user: Mixed) => number) => users.reduce((total, user) => total + of(user), 0)
@@ -134,5 +162,12 @@ it("completes the turn that ran when it was killed, once", async () => {
   await start()
   await user.rest()
   const told = await user.events()
-  assert.deepStrictEqual(told.map(({ seq, type }) => [seq, type]), [[1, "user_message"], [2, "assistant_message"], [3, "turn_completed"]])
+  assert.deepStrictEqual(
+    told.map(({ seq, type }) => [seq, type]),
+    [
+      [1, "user_message"],
+      [2, "assistant_message"],
+      [3, "turn_completed"]
+    ]
+  )
 }, 60_000)

@@ -23,7 +23,8 @@ const isAlive = (pid: number) => {
 }
 
 const until = async (holds: () => boolean | Promise<boolean>, what: string, ms = 20_000) => {
-  for (const end = performance.now() + ms; !(await holds()); await sleep(20)) if (performance.now() > end) throw new Error(what)
+  for (const end = performance.now() + ms; !(await holds()); await sleep(20))
+    if (performance.now() > end) throw new Error(what)
 }
 
 describe("a cluster on one machine", () => {
@@ -33,7 +34,13 @@ describe("a cluster on one machine", () => {
   let bases: ReadonlyArray<string>
 
   const environment = () => ({
-    TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_NATS_URL: "", TROUPE_DEV_KEY: "", TROUPE_LOG_FORMAT: "json", TROUPE_LEASE_TTL_MS: "3000"
+    TROUPE_DATA: folder,
+    TROUPE_PORT: "0",
+    TROUPE_DATABASE_URL: "",
+    TROUPE_NATS_URL: "",
+    TROUPE_DEV_KEY: "",
+    TROUPE_LOG_FORMAT: "json",
+    TROUPE_LEASE_TTL_MS: "3000"
   })
   const start = async () => {
     cluster = new Child(process.execPath, [cli, "dev", "--nodes", "3"], { cwd: project, env: environment() })
@@ -44,14 +51,27 @@ describe("a cluster on one machine", () => {
   }
   const call = async (node: number, method: string, path: string, body?: unknown) => {
     const response = await fetch(bases[node] + path, {
-      method, headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, ...body === undefined ? {} : { body: JSON.stringify(body) }
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
-  const busOf = (node: number) => call(node, "GET", "/readyz").then(({ body, status }) => status === 200 ? body.bus : undefined, () => undefined)
-  const allConnected = () => until(async () => (await Promise.all([0, 1, 2].map(busOf))).every((bus) => bus === "connected"), "not all nodes are connected")
+  const busOf = (node: number) =>
+    call(node, "GET", "/readyz").then(
+      ({ body, status }) => (status === 200 ? body.bus : undefined),
+      () => undefined
+    )
+  const allConnected = () =>
+    until(
+      async () => (await Promise.all([0, 1, 2].map(busOf))).every((bus) => bus === "connected"),
+      "not all nodes are connected"
+    )
   /** Pids of a node's lives, one after the other. */
-  const lives = (node: number) => [...cluster.output.matchAll(new RegExp(`^node${node + 1} │ .*"message":"serving".*"pid":(\\d+)`, "gm"))].map(([, pid]) => Number(pid))
+  const lives = (node: number) =>
+    [...cluster.output.matchAll(new RegExp(`^node${node + 1} │ .*"message":"serving".*"pid":(\\d+)`, "gm"))].map(
+      ([, pid]) => Number(pid)
+    )
   const pidOf = async (node: number, life = 0) => {
     await until(() => lives(node).length > life, `node${node + 1} does not say that it serves`)
     return lives(node).at(-1) ?? 0
@@ -75,7 +95,8 @@ describe("a cluster on one machine", () => {
     assert.deepStrictEqual(told, { status: "ready", bus: "connected" })
     for (const node of [0, 1, 2]) assert.isTrue(isAlive(await pidOf(node)))
     const { body } = await call(0, "POST", "/v1/threads", { agentId: demoAgent })
-    for (const node of [0, 1, 2]) assert.strictEqual((await call(node, "GET", `/v1/threads/${body.thread.id}`)).status, 200)
+    for (const node of [0, 1, 2])
+      assert.strictEqual((await call(node, "GET", `/v1/threads/${body.thread.id}`)).status, 200)
     assert.notMatch(cluster.output, /trp_[0-9A-Za-z]{8}_[0-9A-Za-z]/)
     assert.strictEqual((await stat(join(folder, "nats.conf"))).mode & 0o777, 0o600)
   })
@@ -86,13 +107,25 @@ describe("a cluster on one machine", () => {
     const watchers = await Promise.all(bases.map((base) => Watcher.open(base, path, key)))
     for (const watcher of watchers) await watcher.until(({ frames }) => frames.length === 1)
     const since = performance.now()
-    await call(0, "POST", `/v1/threads/${body.thread.id}/messages`, { content: [{ type: "text", text: "/chunks 5 20ms\n/say one two three four five" }] })
-    for (const watcher of watchers) await watcher.until((watcher) => watcher.events("event").some(({ data }) => data["type"] === "turn_completed"))
+    await call(0, "POST", `/v1/threads/${body.thread.id}/messages`, {
+      content: [{ type: "text", text: "/chunks 5 20ms\n/say one two three four five" }]
+    })
+    for (const watcher of watchers)
+      await watcher.until((watcher) => watcher.events("event").some(({ data }) => data["type"] === "turn_completed"))
     // By hints: the next look at the log would come after 15 s.
     assert.isBelow(performance.now() - since, 5_000)
     for (const watcher of watchers) {
-      assert.deepStrictEqual(watcher.events("event").map(({ data }) => data["seq"]), [1, 2, 3])
-      assert.strictEqual(watcher.events("delta").map(({ data }) => data["text"]).join(""), "one two three four five")
+      assert.deepStrictEqual(
+        watcher.events("event").map(({ data }) => data["seq"]),
+        [1, 2, 3]
+      )
+      assert.strictEqual(
+        watcher
+          .events("delta")
+          .map(({ data }) => data["text"])
+          .join(""),
+        "one two three four five"
+      )
       watcher.close()
     }
   })
@@ -114,7 +147,9 @@ describe("a cluster on one machine", () => {
     await until(async () => (await busOf(2)) === "disconnected", "nobody noticed")
     const told = await call(2, "GET", "/readyz")
     assert.deepStrictEqual([told.status, told.body], [200, { status: "degraded", bus: "disconnected" }])
-    const sent = await call(2, "POST", `/v1/threads/${body.thread.id}/messages`, { content: [{ type: "text", text: "without" }] })
+    const sent = await call(2, "POST", `/v1/threads/${body.thread.id}/messages`, {
+      content: [{ type: "text", text: "without" }]
+    })
     assert.strictEqual(sent.status, 201)
     process.kill(await natsPid(), "SIGKILL")
     await cluster.until(/^nats {2}ended \(SIGKILL\); it is started again$/m)
@@ -136,9 +171,12 @@ describe("a cluster on one machine", () => {
   })
 
   it("leaves in order on SIGTERM", async () => {
-    const pids = [...await Promise.all([0, 1, 2].map((node) => pidOf(node))), await natsPid()]
+    const pids = [...(await Promise.all([0, 1, 2].map((node) => pidOf(node)))), await natsPid()]
     assert.strictEqual(await cluster.end("SIGTERM"), 0)
-    assert.deepStrictEqual(pids.map(isAlive), pids.map(() => false))
+    assert.deepStrictEqual(
+      pids.map(isAlive),
+      pids.map(() => false)
+    )
     for (const node of [1, 2, 3]) assert.match(cluster.output, new RegExp(`^node${node} │ .*"message":"draining"`, "m"))
   })
 })
@@ -147,7 +185,10 @@ describe("a cluster that cannot be", () => {
   const fails = async ([command = "dev", ...args]: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
     const folder = await mkdtemp(join(tmpdir(), "troupe-nodes-"))
     try {
-      const child = new Child(process.execPath, [cli, command, ...args], { cwd: project, env: { TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_NATS_URL: "", ...env } })
+      const child = new Child(process.execPath, [cli, command, ...args], {
+        cwd: project,
+        env: { TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_NATS_URL: "", ...env }
+      })
       assert.strictEqual(await child.ended(), 1)
       return child.output
     } finally {
@@ -158,11 +199,13 @@ describe("a cluster that cannot be", () => {
   it("says how to get a nats-server", async () => {
     const output = await fails(["dev", "--nodes", "2"], { PATH: "/nowhere" })
     assert.match(output, /nats-server is not on PATH/)
-    for (const part of ["apt-get install nats-server", "brew install nats-server", "TROUPE_NATS_URL"]) assert.include(output, part)
+    for (const part of ["apt-get install nats-server", "brew install nats-server", "TROUPE_NATS_URL"])
+      assert.include(output, part)
   })
 
   it("says how many nodes it may have", async () => {
-    for (const output of await Promise.all(["0", "10"].map((nodes) => fails(["dev", "--nodes", nodes], {})))) assert.match(output, /from 1 to 9/)
+    for (const output of await Promise.all(["0", "10"].map((nodes) => fails(["dev", "--nodes", nodes], {}))))
+      assert.match(output, /from 1 to 9/)
   })
 
   it("stops as a whole when a node does not come up", async () => {
@@ -172,6 +215,9 @@ describe("a cluster that cannot be", () => {
   })
 
   it("is known to the doctor when NATS does not answer", async () => {
-    assert.match(await fails(["doctor"], { TROUPE_NATS_URL: "nats://ann:hunter2@127.0.0.1:1" }), /bad\s+nats\s+127\.0\.0\.1:1: connection refused/)
+    assert.match(
+      await fails(["doctor"], { TROUPE_NATS_URL: "nats://ann:hunter2@127.0.0.1:1" }),
+      /bad\s+nats\s+127\.0\.0\.1:1: connection refused/
+    )
   })
 })

@@ -1,4 +1,6 @@
-/** `script` of util-linux, which runs a command on a terminal of its own. What is written to its input was typed there. */
+/**
+ * `script` of util-linux, which runs a command on a terminal of its own. What is written to its input was typed there.
+ */
 import { execFileSync } from "node:child_process"
 import { Child, type ChildOptions } from "./Child.ts"
 

@@ -1,4 +1,7 @@
-/** A secret that a client gives away stays with the server: what a dump, a log, a stream or an answer shows of it is nothing. */
+/**
+ * A secret that a client gives away stays with the server: what a dump, a log, a stream or an answer shows of it is
+ * nothing.
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
@@ -12,11 +15,15 @@ const cli = resolve(import.meta.dirname, "../../src/cli.ts")
 const newKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
 let database: FreshDatabase
-beforeAll(async () => { database = await freshDatabase() })
+beforeAll(async () => {
+  database = await freshDatabase()
+})
 afterAll(() => database.drop())
 
 const children: Array<Child> = []
-afterEach(async () => { for (const child of children.splice(0)) await child.end("SIGKILL") })
+afterEach(async () => {
+  for (const child of children.splice(0)) await child.end("SIGKILL")
+})
 
 const child = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   const started = new Child(process.execPath, [cli, ...args], { env })
@@ -25,8 +32,15 @@ const child = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>
 }
 
 const serving = (keys: string) => ({
-  TROUPE_DATABASE_URL: database.url, TROUPE_PORT: "0", TROUPE_LEASE_TTL_MS: "500", TROUPE_RATE_LIMIT: "0", TROUPE_METRICS: "api", TROUPE_LOG_FORMAT: "json", TROUPE_SCRIPTED_MODELS: "true",
-  TROUPE_LOG_LEVEL: "trace", TROUPE_ENCRYPTION_KEYS: keys
+  TROUPE_DATABASE_URL: database.url,
+  TROUPE_PORT: "0",
+  TROUPE_LEASE_TTL_MS: "500",
+  TROUPE_RATE_LIMIT: "0",
+  TROUPE_METRICS: "api",
+  TROUPE_LOG_FORMAT: "json",
+  TROUPE_SCRIPTED_MODELS: "true",
+  TROUPE_LOG_LEVEL: "trace",
+  TROUPE_ENCRYPTION_KEYS: keys
 })
 
 const start = async (keys: string) => {
@@ -37,10 +51,15 @@ const start = async (keys: string) => {
   const [, base = ""] = await server.until(/"url":"(http:[^"]+)"/)
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const answer = await fetch(base + path, {
-      method, headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers
+      },
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
     })
-    return { status: answer.status, text: [...answer.headers].join("\n") + await answer.text() }
+    return { status: answer.status, text: [...answer.headers].join("\n") + (await answer.text()) }
   }
   return { server, send, base, key }
 }
@@ -50,13 +69,17 @@ const dump = async () => {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
   try {
-    const { rows: tables } = await client.query<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'public'")
+    const { rows: tables } = await client.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'"
+    )
     const texts: Array<string> = []
     for (const { name } of tables) {
       const { rows } = await client.query<{ row: string }>(`select t::text as row from "${name}" t`)
       texts.push(...rows.map(({ row }) => `${name} ${row}`))
     }
-    assert.isTrue(texts.some((text) => text.startsWith("connections ")) && texts.some((text) => text.startsWith("idempotency ")))
+    assert.isTrue(
+      texts.some((text) => text.startsWith("connections ")) && texts.some((text) => text.startsWith("idempotency "))
+    )
     return texts.join("\n")
   } finally {
     await client.end()
@@ -72,7 +95,8 @@ describe("the secrets of connections", () => {
     const stream = await fetch(`${base}/v1/events/stream`, { headers: { authorization: `Bearer ${key}` } })
     const reader = stream.body?.getReader()
     const listening = (async () => {
-      for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) heard.push(Buffer.from(piece.value).toString())
+      for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read())
+        heard.push(Buffer.from(piece.value).toString())
     })()
 
     const token = { provider: "p", name: "C", secret: { token: canary }, allowedHosts: ["tools.example.com"] }
@@ -80,23 +104,48 @@ describe("the secrets of connections", () => {
       await send("POST", "/v1/connections", token, { "idempotency-key": "once" }),
       await send("POST", "/v1/connections", token, { "idempotency-key": "once" }),
       await send("POST", "/v1/connections", { ...token, name: "D" }, { "idempotency-key": "once" }),
-      await send("POST", "/v1/connections", { ...token, secret: { signingSecret: whsec, previousSigningSecret: whsec } })
+      await send("POST", "/v1/connections", {
+        ...token,
+        secret: { signingSecret: whsec, previousSigningSecret: whsec }
+      })
     ]
-    assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 422, 201])
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 422, 201]
+    )
     const [, id = ""] = /"id":"(conn_\w+)"/.exec(answers[0]?.text ?? "") ?? []
     const good = [
-      await send("GET", `/v1/connections/${id}`), await send("GET", "/v1/connections"), await send("PATCH", `/v1/connections/${id}`, { secret: { token: `${canary}-new` } })
+      await send("GET", `/v1/connections/${id}`),
+      await send("GET", "/v1/connections"),
+      await send("PATCH", `/v1/connections/${id}`, { secret: { token: `${canary}-new` } })
     ]
-    assert.deepStrictEqual(good.map(({ status }) => status), [200, 200, 200])
+    assert.deepStrictEqual(
+      good.map(({ status }) => status),
+      [200, 200, 200]
+    )
     const bad = [
-      { ...token, secret: { token: `${canary} ` } }, { ...token, secret: { token: canary.repeat(400) } }, { ...token, secret: canary }, { ...token, secret: [canary] },
-      { ...token, secret: { oauth: { accessToken: canary } } }, { ...token, secret: { token: canary, apiKey: canary } }, { ...token, secret: { token: { value: canary } } },
-      { ...token, secret: { signingSecret: `whsec_${canary}` } }, { ...token, secret: { signingSecret: canary } }, { ...token, secret: { password: canary } },
-      { ...token, baseUrl: `https://u:${canary}@a.example` }, { ...token, baseUrl: `https://a.example/?key=${canary}` }, { ...token, allowedHosts: [`${canary} `] },
-      { ...token, name: 7 }, JSON.stringify(token).slice(0, -3), `${JSON.stringify(token)}x`
+      { ...token, secret: { token: `${canary} ` } },
+      { ...token, secret: { token: canary.repeat(400) } },
+      { ...token, secret: canary },
+      { ...token, secret: [canary] },
+      { ...token, secret: { oauth: { accessToken: canary } } },
+      { ...token, secret: { token: canary, apiKey: canary } },
+      { ...token, secret: { token: { value: canary } } },
+      { ...token, secret: { signingSecret: `whsec_${canary}` } },
+      { ...token, secret: { signingSecret: canary } },
+      { ...token, secret: { password: canary } },
+      { ...token, baseUrl: `https://u:${canary}@a.example` },
+      { ...token, baseUrl: `https://a.example/?key=${canary}` },
+      { ...token, allowedHosts: [`${canary} `] },
+      { ...token, name: 7 },
+      JSON.stringify(token).slice(0, -3),
+      `${JSON.stringify(token)}x`
     ]
     for (const body of bad) {
-      for (const [method, path] of [["POST", "/v1/connections"], ["PATCH", `/v1/connections/${id}`]] as const) {
+      for (const [method, path] of [
+        ["POST", "/v1/connections"],
+        ["PATCH", `/v1/connections/${id}`]
+      ] as const) {
         const answer = await send(method, path, body, { "idempotency-key": randomBytes(4).toString("hex") })
         assert.strictEqual(answer.status, 400, answer.text)
         answers.push(answer)
@@ -113,8 +162,19 @@ describe("the secrets of connections", () => {
     assert.isTrue(rows.includes("v1.k1.") && heard.join("").includes("event: ready"))
     assert.include(server.output, "/v1/connections")
     const shown = [...answers, ...good].map(({ text }) => text)
-    const forms = [canary, `${canary}-new`].flatMap((text) => [text, Buffer.from(text).toString("base64").replace(/=+$/, ""), Buffer.from(text).toString("base64url"), Buffer.from(text).toString("hex")])
-    for (const [where, text] of [["answers", shown.join("\n")], ["tables", rows], ["output", server.output], ["stream", heard.join("")], ["metrics", metrics.text]] as const) {
+    const forms = [canary, `${canary}-new`].flatMap((text) => [
+      text,
+      Buffer.from(text).toString("base64").replace(/=+$/, ""),
+      Buffer.from(text).toString("base64url"),
+      Buffer.from(text).toString("hex")
+    ])
+    for (const [where, text] of [
+      ["answers", shown.join("\n")],
+      ["tables", rows],
+      ["output", server.output],
+      ["stream", heard.join("")],
+      ["metrics", metrics.text]
+    ] as const) {
       for (const form of [...forms, whsec, whsec.slice(6)]) assert.isFalse(text.includes(form), `${where}: ${form}`)
     }
     // Only the last four are told.
@@ -124,7 +184,17 @@ describe("the secrets of connections", () => {
   it("are missed by the doctor when a key of theirs is gone, and open again when it is back", async () => {
     const [one, two] = [newKey("one"), newKey("two")]
     const { send, server } = await start(one)
-    assert.strictEqual((await send("POST", "/v1/connections", { provider: "p", name: "C", secret: { token: "secret" }, allowedHosts: ["tools.example.com"] })).status, 201)
+    assert.strictEqual(
+      (
+        await send("POST", "/v1/connections", {
+          provider: "p",
+          name: "C",
+          secret: { token: "secret" },
+          allowedHosts: ["tools.example.com"]
+        })
+      ).status,
+      201
+    )
     const doctor = async (keys: string) => {
       const asked = child(["doctor"], serving(keys))
       await asked.ended()
@@ -135,7 +205,10 @@ describe("the secrets of connections", () => {
     assert.notMatch(await doctor(`${one},${two}`), /bad\s+nodes/)
     await server.end("SIGTERM")
     assert.match(await doctor(`${two},${one}`), /ok\s+encryption\s+two encrypts; two, one decrypt/)
-    assert.match(await doctor(two), /bad\s+secrets\s+connections sealed with one cannot be opened \(\d+\).*TROUPE_ENCRYPTION_KEYS/)
+    assert.match(
+      await doctor(two),
+      /bad\s+secrets\s+connections sealed with one cannot be opened \(\d+\).*TROUPE_ENCRYPTION_KEYS/
+    )
     assert.match(await doctor(newKey("one")), /bad\s+secrets\s+connections sealed with one/)
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
@@ -147,9 +220,18 @@ describe("the secrets of connections", () => {
 
 describe("the encryption key of a development server", () => {
   let folder: string
-  beforeAll(async () => { folder = await mkdtemp(join(tmpdir(), "troupe-secrets-")) })
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "troupe-secrets-"))
+  })
   afterAll(() => rm(folder, { recursive: true, force: true }))
-  const env = () => ({ TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: database.url, TROUPE_ENCRYPTION_KEYS: "", TROUPE_DEV_KEY: "", TROUPE_LOG_FORMAT: "json" })
+  const env = () => ({
+    TROUPE_DATA: folder,
+    TROUPE_PORT: "0",
+    TROUPE_DATABASE_URL: database.url,
+    TROUPE_ENCRYPTION_KEYS: "",
+    TROUPE_DEV_KEY: "",
+    TROUPE_LOG_FORMAT: "json"
+  })
   const path = () => join(folder, "encryption-key")
   const started = async () => {
     const server = child(["dev"], env())
@@ -167,7 +249,10 @@ describe("the encryption key of a development server", () => {
     await started()
     assert.strictEqual((await readFile(path(), "utf8")).trim(), key)
     assert.strictEqual((await stat(path())).mode & 0o777, 0o600)
-    assert.deepStrictEqual((await readdir(folder)).filter((name) => name.endsWith(".new")), [])
+    assert.deepStrictEqual(
+      (await readdir(folder)).filter((name) => name.endsWith(".new")),
+      []
+    )
   })
 
   it("is never replaced when it is damaged: the start says what to do", async () => {

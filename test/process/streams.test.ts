@@ -12,7 +12,13 @@ import { devKeyOf } from "./devKey.ts"
 const project = resolve(import.meta.dirname, "..", "..")
 
 const start = async (folder: string) => {
-  const environment = { TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "", TROUPE_DEV_KEY: "", TROUPE_DRAIN_SECONDS: "5" }
+  const environment = {
+    TROUPE_DATA: folder,
+    TROUPE_PORT: "0",
+    TROUPE_DATABASE_URL: "",
+    TROUPE_DEV_KEY: "",
+    TROUPE_DRAIN_SECONDS: "5"
+  }
   const child = new Child(process.execPath, [join(project, "src", "cli.ts"), "dev"], { cwd: project, env: environment })
   const base = (await child.until(/API\s+(http:\S+)/))[1] ?? ""
   const key = await devKeyOf(child)
@@ -28,7 +34,11 @@ describe("a node that is told to stop while it is watched", () => {
       const agentId = await makeAgent(node.client)
       const threadId = await makeThread(node.client, agentId)
       const path = `/v1/threads/${threadId}/events/stream?afterSeq=0&types=event`
-      const watchers = await Promise.all(["/v1/events/stream", `/v1/agents/${agentId}/events/stream`, path].map((path) => Watcher.open(node.base, path, node.client.token!)))
+      const watchers = await Promise.all(
+        ["/v1/events/stream", `/v1/agents/${agentId}/events/stream`, path].map((path) =>
+          Watcher.open(node.base, path, node.client.token!)
+        )
+      )
       const deaf = await Watcher.open(node.base, path, node.client.token!, {}, true)
       await submit(node.client, threadId, "first")
       await submit(node.client, threadId, "/wait 60s\nsecond")
@@ -54,7 +64,8 @@ describe("a node that is told to stop while it is watched", () => {
       const log = await logOf(node.client, threadId, ended(2))
       await again.until((watcher) => watcher.events("event").at(-1)?.id === String(log.length))
       assert.deepStrictEqual(
-        [...watchers[2]!.events("event"), ...again.events("event")].map(({ data }) => data), log.map((event) => ({ ...event }))
+        [...watchers[2]!.events("event"), ...again.events("event")].map(({ data }) => data),
+        log.map((event) => ({ ...event }))
       )
       again.close()
     } finally {

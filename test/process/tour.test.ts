@@ -24,10 +24,12 @@ const has = (program: string) => {
 
 const freePort = () =>
   new Promise<number>((found, failed) => {
-    const server = createServer().once("error", failed).listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => found(typeof address === "object" && address !== null ? address.port : 0))
-    })
+    const server = createServer()
+      .once("error", failed)
+      .listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        server.close(() => found(typeof address === "object" && address !== null ? address.port : 0))
+      })
   })
 
 const tourOf = (text: string) => {
@@ -56,7 +58,11 @@ const mark = (block: number) => `=== end of block ${block} ===`
 const pasted = `sh -c "$(grep -m 1 -A 1 '^answer=' "$TROUPE_DATA/server.log")"`
 
 const tours = [
-  { document: "README.md", what: "the README's tour works as it stands, and so do the lines that the server prints", least: 10 },
+  {
+    document: "README.md",
+    what: "the README's tour works as it stands, and so do the lines that the server prints",
+    least: 10
+  },
   { document: "docs/approvals.md", what: "the tour of approvals works as it stands", least: 8 }
 ]
 
@@ -67,13 +73,22 @@ it.skipIf(!has("bash") || !has("curl")).each(tours)("$what (needs bash and curl)
   const folder = await mkdtemp(join(tmpdir(), "troupe-tour-"))
   await chmod(folder, 0o755)
   const data = join(folder, "data")
-  const script = blocks.flatMap((block, i) => [
-    ...i === blocks.length - 1 ? [pasted, `echo; echo '${mark(-1)}'`] : [],
-    block, `echo; echo '${mark(i)}'`
-  ]).join("\n")
+  const script = blocks
+    .flatMap((block, i) => [
+      ...(i === blocks.length - 1 ? [pasted, `echo; echo '${mark(-1)}'`] : []),
+      block,
+      `echo; echo '${mark(i)}'`
+    ])
+    .join("\n")
   const env = {
-    TROUPE_PORT: String(await freePort()), TROUPE_DATA: data, TROUPE_DATABASE_URL: undefined, TROUPE_DEV_KEY: undefined,
-    TROUPE_ENCRYPTION_KEYS: undefined, TROUPE_LEASE_TTL_MS: undefined, TROUPE_LOG_FORMAT: undefined, TROUPE_MODELS: undefined
+    TROUPE_PORT: String(await freePort()),
+    TROUPE_DATA: data,
+    TROUPE_DATABASE_URL: undefined,
+    TROUPE_DEV_KEY: undefined,
+    TROUPE_ENCRYPTION_KEYS: undefined,
+    TROUPE_LEASE_TTL_MS: undefined,
+    TROUPE_LOG_FORMAT: undefined,
+    TROUPE_MODELS: undefined
   }
   const began = performance.now()
   // Anything left unset is a mistake in the README, not an empty text.
@@ -91,7 +106,10 @@ it.skipIf(!has("bash") || !has("curl")).each(tours)("$what (needs bash and curl)
       const output = parts.get(i) ?? assert.fail(`block ${i} did not end:\n${block}\n${shell.output.slice(from)}`)
       assert.isUndefined(missing(output, expectedIn(block)), `not in the output of\n${block}\nwhich was\n${output}`)
     }
-    assert.match(parts.get(-1) ?? "", /^\s*\{.*"thread":\{"id":"thr_.*"state":"admitted".*\n"text":"You said: Hello, Troupe"\n/s)
+    assert.match(
+      parts.get(-1) ?? "",
+      /^\s*\{.*"thread":\{"id":"thr_.*"state":"admitted".*\n"text":"You said: Hello, Troupe"\n/s
+    )
     assert.strictEqual(code, 0)
     console.log(`the tour of ${document} took ${Math.round((performance.now() - began) / 100) / 10} s`)
   } finally {

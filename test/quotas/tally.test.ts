@@ -2,7 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tally } from "../../src/quotas/Tally.ts"
 
 const w = "wsp_1"
-const amount = (amount: number, resource: "threads" | "stored_bytes" = "threads") => ({ workspace: w, resource, amount })
+const amount = (amount: number, resource: "threads" | "stored_bytes" = "threads") => ({
+  workspace: w,
+  resource,
+  amount
+})
 
 describe("what a node knows of a workspace's sums", () => {
   it("counts an amount once, wherever it is on its way to the database and back", () => {
@@ -33,8 +37,20 @@ describe("what a node knows of a workspace's sums", () => {
   it("tells by the hour when bytes have left the window, never too early", () => {
     const tally = new Tally()
     tally.add(w, "threads", 0)
-    tally.closed([{ workspace: w, until: 100, amounts: [{ ...amount(10, "stored_bytes"), hour: 2 }, { ...amount(10, "stored_bytes"), hour: 20 }] }])
-    assert.deepStrictEqual([1, 10, 11, 20, 21].map((bytes) => tally.freeAfter(w, bytes)), [3, 3, 21, 21, 24].map((hours) => hours * 3_600))
+    tally.closed([
+      {
+        workspace: w,
+        until: 100,
+        amounts: [
+          { ...amount(10, "stored_bytes"), hour: 2 },
+          { ...amount(10, "stored_bytes"), hour: 20 }
+        ]
+      }
+    ])
+    assert.deepStrictEqual(
+      [1, 10, 11, 20, 21].map((bytes) => tally.freeAfter(w, bytes)),
+      [3, 3, 21, 21, 24].map((hours) => hours * 3_600)
+    )
   })
 
   it("forgets a workspace that nobody asks about, but for what it owes the database", () => {

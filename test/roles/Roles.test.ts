@@ -17,7 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const create = async (fields: object): Promise<string> => (await server.alpha.post("/v1/roles", { name: "R", ...fields })).body.role.id
+const create = async (fields: object): Promise<string> =>
+  (await server.alpha.post("/v1/roles", { name: "R", ...fields })).body.role.id
 const of = (ids: ReadonlyArray<string>, workspace = alpha) => server.runtime.runPromise(roles.of(workspace, ids))
 const decide = async (ids: ReadonlyArray<string>, name = "a.b", workspace = alpha) =>
   evaluateRoles(await of(ids, workspace), { name, input: {}, readOnly: false }).decision
@@ -32,8 +33,14 @@ const until = async (holds: () => Promise<boolean>) => {
 describe("the roles of a turn", () => {
   it("are those of the ids in their order, built-in ones among them", async () => {
     const [first, second] = [await create({ allow: [{ tools: "a.*" }] }), await create({ deny: [{ tools: "a.c" }] })]
-    assert.deepStrictEqual((await of([second, readOnly.id, first, noTools.id])).map(({ id }) => id), [second, readOnly.id, first, noTools.id])
-    assert.deepStrictEqual([await decide([first, second]), await decide([first, second], "a.c"), await decide([second])], ["allow", "deny", "deny"])
+    assert.deepStrictEqual(
+      (await of([second, readOnly.id, first, noTools.id])).map(({ id }) => id),
+      [second, readOnly.id, first, noTools.id]
+    )
+    assert.deepStrictEqual(
+      [await decide([first, second]), await decide([first, second], "a.c"), await decide([second])],
+      ["allow", "deny", "deny"]
+    )
   })
 
   it("allow nothing when there are none", async () => {
@@ -74,24 +81,27 @@ describe("the roles of a turn", () => {
     const id = await create({ allow: [{ tools: "*" }] })
     assert.strictEqual(await decide([id]), "allow")
     // Behind the node's back, as another one would: nothing is forgotten here.
-    const elsewhere = <A>(write: Parameters<typeof server.database.atomically<A>>[1]) => server.runtime.runPromise(server.database.atomically("test.elsewhere", write))
+    const elsewhere = <A>(write: Parameters<typeof server.database.atomically<A>>[1]) =>
+      server.runtime.runPromise(server.database.atomically("test.elsewhere", write))
     await elsewhere((tx) => patchRole(tx, alpha, id, { deny: [{ tools: "*" }] }, () => true, Date.now()))
-    await until(async () => await decide([id]) === "deny")
+    await until(async () => (await decide([id])) === "deny")
     await elsewhere((tx) => patchRole(tx, alpha, id, { deny: null }, () => true, Date.now()))
-    await until(async () => await decide([id]) === "allow")
+    await until(async () => (await decide([id])) === "allow")
     await elsewhere((tx) => deleteRole(tx, alpha, id, () => true))
-    await until(async () => await decide([id]) === "deny")
+    await until(async () => (await decide([id])) === "deny")
   })
 
   it("are not kept from a read that began before a change", async () => {
     const id = await create({ allow: [{ tools: "*" }] })
     const before = server.database.counts.api
-    await server.runtime.runPromise(Effect.gen(function*() {
-      const early = yield* Effect.forkChild(roles.of(alpha, [id]), { startImmediately: true })
-      assert.strictEqual(server.database.counts.api - before, 1, "the read is under way")
-      roles.forget()
-      yield* Fiber.join(early)
-    }))
+    await server.runtime.runPromise(
+      Effect.gen(function* () {
+        const early = yield* Effect.forkChild(roles.of(alpha, [id]), { startImmediately: true })
+        assert.strictEqual(server.database.counts.api - before, 1, "the read is under way")
+        roles.forget()
+        yield* Fiber.join(early)
+      })
+    )
     await of([id])
     assert.strictEqual(server.database.counts.api - before, 2)
     await of([id])

@@ -11,7 +11,10 @@ const executable = () => {
   if (there !== undefined) return there
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-    for (const args of [["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", "chromium"]]) {
+    for (const args of [
+      ["update", "-q"],
+      ["install", "-y", "-q", "--no-install-recommends", "chromium"]
+    ]) {
       execFileSync("/usr/bin/apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] })
     }
     const installed = found()
@@ -25,7 +28,13 @@ export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: executable(),
     args: [
-      "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-      "--disable-component-update", "--disable-sync"
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync"
     ]
   })

@@ -38,5 +38,9 @@ export const ownConnection = () => {
     await client.end()
     await database.drop()
   })
-  return { url: () => database.url, query: <Row extends pg.QueryResultRow>(text: string, values: ReadonlyArray<unknown>) => client.query<Row>(text, [...values]) }
+  return {
+    url: () => database.url,
+    query: <Row extends pg.QueryResultRow>(text: string, values: ReadonlyArray<unknown>) =>
+      client.query<Row>(text, [...values])
+  }
 }

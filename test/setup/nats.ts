@@ -26,11 +26,17 @@ export const requireNats = () => {
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
     // Another test file may be installing it at this moment.
     const apt = (...args: ReadonlyArray<string>) =>
-      execFileSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], { env, stdio: ["ignore", "ignore", "inherit"] })
+      execFileSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], {
+        env,
+        stdio: ["ignore", "ignore", "inherit"]
+      })
     apt("update", "-q")
     apt("install", "-y", "-q", "--no-install-recommends", "nats-server")
   }
-  if (!installed()) throw new Error("these tests need nats-server on PATH: apt-get install nats-server, brew install nats-server, or https://github.com/nats-io/nats-server/releases")
+  if (!installed())
+    throw new Error(
+      "these tests need nats-server on PATH: apt-get install nats-server, brew install nats-server, or https://github.com/nats-io/nats-server/releases"
+    )
 }
 
 const accepts = (port: number) =>
@@ -61,7 +67,7 @@ export class NatsServer {
   /** `config` is added to the server's own configuration; relative paths in it are of `folder`. */
   static async start(config: string | ((folder: string) => Promise<string>) = "", port?: number): Promise<NatsServer> {
     requireNats()
-    const server = new NatsServer(port ?? await freePort(), await mkdtemp(join(tmpdir(), "troupe-nats-")))
+    const server = new NatsServer(port ?? (await freePort()), await mkdtemp(join(tmpdir(), "troupe-nats-")))
     const more = typeof config === "string" ? config : await config(server.folder)
     await writeFile(join(server.folder, "nats.conf"), `listen: "127.0.0.1:${server.port}"\n${more}\n`)
     await server.again()
@@ -74,10 +80,15 @@ export class NatsServer {
 
   /** Up again on the same port, after `kill`. */
   async again() {
-    const child = spawn("sh", ["-c", keeper, "sh", "-c", join(this.folder, "nats.conf")], { stdio: ["pipe", "pipe", "pipe"], detached: true })
+    const child = spawn("sh", ["-c", keeper, "sh", "-c", join(this.folder, "nats.conf")], {
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true
+    })
     this.#keeper = child
     this.#log = ""
-    child.stderr.on("data", (bytes: Buffer) => { this.#log = (this.#log + bytes.toString()).slice(-10_000) })
+    child.stderr.on("data", (bytes: Buffer) => {
+      this.#log = (this.#log + bytes.toString()).slice(-10_000)
+    })
     this.#pid = await new Promise<number>((resolve, reject) => {
       child.once("error", reject)
       child.stdout.once("data", (bytes: Buffer) => resolve(Number.parseInt(bytes.toString())))

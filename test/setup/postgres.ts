@@ -17,7 +17,9 @@ import { migrateTemplate } from "./template.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Superuser's URL of the run's PostgreSQL, database `postgres`. Use freshDatabase() of ./database.ts for tables. */
+    /**
+     * Superuser's URL of the run's PostgreSQL, database `postgres`. Use freshDatabase() of ./database.ts for tables.
+     */
     readonly databaseUrl: string
     /** Migrated database that fresh ones are copied from. */
     readonly templateDatabase: string
@@ -25,8 +27,14 @@ declare module "vitest" {
 }
 
 const settings = {
-  fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300", shared_buffers: "64MB",
-  autovacuum_naptime: "10min", max_wal_size: "4GB", checkpoint_timeout: "1h"
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_connections: "300",
+  shared_buffers: "64MB",
+  autovacuum_naptime: "10min",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "1h"
 }
 
 /** Ends with its standard input, and takes the folder along. */
@@ -44,23 +52,36 @@ const startServer = async () => {
   await initialise(cluster, password, false)
   const port = await freePort()
   const options = spawnOptions(owner)
-  const child = spawn("sh", ["-c", keeper, "sh", join(binaries.folder, "bin", "postgres"), ...serverFlags(cluster, port, settings)], {
-    ...options, env: { ...options.env, folder: home }, stdio: ["pipe", "ignore", "pipe"], detached: true
-  })
+  const child = spawn(
+    "sh",
+    ["-c", keeper, "sh", join(binaries.folder, "bin", "postgres"), ...serverFlags(cluster, port, settings)],
+    {
+      ...options,
+      env: { ...options.env, folder: home },
+      stdio: ["pipe", "ignore", "pipe"],
+      detached: true
+    }
+  )
   let log = ""
   let ended: string | undefined
-  child.stderr.on("data", (b: Buffer) => log = (log + b.toString()).slice(-10_000))
-  child.once("error", (e) => ended = e.message)
-  const gone = new Promise<void>((resolve) => child.once("exit", (code) => {
-    ended ??= String(code)
-    resolve()
-  }))
+  child.stderr.on("data", (b: Buffer) => (log = (log + b.toString()).slice(-10_000)))
+  child.once("error", (e) => (ended = e.message))
+  const gone = new Promise<void>((resolve) =>
+    child.once("exit", (code) => {
+      ended ??= String(code)
+      resolve()
+    })
+  )
   const stop = async () => {
     child.stdin.end()
     await gone
     await rm(home, { recursive: true, force: true })
   }
-  await ready(cluster.folder, () => ended ?? (log.includes("FATAL") ? "fatal" : undefined), async () => log).catch(async (cause: unknown) => {
+  await ready(
+    cluster.folder,
+    () => ended ?? (log.includes("FATAL") ? "fatal" : undefined),
+    async () => log
+  ).catch(async (cause: unknown) => {
     await stop()
     throw cause
   })

@@ -50,7 +50,7 @@ import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { freshDatabase } from "./database.ts"
 
-const parse = (text: string) => text === "" ? undefined : JSON.parse(text)
+const parse = (text: string) => (text === "" ? undefined : JSON.parse(text))
 
 /** Requests of one credential. A body that is not a string is sent as JSON. */
 export class Client {
@@ -69,7 +69,9 @@ export class Client {
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers
       },
-      ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) })
+      ...(body !== undefined && {
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+      })
     })
     const text = await response.text()
     const json = response.headers.get("content-type")?.includes("json") === true
@@ -129,22 +131,44 @@ export interface ServerOptions {
   readonly reviewers?: Layer.Layer<Reviewers>
 }
 
-const busOf = ({ beside, bus }: ServerOptions) => bus ?? (beside === undefined ? layerInProcess : Layer.succeed(Bus, beside.bus))
+const busOf = ({ beside, bus }: ServerOptions) =>
+  bus ?? (beside === undefined ? layerInProcess : Layer.succeed(Bus, beside.bus))
 
 const services = (url: string, options: ServerOptions) => {
   const database = Database.layer({ url: Redacted.make(url) })
-  const lease = layerPostgresLease({ name: options.name ?? "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(Layer.provide(database))
+  const lease = layerPostgresLease({ name: options.name ?? "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(
+    Layer.provide(database)
+  )
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
-  const ground = Layer.mergeAll(database, lease, busOf(options), models, outbound, envelope, options.schemas ?? Schemas.layer, ThreadReads.layer.pipe(Layer.provide(database)))
+  const ground = Layer.mergeAll(
+    database,
+    lease,
+    busOf(options),
+    models,
+    outbound,
+    envelope,
+    options.schemas ?? Schemas.layer,
+    ThreadReads.layer.pipe(Layer.provide(database))
+  )
   const hooks = Hooks.layer({ publicUrl: options.publicUrl }).pipe(
     Layer.provideMerge(options.reviewers ?? Reviewers.layer),
     Layer.provide(Connections.layer),
     Layer.provideMerge(DeliveryTokens.layer([new Uint8Array(32).fill(5)]))
   )
   const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-  const stores = Layer.mergeAll(layerPostgres(), keysPostgres, Connections.layer, Directory.layer, hooks, Quotas.layer(options.quotas), Roles.layer, Spending.layer, toolsets).pipe(Layer.provideMerge(ground))
+  const stores = Layer.mergeAll(
+    layerPostgres(),
+    keysPostgres,
+    Connections.layer,
+    Directory.layer,
+    hooks,
+    Quotas.layer(options.quotas),
+    Roles.layer,
+    Spending.layer,
+    toolsets
+  ).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,
@@ -154,9 +178,12 @@ const services = (url: string, options: ServerOptions) => {
     Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
   )
   return edge.pipe(
-    Layer.provideMerge(Actors.layer({
-      ...(options.idleMs !== undefined && { idleMs: options.idleMs }), ...(options.slots !== undefined && { slots: options.slots })
-    })),
+    Layer.provideMerge(
+      Actors.layer({
+        ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
+        ...(options.slots !== undefined && { slots: options.slots })
+      })
+    ),
     Layer.provideMerge(stores)
   )
 }
@@ -164,24 +191,44 @@ const services = (url: string, options: ServerOptions) => {
 export const startServer = async (options: ServerOptions = {}) => {
   const { beside, lines } = options
   const fresh = beside === undefined ? await freshDatabase() : { url: beside.url, drop: async () => {} }
-  const listening = Layer.unwrap(Effect.map(observe, (watch) =>
-    listen(Routes, { host: "127.0.0.1", port: 0, drainSeconds: 0, ...options.listener, ...(lines !== undefined && { observe: watch }) })))
+  const listening = Layer.unwrap(
+    Effect.map(observe, (watch) =>
+      listen(Routes, {
+        host: "127.0.0.1",
+        port: 0,
+        drainSeconds: 0,
+        ...options.listener,
+        ...(lines !== undefined && { observe: watch })
+      })
+    )
+  )
   const logs = lines === undefined ? Layer.empty : layerLogs({ level: "trace", format: "json", lines })
-  const runtime = ManagedRuntime.make(listening.pipe(Layer.provideMerge(services(fresh.url, options)), Layer.provideMerge(logs)))
+  const runtime = ManagedRuntime.make(
+    listening.pipe(Layer.provideMerge(services(fresh.url, options)), Layer.provideMerge(logs))
+  )
   const database = await runtime.runPromise(Database)
   const bus = await runtime.runPromise(Bus)
   const port = await runtime.runPromise(Effect.flatMap(HttpServer.HttpServer, portOf))
   const base = `http://127.0.0.1:${port}`
 
-  const workspace = (name: string) => runtime.runPromise(database.atomically("test.workspace", (tx) => ensureWorkspace(tx, name)))
+  const workspace = (name: string) =>
+    runtime.runPromise(database.atomically("test.workspace", (tx) => ensureWorkspace(tx, name)))
   const alpha = await workspace("alpha")
   const beta = await workspace("beta")
 
   /** A client with a new key of a workspace, with all scopes unless told otherwise. */
   const client = async (workspaceId: string, { scopes = allScopes, ...key }: KeyOptions = {}) => {
     const made = generateKey()
-    await runtime.runPromise(database.atomically("test.key", (tx) =>
-      createKey(tx, workspaceId, { public: made.publicPart, hash: made.hash, name: "test", scopes, ...key }, Date.now())))
+    await runtime.runPromise(
+      database.atomically("test.key", (tx) =>
+        createKey(
+          tx,
+          workspaceId,
+          { public: made.publicPart, hash: made.hash, name: "test", scopes, ...key },
+          Date.now()
+        )
+      )
+    )
     return new Client(base, made.key)
   }
 

@@ -17,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const profile = async () =>
-  (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], systemPrompt: "one" })).body.profile.id
+  (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], systemPrompt: "one" })).body
+    .profile.id
 const agent = async (profileId: string, fields: object = {}) =>
   (await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })).body.agent.id
 const ask = (agentId: string) => server.runtime.runPromise(directory.agent(workspace, agentId))
@@ -36,10 +37,20 @@ describe("the directory", () => {
     assert.isUndefined(directory.peek(workspace, id))
     const view = await ask(id)
     assert.deepStrictEqual(view, {
-      agentId: id, archived: false, identity: "ann", profileId, window: "7d",
+      agentId: id,
+      archived: false,
+      identity: "ann",
+      profileId,
+      window: "7d",
       profile: {
-        profileId, version: 1, models: ["troupe/scripted"], systemPrompt: "one", limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 },
-        roleIds: [allTools.id], toolsetIds: [], hooks: []
+        profileId,
+        version: 1,
+        models: ["troupe/scripted"],
+        systemPrompt: "one",
+        limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 },
+        roleIds: [allTools.id],
+        toolsetIds: [],
+        hooks: []
       }
     })
     assert.strictEqual(directory.peek(workspace, id), view)
@@ -48,7 +59,12 @@ describe("the directory", () => {
   it("asks the database once for many who ask at once", async () => {
     const id = await agent(await profile())
     const before = server.database.counts.api
-    const views = await server.runtime.runPromise(Effect.all(Array.from({ length: 20 }, () => directory.agent(workspace, id)), { concurrency: "unbounded" }))
+    const views = await server.runtime.runPromise(
+      Effect.all(
+        Array.from({ length: 20 }, () => directory.agent(workspace, id)),
+        { concurrency: "unbounded" }
+      )
+    )
     assert.strictEqual(server.database.counts.api - before, 1)
     assert.strictEqual(new Set(views).size, 1)
   })
@@ -57,12 +73,14 @@ describe("the directory", () => {
     const id = await agent(await profile())
     let others: ReturnType<typeof ask> | undefined
     // Whoever reads waits for the lock.
-    await server.runtime.runPromise(server.database.atomically("test.lock", async (tx) => {
-      await sql`lock table agents in access exclusive mode`.execute(tx)
-      const first = server.runtime.runFork(directory.agent(workspace, id))
-      others = ask(id)
-      await Effect.runPromise(Fiber.interrupt(first))
-    }))
+    await server.runtime.runPromise(
+      server.database.atomically("test.lock", async (tx) => {
+        await sql`lock table agents in access exclusive mode`.execute(tx)
+        const first = server.runtime.runFork(directory.agent(workspace, id))
+        others = ask(id)
+        await Effect.runPromise(Fiber.interrupt(first))
+      })
+    )
     assert.strictEqual((await others)?.agentId, id)
   })
 
@@ -90,7 +108,9 @@ describe("the directory", () => {
   it("sees a write of another node within a second or so", async () => {
     const id = await agent(await profile())
     await ask(id)
-    await server.runtime.runPromise(server.database.run("test", (db) => db.updateTable("agents").set({ archived_at: new Date() }).execute()))
+    await server.runtime.runPromise(
+      server.database.run("test", (db) => db.updateTable("agents").set({ archived_at: new Date() }).execute())
+    )
     await until(async () => (await ask(id))?.archived === true)
   })
 

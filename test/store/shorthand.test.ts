@@ -4,16 +4,24 @@ import { long, phrases, short, shorthand } from "../../src/journal/shorthand.ts"
 import { ownConnection } from "../setup/database.ts"
 
 /** JSON that says our phrases as structure, as text and as text within text, in any order. */
-const told = fc.array(fc.oneof(fc.constantFrom(...phrases), fc.json(), fc.string({ unit: "binary" }))).map((parts) => parts.join(""))
-const json = fc.oneof(fc.json(), told.map((text) => JSON.stringify(text)), told.map((text) => JSON.stringify({ [text]: [JSON.stringify(text)] })))
+const told = fc
+  .array(fc.oneof(fc.constantFrom(...phrases), fc.json(), fc.string({ unit: "binary" })))
+  .map((parts) => parts.join(""))
+const json = fc.oneof(
+  fc.json(),
+  told.map((text) => JSON.stringify(text)),
+  told.map((text) => JSON.stringify({ [text]: [JSON.stringify(text)] }))
+)
 
 describe("the journal's shorthand", () => {
   it("gives every JSON text back as it was", () => {
-    fc.assert(fc.property(json, (text) => {
-      assert.strictEqual(long(short(text)), text)
-      assert.isAtMost(short(text).length, text.length)
-    }))
-    const spaced = "{\n\t\"usage\": 1,\r\n\"usage\":{\"inputTokens\":1}}"
+    fc.assert(
+      fc.property(json, (text) => {
+        assert.strictEqual(long(short(text)), text)
+        assert.isAtMost(short(text).length, text.length)
+      })
+    )
+    const spaced = '{\n\t"usage": 1,\r\n"usage":{"inputTokens":1}}'
     assert.strictEqual(long(short(spaced)), spaced)
   })
 
@@ -34,8 +42,14 @@ describe("the journal's shorthand", () => {
         `{"content":[{"type":"text","text":"a ' \\\\ b"}],"principal":{"type":"api_key","id":"key_1"},"submitMode":"queue","inputId":"inp_1"}`,
         `{"usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3,"estimatedCost":0},"principal":{"type":"user","id":"1"}}`
       ]
-      const { rows } = await client.query("select readable(t)::text as text from unnest($1::text[]) with ordinality as t(t, n) order by n", [texts.map(short)])
-      assert.deepStrictEqual(rows, texts.map((text) => ({ text })))
+      const { rows } = await client.query(
+        "select readable(t)::text as text from unnest($1::text[]) with ordinality as t(t, n) order by n",
+        [texts.map(short)]
+      )
+      assert.deepStrictEqual(
+        rows,
+        texts.map((text) => ({ text }))
+      )
     })
   })
 })

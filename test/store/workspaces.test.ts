@@ -6,12 +6,20 @@ import { ensureKey, ensureWorkspace, UnusableKey } from "../../src/store/workspa
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
-const atomically = <A>(work: (tx: Connection) => Promise<A>) => server.runtime.runPromise(server.database.atomically("test", work))
+const atomically = <A>(work: (tx: Connection) => Promise<A>) =>
+  server.runtime.runPromise(server.database.atomically("test", work))
 const refusal = (token: string, workspace: string) =>
-  atomically((tx) => ensureKey(tx, workspace, token).then(() => undefined, (cause: unknown) => cause instanceof UnusableKey ? cause.reason : cause))
+  atomically((tx) =>
+    ensureKey(tx, workspace, token).then(
+      () => undefined,
+      (cause: unknown) => (cause instanceof UnusableKey ? cause.reason : cause)
+    )
+  )
 
 describe("what a server makes at its start", () => {
   it("makes a workspace once, however many nodes start at the same time", async () => {
@@ -42,10 +50,13 @@ describe("what a server makes at its start", () => {
   it("notes when a key was last used, and its use is a sight of its identity", async () => {
     const client = await server.client(server.workspaces.beta, { identity: "busy" })
     const { id } = (await client.get("/v1/auth")).body.principal
-    const read = async () => (await server.beta.get("/v1/auth/keys")).body.keys.find((key: { id: string }) => key.id === id)
+    const read = async () =>
+      (await server.beta.get("/v1/auth/keys")).body.keys.find((key: { id: string }) => key.id === id)
     const began = Date.now()
     while ((await read()).lastUsedAt === undefined) assert.isBelow(Date.now() - began, 10_000)
-    const identity = (await server.beta.get("/v1/identities")).body.identities.find((one: { identity: string }) => one.identity === "busy")
+    const identity = (await server.beta.get("/v1/identities")).body.identities.find(
+      (one: { identity: string }) => one.identity === "busy"
+    )
     assert.strictEqual(identity.lastSeenAt, (await read()).lastUsedAt)
   })
 })

@@ -10,40 +10,55 @@ const recorder = () => {
 }
 
 const logged = (program: Effect.Effect<unknown>, level: "info" | "debug" | "none" = "info") =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const { written, lines } = recorder()
     yield* program.pipe(Effect.provide(layerLogs({ level, format: "json", lines })))
     return written.map(({ line, urgent }) => ({ urgent, entry: JSON.parse(line) }))
   })
 
 describe("logs", () => {
-  it.effect("write only fields that are on the list", () => Effect.gen(function*() {
-    const [one] = yield* logged(Effect.logInfo("turn finished", { threadId: "thr_1", content: "my secret plan", authorization: "x" }).pipe(
-      Effect.annotateLogs({ turnId: "trn_1", headers: { cookie: "y" }, text: "hello" })))
-    assert.deepStrictEqual(Object.keys(one?.entry).sort(), ["level", "message", "threadId", "time", "turnId"])
-    assert.strictEqual(one?.entry.message, "turn finished")
-    assert.notMatch(JSON.stringify(one), /secret plan|cookie|hello/)
-  }))
+  it.effect("write only fields that are on the list", () =>
+    Effect.gen(function* () {
+      const [one] = yield* logged(
+        Effect.logInfo("turn finished", { threadId: "thr_1", content: "my secret plan", authorization: "x" }).pipe(
+          Effect.annotateLogs({ turnId: "trn_1", headers: { cookie: "y" }, text: "hello" })
+        )
+      )
+      assert.deepStrictEqual(Object.keys(one?.entry).sort(), ["level", "message", "threadId", "time", "turnId"])
+      assert.strictEqual(one?.entry.message, "turn finished")
+      assert.notMatch(JSON.stringify(one), /secret plan|cookie|hello/)
+    })
+  )
 
-  it.effect("mask keys, tokens and passwords wherever they stand", () => Effect.gen(function*() {
-    const key = "trp_abcdEFGH_0123456789012345678901234567890123456789"
-    const [one] = yield* logged(Effect.logError(`refused ${key}`, new Error("Authorization: Bearer abc.def, postgres://u:pw@h/d")))
-    const text = JSON.stringify(one)
-    assert.match(text, /trp_abcdEFGH_\*\*\*/)
-    assert.notMatch(text, /0123456789|abc\.def|:pw@/)
-    assert.strictEqual(mask("sk-proj-abcdefghij whsec_aGVsbG8="), "*** ***")
-    assert.strictEqual(mask(`token trd_${"0".repeat(52)}-_abc`), "token ***")
-  }))
+  it.effect("mask keys, tokens and passwords wherever they stand", () =>
+    Effect.gen(function* () {
+      const key = "trp_abcdEFGH_0123456789012345678901234567890123456789"
+      const [one] = yield* logged(
+        Effect.logError(`refused ${key}`, new Error("Authorization: Bearer abc.def, postgres://u:pw@h/d"))
+      )
+      const text = JSON.stringify(one)
+      assert.match(text, /trp_abcdEFGH_\*\*\*/)
+      assert.notMatch(text, /0123456789|abc\.def|:pw@/)
+      assert.strictEqual(mask("sk-proj-abcdefghij whsec_aGVsbG8="), "*** ***")
+      assert.strictEqual(mask(`token trd_${"0".repeat(52)}-_abc`), "token ***")
+    })
+  )
 
-  it.effect("say the cause of what went wrong, at once", () => Effect.gen(function*() {
-    const [one] = yield* logged(Effect.die(new Error("broken")).pipe(Effect.catchCause((cause) => Effect.logError("unhandled", cause))))
-    assert.isTrue(one?.urgent)
-    assert.match(one?.entry.message + (one?.entry.cause ?? ""), /unhandled.*broken/s)
-  }))
+  it.effect("say the cause of what went wrong, at once", () =>
+    Effect.gen(function* () {
+      const [one] = yield* logged(
+        Effect.die(new Error("broken")).pipe(Effect.catchCause((cause) => Effect.logError("unhandled", cause)))
+      )
+      assert.isTrue(one?.urgent)
+      assert.match(one?.entry.message + (one?.entry.cause ?? ""), /unhandled.*broken/s)
+    })
+  )
 
-  it.effect("leave out what is below the level", () => Effect.gen(function*() {
-    assert.lengthOf(yield* logged(Effect.logDebug("x")), 0)
-    assert.lengthOf(yield* logged(Effect.logDebug("x"), "debug"), 1)
-    assert.lengthOf(yield* logged(Effect.logError("x"), "none"), 0)
-  }))
+  it.effect("leave out what is below the level", () =>
+    Effect.gen(function* () {
+      assert.lengthOf(yield* logged(Effect.logDebug("x")), 0)
+      assert.lengthOf(yield* logged(Effect.logDebug("x"), "debug"), 1)
+      assert.lengthOf(yield* logged(Effect.logError("x"), "none"), 0)
+    })
+  )
 })

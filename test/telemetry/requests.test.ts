@@ -5,11 +5,18 @@ import { createServer } from "node:http"
 import { once } from "node:events"
 import { type RequestEntry, type RequestOptions, routeOf, watchRequests } from "../../src/telemetry/requests.ts"
 
-const serving = async (work: (base: string, log: Array<RequestEntry>) => Promise<void>, options: Partial<RequestOptions> = {}) => {
+const serving = async (
+  work: (base: string, log: Array<RequestEntry>) => Promise<void>,
+  options: Partial<RequestOptions> = {}
+) => {
   const log: Array<RequestEntry> = []
   const server = createServer((request, response) => {
     response.setHeader("x-request-id", request.headers["x-request-id"] ?? "none")
-    response.statusCode = request.url?.startsWith("/v1/broken") ? 500 : request.url?.startsWith("/v1/nothing") ? 404 : 200
+    response.statusCode = request.url?.startsWith("/v1/broken")
+      ? 500
+      : request.url?.startsWith("/v1/nothing")
+        ? 404
+        : 200
     response.end("ok")
   })
   watchRequests(server, { log: (entry) => void log.push(entry), ...options })
@@ -31,37 +38,62 @@ const until = async (holds: () => boolean) => {
 
 describe("the request log", () => {
   it("names routes, not ids or queries", () => {
-    assert.strictEqual(routeOf("/v1/threads/thr_01m7y13t5ke0095n45e03jf000/events?afterSeq=1"), "/v1/threads/:id/events")
+    assert.strictEqual(
+      routeOf("/v1/threads/thr_01m7y13t5ke0095n45e03jf000/events?afterSeq=1"),
+      "/v1/threads/:id/events"
+    )
     assert.strictEqual(routeOf("/v1/agents/agt_0000000000000000000000dem0"), "/v1/agents/:id")
     assert.strictEqual(routeOf("/v1/%2e%2e/A B/<script>"), "/v1/*/*/*")
   })
 
-  it("counts every request, and logs errors even past the limit of lines", () => serving(async (base, log) => {
-    for (const path of ["/v1/threads", "/v1/threads", "/v1/threads", "/v1/broken", "/v1/nothing/x"]) await (await fetch(base + path)).text()
-    await until(() => log.some((entry) => entry.status === 500))
-    assert.deepStrictEqual(log.map((entry) => [entry.route, entry.status, entry.skipped]), [["/v1/threads", 200, undefined], ["/v1/broken", 500, 2]])
-    const text = await Effect.runPromise(PrometheusMetrics.format())
-    assert.match(text, /troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} 3/)
-    assert.match(text, /troupe_http_request_duration_seconds_bucket/)
-    assert.notMatch(text, /nothing/)
-  }, { perSecond: 1 }))
+  it("counts every request, and logs errors even past the limit of lines", () =>
+    serving(
+      async (base, log) => {
+        for (const path of ["/v1/threads", "/v1/threads", "/v1/threads", "/v1/broken", "/v1/nothing/x"])
+          await (await fetch(base + path)).text()
+        await until(() => log.some((entry) => entry.status === 500))
+        assert.deepStrictEqual(
+          log.map((entry) => [entry.route, entry.status, entry.skipped]),
+          [
+            ["/v1/threads", 200, undefined],
+            ["/v1/broken", 500, 2]
+          ]
+        )
+        const text = await Effect.runPromise(PrometheusMetrics.format())
+        assert.match(text, /troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} 3/)
+        assert.match(text, /troupe_http_request_duration_seconds_bucket/)
+        assert.notMatch(text, /nothing/)
+      },
+      { perSecond: 1 }
+    ))
 
-  it("has as many lines for slow answers in a second as for others, and no more", () => serving(async (base, log) => {
-    for (let i = 0; i < 30; i++) await (await fetch(`${base}/v1/threads`)).text()
-    await (await fetch(`${base}/v1/broken`)).text()
-    await until(() => log.some((entry) => entry.status === 500))
-    // The test may begin late in a second.
-    assert.isAtMost(log.length, 5)
-    assert.strictEqual(log.reduce((sum, { skipped = 0 }) => sum + skipped, log.length), 31)
-  }, { perSecond: 2, slow: 0 }))
+  it("has as many lines for slow answers in a second as for others, and no more", () =>
+    serving(
+      async (base, log) => {
+        for (let i = 0; i < 30; i++) await (await fetch(`${base}/v1/threads`)).text()
+        await (await fetch(`${base}/v1/broken`)).text()
+        await until(() => log.some((entry) => entry.status === 500))
+        // The test may begin late in a second.
+        assert.isAtMost(log.length, 5)
+        assert.strictEqual(
+          log.reduce((sum, { skipped = 0 }) => sum + skipped, log.length),
+          31
+        )
+      },
+      { perSecond: 2, slow: 0 }
+    ))
 
-  it("knows the id of every request: the client's own, or one that it gives", () => serving(async (base, log) => {
-    const answered = async (headers: Record<string, string>) =>
-      (await fetch(`${base}/v1/agents`, { headers })).headers.get("x-request-id") ?? undefined
-    assert.strictEqual(await answered({ "x-request-id": "mine-1" }), "mine-1")
-    const given = [await answered({}), await answered({ "x-request-id": "<b>" })]
-    for (const id of given) assert.match(id ?? "", /^req_[0-9a-z]{26}$/)
-    await until(() => log.length === 3)
-    assert.deepStrictEqual(log.map((entry) => entry.requestId), ["mine-1", ...given])
-  }))
+  it("knows the id of every request: the client's own, or one that it gives", () =>
+    serving(async (base, log) => {
+      const answered = async (headers: Record<string, string>) =>
+        (await fetch(`${base}/v1/agents`, { headers })).headers.get("x-request-id") ?? undefined
+      assert.strictEqual(await answered({ "x-request-id": "mine-1" }), "mine-1")
+      const given = [await answered({}), await answered({ "x-request-id": "<b>" })]
+      for (const id of given) assert.match(id ?? "", /^req_[0-9a-z]{26}$/)
+      await until(() => log.length === 3)
+      assert.deepStrictEqual(
+        log.map((entry) => entry.requestId),
+        ["mine-1", ...given]
+      )
+    }))
 })

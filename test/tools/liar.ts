@@ -29,24 +29,31 @@ const bodyOf = async (request: IncomingMessage) => {
 }
 
 export const sendJson = (response: ServerResponse, value: unknown, status = 200) =>
-  void response.writeHead(status, { "content-type": "application/json" }).end(typeof value === "string" ? value : JSON.stringify(value))
+  void response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(typeof value === "string" ? value : JSON.stringify(value))
 
-export const sendResult = (response: ServerResponse, id: unknown, result: unknown) => sendJson(response, { jsonrpc: "2.0", id, result })
+export const sendResult = (response: ServerResponse, id: unknown, result: unknown) =>
+  sendJson(response, { jsonrpc: "2.0", id, result })
 
 /** A stream of server-sent events, open. */
 export const stream = (response: ServerResponse) => {
   response.writeHead(200, { "content-type": "text/event-stream" })
   response.flushHeaders()
-  return { send: (message: unknown) => response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`), raw: (text: string) => response.write(text) }
+  return {
+    send: (message: unknown) => response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`),
+    raw: (text: string) => response.write(text)
+  }
 }
 
-const drained = (response: ServerResponse) => new Promise<void>((resolve) => {
-  const go = () => {
-    response.off("drain", go).off("close", go)
-    resolve()
-  }
-  response.on("drain", go).on("close", go)
-})
+const drained = (response: ServerResponse) =>
+  new Promise<void>((resolve) => {
+    const go = () => {
+      response.off("drain", go).off("close", go)
+      resolve()
+    }
+    response.on("drain", go).on("close", go)
+  })
 
 /** Bytes without an end, as fast or slow as they are taken. */
 export const endless = async (response: ServerResponse, piece: string, everyMs: number) => {
@@ -68,7 +75,11 @@ export const startLiar = async (point: string, lie: Lie) => {
   const honest = (response: ServerResponse, { id, method }: Asked) => {
     switch (method) {
       case "initialize":
-        return sendResult(response, id, { protocolVersion: "2025-06-18", capabilities: { tools: { listChanged: true } }, serverInfo: { name: "liar", version: "0" } })
+        return sendResult(response, id, {
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: "liar", version: "0" }
+        })
       case "tools/list":
         return sendResult(response, id, { tools: listedTools })
       case "tools/call":
@@ -102,7 +113,7 @@ export const startLiar = async (point: string, lie: Lie) => {
     /** Methods of all requests so far. */
     asked,
     /** How often it was asked at its point. */
-    times: () => point === "*" ? asked.length : asked.filter((name) => name === point).length,
+    times: () => (point === "*" ? asked.length : asked.filter((name) => name === point).length),
     close: async () => {
       listener.closeAllConnections()
       await new Promise((resolve) => listener.close(resolve))

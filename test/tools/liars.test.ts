@@ -9,12 +9,15 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { endless, type Lie, sendJson, sendResult, startLiar, stream } from "./liar.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 let made = 0
 
-const register = (url: string) => server.alpha.post("/v1/toolsets", { kind: "mcp", namespace: `liar${made++}`, url, trusted: true })
+const register = (url: string) =>
+  server.alpha.post("/v1/toolsets", { kind: "mcp", namespace: `liar${made++}`, url, trusted: true })
 
 /** The toolset of a server with that lie, and what it took. */
 const registered = async (point: string, lie: Lie) => {
@@ -27,23 +30,38 @@ const registered = async (point: string, lie: Lie) => {
   return answer.body.toolset
 }
 
-const status = (code: number, headers: Record<string, string> = {}): Lie => (response) => response.writeHead(code, headers).end("x")
+const status =
+  (code: number, headers: Record<string, string> = {}): Lie =>
+  (response) =>
+    response.writeHead(code, headers).end("x")
 const hang: Lie = () => {}
 const destroy: Lie = (response) => response.destroy()
 const breakOff: Lie = (response) => {
-  response.writeHead(200, { "content-type": "application/json", "content-length": "1000" }).write("{\"jsonrpc\":")
+  response.writeHead(200, { "content-type": "application/json", "content-length": "1000" }).write('{"jsonrpc":')
   setTimeout(() => response.destroy(), 20)
 }
 const html: Lie = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>")
 const drip: Lie = (response) => endless(response.writeHead(200, { "content-type": "application/json" }), " ", 50)
-const flood: Lie = (response) => endless(response.writeHead(200, { "content-type": "application/json" }), "[".repeat(65_536), 0)
-const bomb: Lie = (response) => response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(gzipSync(" ".repeat(64 * 1024 * 1024)))
+const flood: Lie = (response) =>
+  endless(response.writeHead(200, { "content-type": "application/json" }), "[".repeat(65_536), 0)
+const bomb: Lie = (response) =>
+  response
+    .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
+    .end(gzipSync(" ".repeat(64 * 1024 * 1024)))
 const nothing: Lie = (response) => response.writeHead(200, { "content-type": "application/json" }).end()
 const accepted: Lie = (response) => response.writeHead(202).end()
 const otherId: Lie = (response) => sendResult(response, "other", {})
-const emptyStream: Lie = (response) => { stream(response); response.end() }
-const silentStream: Lie = (response) => { stream(response) }
-const endlessEvent: Lie = (response) => { stream(response); return endless(response, `data: ${"x".repeat(65_536)}`, 0) }
+const emptyStream: Lie = (response) => {
+  stream(response)
+  response.end()
+}
+const silentStream: Lie = (response) => {
+  stream(response)
+}
+const endlessEvent: Lie = (response) => {
+  stream(response)
+  return endless(response, `data: ${"x".repeat(65_536)}`, 0)
+}
 
 describe("registering a server that", () => {
   for (const [what, lie, expected, reason] of [
@@ -52,7 +70,12 @@ describe("registering a server that", () => {
     ["answers 418", status(418), "unreachable", "HTTP 418"],
     ["answers 404", status(404), "unreachable", "HTTP 404"],
     ["answers 401", status(401), "unauthorized", "HTTP 401"],
-    ["answers 403", status(403, { "www-authenticate": `Bearer error="insufficient_scope", scope="all"` }), "unauthorized", "HTTP"],
+    [
+      "answers 403",
+      status(403, { "www-authenticate": `Bearer error="insufficient_scope", scope="all"` }),
+      "unauthorized",
+      "HTTP"
+    ],
     ["redirects", status(302, { location: "http://127.0.0.1:1/secret" }), "unreachable", "redirect"],
     ["redirects to itself", status(307, { location: "/mcp" }), "unreachable", "redirect"],
     ["answers with a page", html, "unreachable", "not the protocol"],
@@ -91,13 +114,23 @@ describe("registering a server that", () => {
 
   it("has no tools is ready, and says so", async () => {
     const { status, statusReason, toolCount } = await registered("initialize", (response, { id }) =>
-      sendResult(response, id, { protocolVersion: "2025-03-26", capabilities: {}, serverInfo: { name: "liar", version: "0" } }))
+      sendResult(response, id, {
+        protocolVersion: "2025-03-26",
+        capabilities: {},
+        serverInfo: { name: "liar", version: "0" }
+      })
+    )
     assert.deepStrictEqual([status, statusReason, toolCount], ["ready", "the server offers no tools", 0])
   })
 
   it("speaks a version that nobody knows is unreachable", async () => {
     const { status } = await registered("initialize", (response, { id }) =>
-      sendResult(response, id, { protocolVersion: "1999-01-01", capabilities: { tools: {} }, serverInfo: { name: "liar", version: "0" } }))
+      sendResult(response, id, {
+        protocolVersion: "1999-01-01",
+        capabilities: { tools: {} },
+        serverInfo: { name: "liar", version: "0" }
+      })
+    )
     assert.strictEqual(status, "unreachable")
   })
 
@@ -114,14 +147,20 @@ describe("registering a server that", () => {
 })
 
 describe("a list of tools that", () => {
-  const listing = (tools: unknown): Lie => (response, { id }) => sendResult(response, id, { tools })
+  const listing =
+    (tools: unknown): Lie =>
+    (response, { id }) =>
+      sendResult(response, id, { tools })
   const tool = (fields: object = {}) => ({ name: "fine", inputSchema: { type: "object" }, ...fields })
-  const deep = (levels: number): unknown => levels === 0 ? {} : { properties: { a: deep(levels - 1) } }
+  const deep = (levels: number): unknown => (levels === 0 ? {} : { properties: { a: deep(levels - 1) } })
 
   for (const [what, lie] of [
     ["is none", listing("none")],
     ["has a tool without a name", listing([{ inputSchema: { type: "object" } }])],
-    ["is an error", (response, { id }) => sendJson(response, { jsonrpc: "2.0", id, error: { code: -32603, message: "\u0000no" } })],
+    [
+      "is an error",
+      (response, { id }) => sendJson(response, { jsonrpc: "2.0", id, error: { code: -32603, message: "\u0000no" } })
+    ],
     ["breaks off", breakOff],
     ["is too large to read", listing([tool({ description: "x".repeat(5 * 1024 * 1024) })])]
   ] as const satisfies ReadonlyArray<readonly [string, Lie]>) {
@@ -132,15 +171,67 @@ describe("a list of tools that", () => {
   }
 
   for (const [what, tools, names, reason] of [
-    ["has names that no turn could use", [tool({ name: "read file" }), tool({ name: "größe" }), tool({ name: "" }), tool({ name: "x".repeat(129) }), tool({ name: "x".repeat(128) })], ["x".repeat(128)], "left out: a tool whose name is not"],
+    [
+      "has names that no turn could use",
+      [
+        tool({ name: "read file" }),
+        tool({ name: "größe" }),
+        tool({ name: "" }),
+        tool({ name: "x".repeat(129) }),
+        tool({ name: "x".repeat(128) })
+      ],
+      ["x".repeat(128)],
+      "left out: a tool whose name is not"
+    ],
     ["has a tool twice", [tool(), tool({ description: "other" })], ["fine"], "left out: a second fine"],
-    ["has a schema of another type", [tool({ name: "odd", inputSchema: { type: "object", properties: { a: { type: "text" } } } }), tool()], ["fine"], "left out: odd: its inputSchema is not a usable JSON Schema"],
-    ["has a reference to elsewhere", [tool({ name: "far", inputSchema: { type: "object", $ref: "http://127.0.0.1:1/schema" } }), tool()], ["fine"], "left out: far: its inputSchema"],
-    ["has a schema that is too deep", [tool({ name: "deep", inputSchema: { type: "object", properties: { a: deep(200) } } }), tool()], ["fine"], "left out: deep: its inputSchema is not a JSON Schema of at most 64 levels"],
-    ["has a schema that is too large", [tool({ name: "large", outputSchema: { type: "object", description: "x".repeat(65_536) } }), tool()], ["fine"], "left out: large: its outputSchema is not a JSON Schema of at most 65536 bytes"],
-    ["has too many tools", Array.from({ length: 600 }, (_, i) => tool({ name: `t${i}` })), Array.from({ length: 512 }, (_, i) => `t${i}`), "too many"],
-    ["is too large in all", Array.from({ length: 100 }, (_, i) => tool({ name: `t${i}`, description: "x".repeat(15_000) })), Array.from({ length: 69 }, (_, i) => `t${i}`), "too many"],
-    ["has prototypes in its names", [tool({ name: "__proto__" }), tool({ name: "constructor", inputSchema: JSON.parse(`{"type":"object","properties":{"__proto__":{"type":"string"}}}`) })], ["__proto__", "constructor"], undefined],
+    [
+      "has a schema of another type",
+      [tool({ name: "odd", inputSchema: { type: "object", properties: { a: { type: "text" } } } }), tool()],
+      ["fine"],
+      "left out: odd: its inputSchema is not a usable JSON Schema"
+    ],
+    [
+      "has a reference to elsewhere",
+      [tool({ name: "far", inputSchema: { type: "object", $ref: "http://127.0.0.1:1/schema" } }), tool()],
+      ["fine"],
+      "left out: far: its inputSchema"
+    ],
+    [
+      "has a schema that is too deep",
+      [tool({ name: "deep", inputSchema: { type: "object", properties: { a: deep(200) } } }), tool()],
+      ["fine"],
+      "left out: deep: its inputSchema is not a JSON Schema of at most 64 levels"
+    ],
+    [
+      "has a schema that is too large",
+      [tool({ name: "large", outputSchema: { type: "object", description: "x".repeat(65_536) } }), tool()],
+      ["fine"],
+      "left out: large: its outputSchema is not a JSON Schema of at most 65536 bytes"
+    ],
+    [
+      "has too many tools",
+      Array.from({ length: 600 }, (_, i) => tool({ name: `t${i}` })),
+      Array.from({ length: 512 }, (_, i) => `t${i}`),
+      "too many"
+    ],
+    [
+      "is too large in all",
+      Array.from({ length: 100 }, (_, i) => tool({ name: `t${i}`, description: "x".repeat(15_000) })),
+      Array.from({ length: 69 }, (_, i) => `t${i}`),
+      "too many"
+    ],
+    [
+      "has prototypes in its names",
+      [
+        tool({ name: "__proto__" }),
+        tool({
+          name: "constructor",
+          inputSchema: JSON.parse(`{"type":"object","properties":{"__proto__":{"type":"string"}}}`)
+        })
+      ],
+      ["__proto__", "constructor"],
+      undefined
+    ],
     ["is empty", [], [], undefined]
   ] as const) {
     it(`${what} is used as far as it can be, and the toolset says what was left out`, async () => {
@@ -149,14 +240,18 @@ describe("a list of tools that", () => {
       if (reason === undefined) assert.isUndefined(statusReason)
       else assert.include(statusReason, reason)
       const offered = (await server.alpha.get(`/v1/toolsets/${id}/tools`)).body.tools
-      assert.deepStrictEqual(offered.map(({ name }: { name: string }) => name), names)
+      assert.deepStrictEqual(
+        offered.map(({ name }: { name: string }) => name),
+        names
+      )
     })
   }
 
   it("never ends is read for so many pages only", async () => {
     let pages = 0
     const { status, statusReason, toolCount } = await registered("tools/list", (response, { id }) =>
-      sendResult(response, id, { tools: [tool({ name: `t${pages++}` })], nextCursor: "again" }))
+      sendResult(response, id, { tools: [tool({ name: `t${pages++}` })], nextCursor: "again" })
+    )
     assert.deepStrictEqual([status, toolCount, pages], ["ready", 64, 64])
     assert.include(statusReason, "too many")
   })
@@ -166,7 +261,7 @@ describe("a list of tools that", () => {
     const seen = new Map<string, string>()
     const variant = (i: number) => Array.from({ length: 18 }, (_, bit) => `x${(i >> bit) & 1 ? "." : "_"}`).join("")
     const twins = (() => {
-      for (let i = 0;; i++) {
+      for (let i = 0; ; i++) {
         const name = toProviderName(`twins.${variant(i)}`)
         const other = seen.get(name)
         if (other !== undefined) return [other, variant(i)]
@@ -188,11 +283,13 @@ describe("a call that", () => {
     const answer = await register(liar.url)
     assert.deepStrictEqual([answer.status, answer.body.toolset.status], [201, "ready"], answer.text)
     const workspace = server.workspaces.alpha
-    const outcomes = await server.runtime.runPromise(Effect.gen(function*() {
-      const toolsets = yield* Toolsets
-      const tools = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
-      return yield* Effect.forEach(tools, (tool) => toolsets.call(workspace, { ...tool, timeoutMs }, {}, "call_1"))
-    }))
+    const outcomes = await server.runtime.runPromise(
+      Effect.gen(function* () {
+        const toolsets = yield* Toolsets
+        const tools = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
+        return yield* Effect.forEach(tools, (tool) => toolsets.call(workspace, { ...tool, timeoutMs }, {}, "call_1"))
+      })
+    )
     const times = liar.times()
     await liar.close()
     return { outcomes, codes: outcomes.map(({ failure }) => failure?.code), times }
@@ -220,19 +317,47 @@ describe("a call that", () => {
     // It was answered, with what is no answer.
     ["is answered with 400", status(400), both("tool_error"), 2],
     ["is answered with a page", html, both("tool_error"), 2],
-    ["is answered with broken JSON", (response) => sendJson(response, "{\"jsonrpc\":\"2.0\""), both("tool_error"), 2],
+    ["is answered with broken JSON", (response) => sendJson(response, '{"jsonrpc":"2.0"'), both("tool_error"), 2],
     ["is answered with nothing", nothing, both("tool_error"), 2],
-    ["is answered with another result", (response, { id }) => sendResult(response, id, { content: "text" }), both("tool_error"), 2],
-    ["is answered with a block of an unknown type", (response, { id }) => sendResult(response, id, { content: [{ type: "smell" }] }), both("tool_error"), 2],
-    ["is answered with an error of the protocol", (response, { id }) => sendJson(response, { jsonrpc: "2.0", id, error: { code: -32000, message: "x".repeat(100_000) } }), both("tool_error"), 2],
+    [
+      "is answered with another result",
+      (response, { id }) => sendResult(response, id, { content: "text" }),
+      both("tool_error"),
+      2
+    ],
+    [
+      "is answered with a block of an unknown type",
+      (response, { id }) => sendResult(response, id, { content: [{ type: "smell" }] }),
+      both("tool_error"),
+      2
+    ],
+    [
+      "is answered with an error of the protocol",
+      (response, { id }) =>
+        sendJson(response, { jsonrpc: "2.0", id, error: { code: -32000, message: "x".repeat(100_000) } }),
+      both("tool_error"),
+      2
+    ],
     ["is answered with more than is read", flood, both("tool_error"), 2],
     ["is answered with a bomb", bomb, both("tool_error"), 2],
-    ["is answered with what nests too deep", (response, { id }) =>
-      sendJson(response, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"structuredContent":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}}`), both("tool_error"), 2]
+    [
+      "is answered with what nests too deep",
+      (response, { id }) =>
+        sendJson(
+          response,
+          `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"structuredContent":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}}`
+        ),
+      both("tool_error"),
+      2
+    ]
   ] as const satisfies ReadonlyArray<readonly [string, Lie, ReadonlyArray<string>, number]>) {
     it(`${what} ends with ${[...new Set(codes)].join(" or ")}`, async () => {
       const found = await called("tools/call", lie)
-      assert.deepStrictEqual([found.codes, found.times], [[...codes], times], JSON.stringify(found.outcomes).slice(0, 500))
+      assert.deepStrictEqual(
+        [found.codes, found.times],
+        [[...codes], times],
+        JSON.stringify(found.outcomes).slice(0, 500)
+      )
       for (const { failure } of found.outcomes) assert.isAtMost(failure?.text.length ?? 0, 4_200)
     })
   }
@@ -241,10 +366,16 @@ describe("a call that", () => {
     ["is never answered", hang],
     ["is answered drop by drop", drip],
     ["is answered by a stream that says nothing", silentStream],
-    ["is answered by pings without an end", async (response) => {
-      const { send } = stream(response)
-      for (let id = 0; !response.destroyed; id++) { send({ jsonrpc: "2.0", id: `ping${id}`, method: "ping" }); await sleep(5) }
-    }]
+    [
+      "is answered by pings without an end",
+      async (response) => {
+        const { send } = stream(response)
+        for (let id = 0; !response.destroyed; id++) {
+          send({ jsonrpc: "2.0", id: `ping${id}`, method: "ping" })
+          await sleep(5)
+        }
+      }
+    ]
   ] as const satisfies ReadonlyArray<readonly [string, Lie]>) {
     it(`${what} ends with tool_timeout`, async () => {
       const began = performance.now()
@@ -254,21 +385,34 @@ describe("a call that", () => {
   }
 
   for (const [what, lie] of [
-    ["is answered by a stream that goes on", (response, { id }) => { stream(response).send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }] } }) }],
-    ["is answered twice", (response, { id }) => {
-      const { send } = stream(response)
-      for (const text of ["done", "again"]) send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text }] } })
-      response.end()
-    }],
-    ["is answered after noise", (response, { id }) => {
-      const { raw, send } = stream(response)
-      raw(": comment\n\nevent: other\ndata: x\n\ndata: {\n\ndata: {\"jsonrpc\":\"2.0\"}\n\nid: \n\nretry: 0\n\n")
-      for (const method of ["elicitation/create", "sampling/createMessage", "roots/list", "__proto__"]) send({ jsonrpc: "2.0", id: method, method, params: {} })
-      send({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 99, progress: 1 } })
-      send({ jsonrpc: "2.0", id: "other", result: {} })
-      send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }], extra: { __proto__: null } } })
-      response.end()
-    }]
+    [
+      "is answered by a stream that goes on",
+      (response, { id }) => {
+        stream(response).send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }] } })
+      }
+    ],
+    [
+      "is answered twice",
+      (response, { id }) => {
+        const { send } = stream(response)
+        for (const text of ["done", "again"])
+          send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text }] } })
+        response.end()
+      }
+    ],
+    [
+      "is answered after noise",
+      (response, { id }) => {
+        const { raw, send } = stream(response)
+        raw(': comment\n\nevent: other\ndata: x\n\ndata: {\n\ndata: {"jsonrpc":"2.0"}\n\nid: \n\nretry: 0\n\n')
+        for (const method of ["elicitation/create", "sampling/createMessage", "roots/list", "__proto__"])
+          send({ jsonrpc: "2.0", id: method, method, params: {} })
+        send({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 99, progress: 1 } })
+        send({ jsonrpc: "2.0", id: "other", result: {} })
+        send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }], extra: { __proto__: null } } })
+        response.end()
+      }
+    ]
   ] as const satisfies ReadonlyArray<readonly [string, Lie]>) {
     it(`${what} has its answer`, async () => {
       assert.deepStrictEqual((await called("tools/call", lie)).outcomes, [{ output: "done" }, { output: "done" }])
@@ -277,21 +421,29 @@ describe("a call that", () => {
 
   it("is taken up again where the stream says that it can be", async () => {
     // An event with an id promises that the rest can be read later, by a GET from there.
-    const { codes, times } = await called("tools/call", (response) => { stream(response).raw("id: 7\ndata: \n\n"); response.end() })
+    const { codes, times } = await called("tools/call", (response) => {
+      stream(response).raw("id: 7\ndata: \n\n")
+      response.end()
+    })
     // The GET is a 405 here: nobody has the rest.
     assert.deepStrictEqual([codes, times], [unknown, 3])
   })
 })
 
 it("a server whose stream to listen on ends at once is not listened to in a loop", async () => {
-  const liar = await startLiar("listen", (response) => { stream(response).raw("retry: 0\n\n"); response.end() })
+  const liar = await startLiar("listen", (response) => {
+    stream(response).raw("retry: 0\n\n")
+    response.end()
+  })
   const answer = await register(liar.url)
   const workspace = server.workspaces.alpha
-  await server.runtime.runPromise(Effect.gen(function*() {
-    const toolsets = yield* Toolsets
-    const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
-    if (tool !== undefined) yield* toolsets.call(workspace, tool, {}, "c")
-  }))
+  await server.runtime.runPromise(
+    Effect.gen(function* () {
+      const toolsets = yield* Toolsets
+      const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
+      if (tool !== undefined) yield* toolsets.call(workspace, tool, {}, "c")
+    })
+  )
   await sleep(1_500)
   assert.isAtMost(liar.times(), 3)
   await liar.close()
@@ -300,15 +452,20 @@ it("a server whose stream to listen on ends at once is not listened to in a loop
 it("a server that announces changes without an end is asked at most once in five seconds", async () => {
   const liar = await startLiar("listen", async (response) => {
     const { send } = stream(response)
-    while (!response.destroyed) { send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }); await sleep(2) }
+    while (!response.destroyed) {
+      send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })
+      await sleep(2)
+    }
   })
   const answer = await register(liar.url)
   const workspace = server.workspaces.alpha
-  await server.runtime.runPromise(Effect.gen(function*() {
-    const toolsets = yield* Toolsets
-    const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
-    if (tool !== undefined) yield* toolsets.call(workspace, tool, {}, "c")
-  }))
+  await server.runtime.runPromise(
+    Effect.gen(function* () {
+      const toolsets = yield* Toolsets
+      const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
+      if (tool !== undefined) yield* toolsets.call(workspace, tool, {}, "c")
+    })
+  )
   await sleep(1_500)
   assert.isAtMost(liar.asked.filter((name) => name === "tools/list").length, 3)
   await liar.close()

@@ -3,8 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { listingOf } from "../../src/tools/mcp/listing.ts"
 
-const offers = (many: number) => Array.from({ length: many }, (_, i) => ({ name: `t${i}`, inputSchema: { type: "object" as const } }))
-const listing = (many: number, complete: boolean) => Effect.runPromise(listingOf(() => Effect.succeed(undefined), "n", { offers: offers(many), complete, tasks: false }))
+const offers = (many: number) =>
+  Array.from({ length: many }, (_, i) => ({ name: `t${i}`, inputSchema: { type: "object" as const } }))
+const listing = (many: number, complete: boolean) =>
+  Effect.runPromise(listingOf(() => Effect.succeed(undefined), "n", { offers: offers(many), complete, tasks: false }))
 
 describe("a list of tools", () => {
   it.each([

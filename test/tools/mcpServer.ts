@@ -13,7 +13,13 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from "@modelcontextprotocol/node"
-import { type CallToolResult, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server"
+import {
+  type CallToolResult,
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server
+} from "@modelcontextprotocol/server"
 
 export type Era = "sessions" | "modern"
 
@@ -24,7 +30,12 @@ export interface TestTool {
   readonly description?: string
   readonly inputSchema?: Fields
   readonly outputSchema?: Fields
-  readonly annotations?: { readonly readOnlyHint?: boolean; readonly idempotentHint?: boolean; readonly destructiveHint?: boolean; readonly title?: string }
+  readonly annotations?: {
+    readonly readOnlyHint?: boolean
+    readonly idempotentHint?: boolean
+    readonly destructiveHint?: boolean
+    readonly title?: string
+  }
   /** A text is answered as one text block; an object with `content` as it is; anything else as structuredContent. */
   readonly run: (input: Fields, call: RunningCall) => unknown
 }
@@ -37,7 +48,10 @@ export interface RunningCall {
 }
 
 /** Sends a request to the client, and brings its answer or throws its refusal. */
-export type Ask = (request: { readonly method: "sampling/createMessage" | "elicitation/create"; readonly params: Fields }) => Promise<unknown>
+export type Ask = (request: {
+  readonly method: "sampling/createMessage" | "elicitation/create"
+  readonly params: Fields
+}) => Promise<unknown>
 
 /** One executed call. */
 export interface Executed {
@@ -55,43 +69,83 @@ export interface Executed {
   over: boolean
 }
 
-const object = (properties: Fields, required: ReadonlyArray<string> = Object.keys(properties)): Fields =>
-  ({ type: "object", properties, required, additionalProperties: false })
+const object = (properties: Fields, required: ReadonlyArray<string> = Object.keys(properties)): Fields => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false
+})
 
-const text = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value)
+const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
 /** What most tests need; `run` of each is a few lines. */
 export const usualTools: ReadonlyArray<TestTool> = [
   {
-    name: "echo", description: "Gives back its text", inputSchema: object({ text: { type: "string" } }),
-    annotations: { readOnlyHint: true, title: "Echo" }, run: (input) => text(input["text"])
+    name: "echo",
+    description: "Gives back its text",
+    inputSchema: object({ text: { type: "string" } }),
+    annotations: { readOnlyHint: true, title: "Echo" },
+    run: (input) => text(input["text"])
   },
   {
-    name: "add", description: "Adds two numbers", inputSchema: object({ a: { type: "number" }, b: { type: "number" } }),
-    outputSchema: object({ sum: { type: "number" } }), annotations: { readOnlyHint: true, idempotentHint: true },
+    name: "add",
+    description: "Adds two numbers",
+    inputSchema: object({ a: { type: "number" }, b: { type: "number" } }),
+    outputSchema: object({ sum: { type: "number" } }),
+    annotations: { readOnlyHint: true, idempotentHint: true },
     run: (input) => ({ sum: Number(input["a"]) + Number(input["b"]) })
   },
   {
-    name: "slow", description: "Takes its time", inputSchema: object({ ms: { type: "integer" } }),
+    name: "slow",
+    description: "Takes its time",
+    inputSchema: object({ ms: { type: "integer" } }),
     run: async (input, { signal }) => {
       await sleep(Number(input["ms"]), undefined, { signal })
       return "done"
     }
   },
-  { name: "fail", description: "Fails", run: () => ({ isError: true, content: [{ type: "text", text: "it went wrong" }] }) },
-  { name: "crash", description: "Fails with an error of the protocol", run: () => { throw new Error("out of order") } },
+  {
+    name: "fail",
+    description: "Fails",
+    run: () => ({ isError: true, content: [{ type: "text", text: "it went wrong" }] })
+  },
+  {
+    name: "crash",
+    description: "Fails with an error of the protocol",
+    run: () => {
+      throw new Error("out of order")
+    }
+  },
   { name: "read", description: "Changes nothing", annotations: { readOnlyHint: true }, run: () => "read" },
   { name: "put", description: "May run twice", annotations: { idempotentHint: true }, run: () => "put" },
-  { name: "delete.all", description: "Must not run twice", annotations: { destructiveHint: true }, run: () => "deleted" },
   {
-    name: "big", description: "Gives that many characters", inputSchema: object({ chars: { type: "integer" } }),
+    name: "delete.all",
+    description: "Must not run twice",
+    annotations: { destructiveHint: true },
+    run: () => "deleted"
+  },
+  {
+    name: "big",
+    description: "Gives that many characters",
+    inputSchema: object({ chars: { type: "integer" } }),
     run: (input) => "x".repeat(Number(input["chars"]))
   },
   {
-    name: "wrong", description: "Breaks its own schema", outputSchema: object({ sum: { type: "number" } }),
+    name: "wrong",
+    description: "Breaks its own schema",
+    outputSchema: object({ sum: { type: "number" } }),
     run: () => ({ sum: "seven" })
   },
-  { name: "blocks", description: "Gives several blocks", run: () => ({ content: [{ type: "text", text: "one" }, { type: "text", text: "two" }] }) }
+  {
+    name: "blocks",
+    description: "Gives several blocks",
+    run: () => ({
+      content: [
+        { type: "text", text: "one" },
+        { type: "text", text: "two" }
+      ]
+    })
+  }
 ]
 
 export interface McpServerOptions {
@@ -109,15 +163,27 @@ export interface McpServerOptions {
   readonly port?: number
 }
 
-const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value)
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const resultOf = (value: unknown): CallToolResult => {
   if (typeof value === "string") return { content: [{ type: "text", text: value }] }
   if (isFields(value) && Array.isArray(value["content"])) return { ...value, content: value["content"] }
-  return { content: [{ type: "text", text: JSON.stringify(value) }], ...(isFields(value) && { structuredContent: value }) }
+  return {
+    content: [{ type: "text", text: JSON.stringify(value) }],
+    ...(isFields(value) && { structuredContent: value })
+  }
 }
 
-export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, token, tokenHeader, tools: first = usualTools, unknownSession = 404 }: McpServerOptions = {}) => {
+export const startMcpServer = async ({
+  era = "sessions",
+  pageSize,
+  port = 0,
+  token,
+  tokenHeader,
+  tools: first = usualTools,
+  unknownSession = 404
+}: McpServerOptions = {}) => {
   const calls: Array<Executed> = []
   let tools = first
   let expected = token
@@ -130,7 +196,10 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
       const from = Number(params?.cursor ?? 0)
       const to = pageSize === undefined ? tools.length : from + pageSize
       return {
-        tools: tools.slice(from, to).map(({ run: _, inputSchema = { type: "object" }, ...tool }) => ({ ...tool, inputSchema: { ...inputSchema, type: "object" as const } })),
+        tools: tools.slice(from, to).map(({ run: _, inputSchema = { type: "object" }, ...tool }) => ({
+          ...tool,
+          inputSchema: { ...inputSchema, type: "object" as const }
+        })),
         ...(to < tools.length && { nextCursor: String(to) })
       }
     })
@@ -147,14 +216,19 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
         over: false
       }
       calls.push(call)
-      const onAbort = () => { call.cancelled = true }
+      const onAbort = () => {
+        call.cancelled = true
+      }
       mcpReq.signal.addEventListener("abort", onAbort)
       try {
         const progressToken = mcpReq._meta?.progressToken
         const report: RunningCall["report"] = async (progress, more) => {
-          if (progressToken !== undefined) await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, ...more } })
+          if (progressToken !== undefined)
+            await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, ...more } })
         }
-        return resultOf(await tool.run(call.input, { signal: mcpReq.signal, report, ask: (request) => mcpReq.send(request) }))
+        return resultOf(
+          await tool.run(call.input, { signal: mcpReq.signal, report, ask: (request) => mcpReq.send(request) })
+        )
       } finally {
         call.over = true
         mcpReq.signal.removeEventListener("abort", onAbort)
@@ -167,10 +241,16 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
   const modern = createMcpHandler(protocol, { legacy: "reject", keepAliveMs: 0 })
   const handleModern = toNodeHandler(modern)
   const serveModern = (request: IncomingMessage, response: ServerResponse) =>
-    handleModern({ // the SDK's own type of a request does not fit our compiler options
-      method: request.method ?? "GET", url: request.url ?? "/", headers: request.headers,
-      [Symbol.asyncIterator]: () => request[Symbol.asyncIterator]()
-    }, response)
+    handleModern(
+      {
+        // the SDK's own type of a request does not fit our compiler options
+        method: request.method ?? "GET",
+        url: request.url ?? "/",
+        headers: request.headers,
+        [Symbol.asyncIterator]: () => request[Symbol.asyncIterator]()
+      },
+      response
+    )
 
   const serveSessions = async (request: IncomingMessage, response: ServerResponse) => {
     const id = request.headers["mcp-session-id"]
@@ -178,7 +258,11 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
     if (held !== undefined) return await held.transport.handleRequest(request, response)
     if (id !== undefined) {
       // The words of the SDK's own examples.
-      const error = { jsonrpc: "2.0", id: null, error: { code: -32000, message: "Bad Request: No valid session ID provided" } }
+      const error = {
+        jsonrpc: "2.0",
+        id: null,
+        error: { code: -32000, message: "Bad Request: No valid session ID provided" }
+      }
       return void response.writeHead(unknownSession, { "content-type": "application/json" }).end(JSON.stringify(error))
     }
     const server = protocol()
@@ -188,7 +272,9 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
         opened++
         sessions.set(id, { server, transport })
       },
-      onsessionclosed: (id) => { sessions.delete(id) }
+      onsessionclosed: (id) => {
+        sessions.delete(id)
+      }
     })
     await server.connect(transport)
     await transport.handleRequest(request, response)
@@ -196,7 +282,12 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
 
   const listener = createServer((request, response) => {
     requests.push(request.method ?? "")
-    if (expected !== undefined && (tokenHeader === undefined ? request.headers.authorization !== `Bearer ${expected}` : request.headers[tokenHeader] !== expected)) {
+    if (
+      expected !== undefined &&
+      (tokenHeader === undefined
+        ? request.headers.authorization !== `Bearer ${expected}`
+        : request.headers[tokenHeader] !== expected)
+    ) {
       return void response.writeHead(401, { "www-authenticate": `Bearer error="invalid_token"` }).end()
     }
     void (era === "modern" ? serveModern(request, response) : serveSessions(request, response))
@@ -229,7 +320,9 @@ export const startMcpServer = async ({ era = "sessions", pageSize, port = 0, tok
       await Promise.all([...sessions.values()].map(({ server }) => server.sendToolListChanged()))
     },
     /** The token that is expected from now on; undefined: none. */
-    expect: (token: string | undefined) => { expected = token },
+    expect: (token: string | undefined) => {
+      expected = token
+    },
     close: async () => {
       await modern.close()
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()))

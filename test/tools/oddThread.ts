@@ -28,7 +28,13 @@ parentPort?.on("message", ({ schema }: Question) => {
   if (schema === `{"title":"always dies"}`) process.exit(1)
   if (schema === `{"title":"dies of old age"}` && answered > 0) process.exit(1)
   if (schema === `{"title":"looks around"}`) {
-    const seen = { env: Object.keys(process.env), argv: process.argv.slice(2), environ: reading("/proc/self/environ"), file: reading(import.meta.filename), spawned }
+    const seen = {
+      env: Object.keys(process.env),
+      argv: process.argv.slice(2),
+      environ: reading("/proc/self/environ"),
+      file: reading(import.meta.filename),
+      spawned
+    }
     const answer: Answer = { cpuMs: 0, problem: JSON.stringify(seen) }
     parentPort?.postMessage(answer)
   }

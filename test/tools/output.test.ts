@@ -4,7 +4,8 @@ import { cutOutput } from "../../src/tools/output.ts"
 
 const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
-const isCut = (value: unknown): value is { readonly truncated: true; readonly text: string } => typeof value === "object" && value !== null && "truncated" in value
+const isCut = (value: unknown): value is { readonly truncated: true; readonly text: string } =>
+  typeof value === "object" && value !== null && "truncated" in value
 
 describe("an output", () => {
   it("of the limit stays as it is, one byte more is cut", () => {
@@ -19,11 +20,17 @@ describe("an output", () => {
   })
 
   it(`is never longer than the limit, keeps a beginning, and splits no code point (seed ${seed})`, () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom("a", "é", "\u0000", "\"", "😀", "\ud800"), minLength: 100, maxLength: 2_000 }), (text) => {
-      const cut = cutOutput(text, 100)
-      assert.isAtMost(bytes(cut), 100)
-      assert.isTrue(isCut(cut) && text.startsWith(cut.text))
-      if (isCut(cut) && text.isWellFormed()) assert.isTrue(cut.text.isWellFormed())
-    }), { seed, numRuns: 300 })
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "é", "\u0000", '"', "😀", "\ud800"), minLength: 100, maxLength: 2_000 }),
+        (text) => {
+          const cut = cutOutput(text, 100)
+          assert.isAtMost(bytes(cut), 100)
+          assert.isTrue(isCut(cut) && text.startsWith(cut.text))
+          if (isCut(cut) && text.isWellFormed()) assert.isTrue(cut.text.isWellFormed())
+        }
+      ),
+      { seed, numRuns: 300 }
+    )
   })
 })

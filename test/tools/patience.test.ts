@@ -8,49 +8,61 @@ import { tellingOf } from "../../src/tools/mcp/progress.ts"
 import type { Progress } from "../../src/tools/Tool.ts"
 
 /** Work that never ends, its reports in the test's hands. */
-const begun = Effect.fnUntraced(function*() {
+const begun = Effect.fnUntraced(function* () {
   let report = () => {}
-  const waited = yield* Effect.forkChild(patiently(1_000, (progressed) => {
-    report = progressed
-    return Effect.never
-  }, Effect.succeed))
+  const waited = yield* Effect.forkChild(
+    patiently(
+      1_000,
+      (progressed) => {
+        report = progressed
+        return Effect.never
+      },
+      Effect.succeed
+    )
+  )
   yield* Effect.yieldNow
   const over = Effect.sync(() => waited.pollUnsafe() !== undefined)
   return { report: () => report(), over, told: Fiber.join(waited) }
 })
 
 describe("a call without a result", () => {
-  it.effect("is given up when its time is up, not before", () => Effect.gen(function*() {
-    const { over, told } = yield* begun()
-    yield* TestClock.adjust(999)
-    assert.isFalse(yield* over)
-    yield* TestClock.adjust(1)
-    assert.strictEqual(yield* told, "no result within 1000 ms")
-  }))
-
-  it.effect("has its time anew with each word of progress", () => Effect.gen(function*() {
-    const { over, report, told } = yield* begun()
-    for (let i = 0; i < 5; i++) {
+  it.effect("is given up when its time is up, not before", () =>
+    Effect.gen(function* () {
+      const { over, told } = yield* begun()
       yield* TestClock.adjust(999)
-      report()
-    }
-    yield* TestClock.adjust(999)
-    assert.isFalse(yield* over)
-    yield* TestClock.adjust(1)
-    assert.strictEqual(yield* told, "no result, and no progress for 1000 ms")
-  }))
+      assert.isFalse(yield* over)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* told, "no result within 1000 ms")
+    })
+  )
 
-  it.effect("is given up after ten times its time, whatever it reports", () => Effect.gen(function*() {
-    const { over, report, told } = yield* begun()
-    for (let i = 0; i < 19; i++) {
-      yield* TestClock.adjust(500)
-      report()
-    }
-    yield* TestClock.adjust(499)
-    assert.isFalse(yield* over)
-    yield* TestClock.adjust(1)
-    assert.strictEqual(yield* told, "no result within 10000 ms, 10 times the call's time, though there was progress")
-  }))
+  it.effect("has its time anew with each word of progress", () =>
+    Effect.gen(function* () {
+      const { over, report, told } = yield* begun()
+      for (let i = 0; i < 5; i++) {
+        yield* TestClock.adjust(999)
+        report()
+      }
+      yield* TestClock.adjust(999)
+      assert.isFalse(yield* over)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* told, "no result, and no progress for 1000 ms")
+    })
+  )
+
+  it.effect("is given up after ten times its time, whatever it reports", () =>
+    Effect.gen(function* () {
+      const { over, report, told } = yield* begun()
+      for (let i = 0; i < 19; i++) {
+        yield* TestClock.adjust(500)
+        report()
+      }
+      yield* TestClock.adjust(499)
+      assert.isFalse(yield* over)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* told, "no result within 10000 ms, 10 times the call's time, though there was progress")
+    })
+  )
 })
 
 describe("reports of progress", () => {
@@ -86,9 +98,18 @@ describe("reports of progress", () => {
 
   it("have at most 1000 characters of words, and no number that is none", () => {
     for (const [said, kept] of [
-      [{ progress: 1, message: "x".repeat(1_000) }, { progress: 1, message: "x".repeat(1_000) }],
-      [{ progress: 1, message: "x".repeat(1_001) }, { progress: 1, message: "x".repeat(1_000) }],
-      [{ progress: 1, message: "\ud800" }, { progress: 1, message: "\ufffd" }],
+      [
+        { progress: 1, message: "x".repeat(1_000) },
+        { progress: 1, message: "x".repeat(1_000) }
+      ],
+      [
+        { progress: 1, message: "x".repeat(1_001) },
+        { progress: 1, message: "x".repeat(1_000) }
+      ],
+      [
+        { progress: 1, message: "\ud800" },
+        { progress: 1, message: "\ufffd" }
+      ],
       [{ progress: 1, total: Infinity }, { progress: 1 }],
       [{ progress: Infinity }, undefined]
     ] as const) {

@@ -38,15 +38,30 @@ describe("what a query finds", () => {
   })
 
   it("is the same each time, and among what was there, whatever is asked", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 80 }), fc.array(fc.record({ name: fc.string({ unit: "binary" }), description: fc.string({ unit: "binary" }) })), (query, some) => {
-      const once = ranked(query, some)
-      assert.deepStrictEqual(once, ranked(query, some.map((one) => ({ ...one }))))
-      assert.isTrue(once.every((one) => some.includes(one)))
-    }))
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", maxLength: 80 }),
+        fc.array(fc.record({ name: fc.string({ unit: "binary" }), description: fc.string({ unit: "binary" }) })),
+        (query, some) => {
+          const once = ranked(query, some)
+          assert.deepStrictEqual(
+            once,
+            ranked(
+              query,
+              some.map((one) => ({ ...one }))
+            )
+          )
+          assert.isTrue(once.every((one) => some.includes(one)))
+        }
+      )
+    )
   })
 
   it("takes no time to find among all the tools that a profile can have", () => {
-    const many = Array.from({ length: 64 * 512 }, (_, i) => ({ name: `set${i % 64}.tool_${i}`, description: `Does ${i} things. `.repeat(100) }))
+    const many = Array.from({ length: 64 * 512 }, (_, i) => ({
+      name: `set${i % 64}.tool_${i}`,
+      description: `Does ${i} things. `.repeat(100)
+    }))
     const query = Array.from({ length: 100 }, (_, i) => `word${i}`).join(" ") + " things"
     ranked(query, many)
     const began = performance.now()

@@ -9,14 +9,21 @@ import { type Judgement, type ThreadLimits, threadLimits, SchemaThreads } from "
 const ample = { ms: 100_000, windowMs: 100_000 }
 
 const runtime = ManagedRuntime.make(Schemas.layerOf({ ...threadLimits, budget: ample }))
-const run = <A, E>(work: (schemas: Schemas["Service"]) => Effect.Effect<A, E>) => runtime.runPromise(Effect.flatMap(Schemas, work))
+const run = <A, E>(work: (schemas: Schemas["Service"]) => Effect.Effect<A, E>) =>
+  runtime.runPromise(Effect.flatMap(Schemas, work))
 /** Starts threads and warms them: what follows is about schemas. */
-const warm = (schemas: Schemas["Service"]) => Effect.all(["w1", "w2"].map((workspace) => schemas.misfit(workspace, {}, 1)), { concurrency: 2 })
+const warm = (schemas: Schemas["Service"]) =>
+  Effect.all(
+    ["w1", "w2"].map((workspace) => schemas.misfit(workspace, {}, 1)),
+    { concurrency: 2 }
+  )
 beforeAll(() => run(warm))
 afterAll(() => runtime.dispose())
 
 const misfit = (schema: unknown, value: unknown, workspace = "w1") =>
-  run((schemas) => Effect.catch(schemas.misfit(workspace, schema, value), ({ reason }: Unjudged) => Effect.succeed({ reason })))
+  run((schemas) =>
+    Effect.catch(schemas.misfit(workspace, schema, value), ({ reason }: Unjudged) => Effect.succeed({ reason }))
+  )
 const unusable = (schema: unknown) => run((schemas) => schemas.unusable("w1", schema))
 
 /** Milliseconds of its processor time that this thread, whose event loop is a node's, has given for something. */
@@ -27,18 +34,29 @@ const held = async (work: () => Promise<void>) => {
   return (system + user) / 1_000
 }
 
-const nested = (levels: number): unknown => levels === 0 ? {} : { properties: { a: nested(levels - 1) } }
-const deep = (levels: number): unknown => levels === 0 ? 1 : [deep(levels - 1)]
+const nested = (levels: number): unknown => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } })
+const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)])
 
 /** Thousands of states, in a few characters. */
 const manyStates = { type: "object", properties: { s: { type: "string", pattern: `^${"(?:.?){900}".repeat(5)}$` } } }
-const huge = { properties: Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [`p${i}`, { anyOf: [{ type: "object", properties: { a: { enum: [i] } } }, { maxLength: i }] }])) }
+const huge = {
+  properties: Object.fromEntries(
+    Array.from({ length: 6_000 }, (_, i) => [
+      `p${i}`,
+      { anyOf: [{ type: "object", properties: { a: { enum: [i] } } }, { maxLength: i }] }
+    ])
+  )
+}
 const slow = { pattern: "^(?=(a+)+$)b" }
 const long = `${"a".repeat(40)}!`
 
 describe("a value", () => {
   it("fits, or says where it does not", async () => {
-    const schema = { type: "object", properties: { items: { type: "array", items: { type: "integer" } } }, required: ["items"] }
+    const schema = {
+      type: "object",
+      properties: { items: { type: "array", items: { type: "integer" } } },
+      required: ["items"]
+    }
     assert.isUndefined(await misfit(schema, { items: [1] }))
     assert.strictEqual(await misfit(schema, { items: [1, "2"] }), "items[1]: must be integer")
     assert.strictEqual(await misfit(schema, undefined), "must be object")
@@ -60,14 +78,26 @@ describe("a value", () => {
 })
 
 describe("a check that takes more than 200 ms is given up, and does not hold the event loop:", () => {
-  const doubling = Object.fromEntries(Array.from({ length: 40 }, (_, i) =>
-    [`d${i}`, i === 39 ? { type: "integer" } : { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }]))
+  const doubling = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [
+      `d${i}`,
+      i === 39 ? { type: "integer" } : { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }
+    ])
+  )
   for (const [what, schema, value] of [
     ["a pattern of many states", manyStates, { s: "a".repeat(7_000) }],
     ["a pattern with look-around", slow, long],
     ["references that double with every step", { $ref: "#/$defs/d0", $defs: doubling }, 1],
-    ["a list of which each item is held against each", { uniqueItems: true }, Array.from({ length: 60_000 }, (_, i) => ({ i }))],
-    ["an enumeration of thousands, for a list of thousands", { items: { enum: Array.from({ length: 2_000 }, (_, i) => ({ i })) } }, Array.from({ length: 20_000 }, () => ({ i: 1_999 }))]
+    [
+      "a list of which each item is held against each",
+      { uniqueItems: true },
+      Array.from({ length: 60_000 }, (_, i) => ({ i }))
+    ],
+    [
+      "an enumeration of thousands, for a list of thousands",
+      { items: { enum: Array.from({ length: 2_000 }, (_, i) => ({ i })) } },
+      Array.from({ length: 20_000 }, () => ({ i: 1_999 }))
+    ]
   ] as const) {
     it(what, async () => {
       const busy = await held(async () => assert.deepStrictEqual(await misfit(schema, value), { reason: "slow" }))
@@ -83,14 +113,25 @@ describe("a check that takes more than 200 ms is given up, and does not hold the
 })
 
 it("a schema whose references are a maze cannot be used", async () => {
-  const $defs = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`d${i}`, { anyOf: [{ $ref: `#/$defs/d${(i * 7 + 1) % 3_000}` }, { $ref: `#/$defs/d${(i * 11 + 5) % 3_000}` }] }]))
+  const $defs = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, i) => [
+      `d${i}`,
+      { anyOf: [{ $ref: `#/$defs/d${(i * 7 + 1) % 3_000}` }, { $ref: `#/$defs/d${(i * 11 + 5) % 3_000}` }] }
+    ])
+  )
   // Whether its time or its stack is over first is the machine's to say.
-  assert.include(["its references lead too deep", "takes too long to read"], await unusable({ $ref: "#/$defs/d0", $defs }))
+  assert.include(
+    ["its references lead too deep", "takes too long to read"],
+    await unusable({ $ref: "#/$defs/d0", $defs })
+  )
 })
 
 it("says that the schema is too slow, and not that the value is wrong", async () => {
   const said = await run((schemas) => Effect.flip(schemas.misfit("w1", slow, long)))
-  assert.strictEqual(said.message, "the schema is too slow: it takes more than 200 ms over one value, which may be right")
+  assert.strictEqual(
+    said.message,
+    "the schema is too slow: it takes more than 200 ms over one value, which may be right"
+  )
 })
 
 it("a schema that was too slow for one value is asked again for the next", async () => {
@@ -110,56 +151,78 @@ const within = async (limits: Partial<ThreadLimits>, work: (schemas: Schemas["Se
   }
 }
 const since = (began: number) => performance.now() - began
-const ask = (schemas: Schemas["Service"], workspace: string, schema: unknown, value: unknown) => Effect.runPromise(Effect.exit(schemas.misfit(workspace, schema, value)))
-const reasonOf = (exit: Exit.Exit<unknown, Unjudged>) => Exit.isFailure(exit) ? exit.cause.reasons.flatMap((reason) => reason._tag === "Fail" ? [reason.error.reason] : []) : []
+const ask = (schemas: Schemas["Service"], workspace: string, schema: unknown, value: unknown) =>
+  Effect.runPromise(Effect.exit(schemas.misfit(workspace, schema, value)))
+const reasonOf = (exit: Exit.Exit<unknown, Unjudged>) =>
+  Exit.isFailure(exit)
+    ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error.reason] : []))
+    : []
 
 describe("a workspace that has used up its budget", () => {
-  it("waits until it has some again, while others go on", () => within({ budget: { ms: 200, windowMs: 2_000 } }, async (schemas) => {
-    const began = performance.now()
-    assert.deepStrictEqual(reasonOf(await ask(schemas, "mine", slow, long)), ["slow"])
-    const mine = ask(schemas, "mine", {}, 1).then(() => since(began))
-    const others: Array<number> = []
-    for (let i = 0; i < 20; i++) {
-      const asked = performance.now()
-      assert.isTrue(Exit.isSuccess(await ask(schemas, `other${i}`, {}, 1)))
-      others.push(since(asked))
-    }
-    assert.isBelow(Math.max(...others), 500)
-    // 200 ms for the late check, and what the next thread took to start, are paid back at a tenth of the time.
-    assert.isAbove(await mine, 600)
-  }))
+  it("waits until it has some again, while others go on", () =>
+    within({ budget: { ms: 200, windowMs: 2_000 } }, async (schemas) => {
+      const began = performance.now()
+      assert.deepStrictEqual(reasonOf(await ask(schemas, "mine", slow, long)), ["slow"])
+      const mine = ask(schemas, "mine", {}, 1).then(() => since(began))
+      const others: Array<number> = []
+      for (let i = 0; i < 20; i++) {
+        const asked = performance.now()
+        assert.isTrue(Exit.isSuccess(await ask(schemas, `other${i}`, {}, 1)))
+        others.push(since(asked))
+      }
+      assert.isBelow(Math.max(...others), 500)
+      // 200 ms for the late check, and what the next thread took to start, are paid back at a tenth of the time.
+      assert.isAbove(await mine, 600)
+    }))
 
-  it("is told so once it has waited for long", () => within({ budget: { ms: 200, windowMs: 60_000 }, lineMs: 2_000 }, async (schemas) => {
-    await ask(schemas, "mine", slow, long)
-    await ask(schemas, "mine", slow, long)
-    const began = performance.now()
-    const exit = await ask(schemas, "mine", {}, 1)
-    assert.deepStrictEqual(reasonOf(exit), ["busy"])
-    assert.isAtLeast(since(began), 1_990)
-  }))
+  it("is told so once it has waited for long", () =>
+    within({ budget: { ms: 200, windowMs: 60_000 }, lineMs: 2_000 }, async (schemas) => {
+      await ask(schemas, "mine", slow, long)
+      await ask(schemas, "mine", slow, long)
+      const began = performance.now()
+      const exit = await ask(schemas, "mine", {}, 1)
+      assert.deepStrictEqual(reasonOf(exit), ["busy"])
+      assert.isAtLeast(since(began), 1_990)
+    }))
 
-  it("leaves nothing behind of a check that nobody waits for any more", () => within({ budget: { ms: 200, windowMs: 60_000 } }, async (schemas) => {
-    await ask(schemas, "mine", slow, long)
-    await ask(schemas, "mine", slow, long)
-    const fiber = Effect.runFork(schemas.misfit("mine", {}, 1))
-    await sleep(20)
-    await Effect.runPromise(Fiber.interrupt(fiber))
-    assert.isTrue(Exit.isSuccess(await ask(schemas, "other", {}, 1)))
-  }))
+  it("leaves nothing behind of a check that nobody waits for any more", () =>
+    within({ budget: { ms: 200, windowMs: 60_000 } }, async (schemas) => {
+      await ask(schemas, "mine", slow, long)
+      await ask(schemas, "mine", slow, long)
+      const fiber = Effect.runFork(schemas.misfit("mine", {}, 1))
+      await sleep(20)
+      await Effect.runPromise(Fiber.interrupt(fiber))
+      assert.isTrue(Exit.isSuccess(await ask(schemas, "other", {}, 1)))
+    }))
 })
 
-it("one workspace's late check does not hold up another's for its time", () => within({ budget: ample }, async (schemas) => {
-  let over = 0
-  const late = Array.from({ length: 3 }, () => ask(schemas, "mine", slow, long).finally(() => { over++ }))
-  assert.isTrue(Exit.isSuccess(await ask(schemas, "other", {}, 1)))
-  assert.isAtMost(over, 1)
-  for (const exit of await Promise.all(late)) assert.deepStrictEqual(reasonOf(exit), ["slow"])
-}))
+it("one workspace's late check does not hold up another's for its time", () =>
+  within({ budget: ample }, async (schemas) => {
+    let over = 0
+    const late = Array.from({ length: 3 }, () =>
+      ask(schemas, "mine", slow, long).finally(() => {
+        over++
+      })
+    )
+    assert.isTrue(Exit.isSuccess(await ask(schemas, "other", {}, 1)))
+    assert.isAtMost(over, 1)
+    for (const exit of await Promise.all(late)) assert.deepStrictEqual(reasonOf(exit), ["slow"])
+  }))
 
 it("a workspace pays for what cannot be cut short, and is asked nothing more until it has ended", async () => {
   let spent = 0
-  const threads = new SchemaThreads({ ...threadLimits, budget: ample }, { waiting: () => {}, spent: (ms) => { spent += ms }, died: () => {} })
-  const judge = (schema: unknown) => new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: '"a"' }, resolve))
+  const threads = new SchemaThreads(
+    { ...threadLimits, budget: ample },
+    {
+      waiting: () => {},
+      spent: (ms) => {
+        spent += ms
+      },
+      died: () => {}
+    }
+  )
+  const judge = (schema: unknown) =>
+    new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: '"a"' }, resolve))
   assert.deepStrictEqual(await judge({}), { problem: undefined })
   spent = 0
   const began = performance.now()
@@ -171,20 +234,26 @@ it("a workspace pays for what cannot be cut short, and is asked nothing more unt
   threads.close()
 })
 
-it("a large toolset that is read delays no check of its workspace", () => within({ budget: { ms: 200, windowMs: 60_000 } }, async (schemas) => {
-  assert.strictEqual(await Effect.runPromise(schemas.unusable("mine", huge)), "takes too long to read")
-  const fiber = Effect.runFork(schemas.unusable("mine", {}))
-  assert.isTrue(Exit.isSuccess(await ask(schemas, "mine", {}, 1)))
-  assert.isUndefined(fiber.pollUnsafe())
-  await Effect.runPromise(Fiber.interrupt(fiber))
-}))
+it("a large toolset that is read delays no check of its workspace", () =>
+  within({ budget: { ms: 200, windowMs: 60_000 } }, async (schemas) => {
+    assert.strictEqual(await Effect.runPromise(schemas.unusable("mine", huge)), "takes too long to read")
+    const fiber = Effect.runFork(schemas.unusable("mine", {}))
+    assert.isTrue(Exit.isSuccess(await ask(schemas, "mine", {}, 1)))
+    assert.isUndefined(fiber.pollUnsafe())
+    await Effect.runPromise(Fiber.interrupt(fiber))
+  }))
 
 describe("a thread", () => {
   const odd = new URL("./oddThread.ts", import.meta.url)
   const died: Array<unknown> = []
-  const threads = new SchemaThreads({ ...threadLimits, threads: 1, budget: ample }, { waiting: () => {}, spent: () => {}, died: (cause) => died.push(cause) }, odd)
+  const threads = new SchemaThreads(
+    { ...threadLimits, threads: 1, budget: ample },
+    { waiting: () => {}, spent: () => {}, died: (cause) => died.push(cause) },
+    odd
+  )
   afterAll(() => threads.close())
-  const judge = (schema: unknown) => new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: "1" }, resolve))
+  const judge = (schema: unknown) =>
+    new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: "1" }, resolve))
 
   it("that dies is replaced, and what it held is tried once more", async () => {
     assert.deepStrictEqual(await judge({}), { problem: undefined })
@@ -201,15 +270,28 @@ describe("a thread", () => {
   it("sees no environment, reads no file once it is ready, and starts no program", async () => {
     const said = await judge({ title: "looks around" })
     assert.deepStrictEqual("problem" in said && JSON.parse(said.problem ?? "null"), {
-      env: [], argv: [], environ: "ERR_ACCESS_DENIED", file: "ERR_ACCESS_DENIED", spawned: "ERR_ACCESS_DENIED"
+      env: [],
+      argv: [],
+      environ: "ERR_ACCESS_DENIED",
+      file: "ERR_ACCESS_DENIED",
+      spawned: "ERR_ACCESS_DENIED"
     })
   })
 })
 
 it("ends at once with its node, in the middle of a check that would never end", async () => {
   const scope = await Effect.runPromise(Scope.make())
-  const context = await Effect.runPromise(Layer.buildWithScope(Schemas.layerOf({ ...threadLimits, checkMs: 60_000, wallMs: 60_000 }), scope))
-  const endless = Effect.runPromise(Effect.flip(Effect.provide(Effect.flatMap(Schemas, (schemas) => schemas.misfit("w1", slow, long)), context)))
+  const context = await Effect.runPromise(
+    Layer.buildWithScope(Schemas.layerOf({ ...threadLimits, checkMs: 60_000, wallMs: 60_000 }), scope)
+  )
+  const endless = Effect.runPromise(
+    Effect.flip(
+      Effect.provide(
+        Effect.flatMap(Schemas, (schemas) => schemas.misfit("w1", slow, long)),
+        context
+      )
+    )
+  )
   await sleep(500)
   const began = performance.now()
   await Effect.runPromise(Scope.close(scope, Exit.void))

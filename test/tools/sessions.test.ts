@@ -7,24 +7,31 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { startMcpServer } from "./mcpServer.ts"
 
 let server: TestServer
-beforeAll(async () => { server = await startServer() })
+beforeAll(async () => {
+  server = await startServer()
+})
 afterAll(() => server.stop())
 
 it("belongs to its workspace: another's many toolsets do not end it", async () => {
   const servers = [await startMcpServer(), await startMcpServer(), await startMcpServer()]
   try {
-    const opened = await server.runtime.runPromise(Effect.gen(function*() {
-      const sessions = yield* Sessions
-      const heard: Array<string> = []
-      sessions.onChange((workspace, _toolset, _server, what) => { if (what === "opened") heard.push(workspace) })
-      const [theirs, ...many] = servers.map(({ url }) => url)
-      const toolsetId = freshId("toolset")
-      const use = (workspace: string, id: string, url: string | undefined) => Effect.orDie(sessions.use(workspace, id, { url: url ?? "" }, (session) => session.list))
-      yield* use(server.workspaces.beta, toolsetId, theirs)
-      for (const url of many) yield* use(server.workspaces.alpha, freshId("toolset"), url)
-      yield* use(server.workspaces.beta, toolsetId, theirs)
-      return heard
-    }).pipe(Effect.provide(Sessions.layerOf(1))))
+    const opened = await server.runtime.runPromise(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const heard: Array<string> = []
+        sessions.onChange((workspace, _toolset, _server, what) => {
+          if (what === "opened") heard.push(workspace)
+        })
+        const [theirs, ...many] = servers.map(({ url }) => url)
+        const toolsetId = freshId("toolset")
+        const use = (workspace: string, id: string, url: string | undefined) =>
+          Effect.orDie(sessions.use(workspace, id, { url: url ?? "" }, (session) => session.list))
+        yield* use(server.workspaces.beta, toolsetId, theirs)
+        for (const url of many) yield* use(server.workspaces.alpha, freshId("toolset"), url)
+        yield* use(server.workspaces.beta, toolsetId, theirs)
+        return heard
+      }).pipe(Effect.provide(Sessions.layerOf(1)))
+    )
     assert.deepStrictEqual(opened, [server.workspaces.beta, server.workspaces.alpha, server.workspaces.alpha])
   } finally {
     await Promise.all(servers.map((one) => one.close()))
@@ -34,16 +41,22 @@ it("belongs to its workspace: another's many toolsets do not end it", async () =
 it("makes room for another by giving up the oldest, which its user keeps to the end", async () => {
   const servers = [await startMcpServer(), await startMcpServer(), await startMcpServer()]
   try {
-    const listed = await server.runtime.runPromise(Effect.gen(function*() {
-      const sessions = yield* Sessions
-      const [first, second, third] = servers.map(({ url }) => {
-        const toolsetId = freshId("toolset")
-        return <A>(more: Effect.Effect<A>) => sessions.use(server.workspaces.alpha, toolsetId, { url }, (session) => Effect.flatMap(more, (before) =>
-          Effect.map(session.list, ({ offers }) => [before, offers.length] as const)))
-      })
-      // The first is in use while the third, one too many, is opened.
-      return yield* first!(Effect.orDie(Effect.andThen(second!(Effect.void), third!(Effect.void))))
-    }).pipe(Effect.provide(Sessions.layerOf(2))))
+    const listed = await server.runtime.runPromise(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const [first, second, third] = servers.map(({ url }) => {
+          const toolsetId = freshId("toolset")
+          return <A>(more: Effect.Effect<A>) =>
+            sessions.use(server.workspaces.alpha, toolsetId, { url }, (session) =>
+              Effect.flatMap(more, (before) =>
+                Effect.map(session.list, ({ offers }) => [before, offers.length] as const)
+              )
+            )
+        })
+        // The first is in use while the third, one too many, is opened.
+        return yield* first!(Effect.orDie(Effect.andThen(second!(Effect.void), third!(Effect.void))))
+      }).pipe(Effect.provide(Sessions.layerOf(2)))
+    )
     assert.deepStrictEqual(listed, [[undefined, 11], 11])
   } finally {
     await Promise.all(servers.map((one) => one.close()))

@@ -20,16 +20,25 @@ export interface TaskServerOptions {
 const done: TaskState = { status: "completed" }
 const text = (said: string) => ({ content: [{ type: "text", text: said }] })
 
-const record = (value: unknown): Readonly<Record<string, unknown>> => typeof value === "object" && value !== null ? { ...value } : {}
+const record = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? { ...value } : {}
 
-export const startTaskServer = async (
-  { creating = async () => {}, declares = true, result = text("found"), states = [{ status: "working" }, done] }: TaskServerOptions = {}
-) => {
+export const startTaskServer = async ({
+  creating = async () => {},
+  declares = true,
+  result = text("found"),
+  states = [{ status: "working" }, done]
+}: TaskServerOptions = {}) => {
   const ledger: Array<string> = []
   const ttls: Array<unknown> = []
   let asked = 0
   const task = (state: TaskState) => ({
-    taskId: "task-1", ttl: 60_000, pollInterval: 1, createdAt: "2026-01-01T00:00:00Z", lastUpdatedAt: "2026-01-01T00:00:00Z", ...state
+    taskId: "task-1",
+    ttl: 60_000,
+    pollInterval: 1,
+    createdAt: "2026-01-01T00:00:00Z",
+    lastUpdatedAt: "2026-01-01T00:00:00Z",
+    ...state
   })
   const liar = await startLiar("*", async (response, { id, method, params }, honest) => {
     const { name, task: wanted } = record(params)
@@ -37,16 +46,28 @@ export const startTaskServer = async (
     switch (method) {
       case "initialize":
         return sendResult(response, id, {
-          protocolVersion: "2025-11-25", serverInfo: { name: "tasks", version: "0" },
-          capabilities: { tools: {}, ...(declares && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }) }
+          protocolVersion: "2025-11-25",
+          serverInfo: { name: "tasks", version: "0" },
+          capabilities: {
+            tools: {},
+            ...(declares && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } })
+          }
         })
       case "tools/list":
         return sendResult(response, id, {
-          tools: [{ name: "research", inputSchema: { type: "object" }, execution: { taskSupport: "required" } }, { name: "plain", inputSchema: { type: "object" } }]
+          tools: [
+            { name: "research", inputSchema: { type: "object" }, execution: { taskSupport: "required" } },
+            { name: "plain", inputSchema: { type: "object" } }
+          ]
         })
       case "tools/call":
         if (name === "plain") return sendResult(response, id, text("plain"))
-        if (wanted === undefined) return sendJson(response, { jsonrpc: "2.0", id, error: { code: -32601, message: "Tool research requires task augmentation" } })
+        if (wanted === undefined)
+          return sendJson(response, {
+            jsonrpc: "2.0",
+            id,
+            error: { code: -32601, message: "Tool research requires task augmentation" }
+          })
         ttls.push(record(wanted)["ttl"])
         await creating()
         return sendResult(response, id, { task: task({ status: "working" }) })

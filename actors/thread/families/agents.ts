@@ -1,9 +1,11 @@
 /**
  * The family `agents`: the workspace's other agents, and questions to them.
  *
- * A1. A question is asked once, however often the call runs: its thread and its message have ids that derive from the call.
- * A2. Questions lead from thread to thread at most `askDepth` times, so that agents who ask each other come to an end. A thread
- *     that reviews asks nobody: its word would hang on what others say, at the cost of the agent that it judges.
+ * A1. A question is asked once, however often the call runs: its thread and its message have ids that derive from the
+ *     call.
+ * A2. Questions lead from thread to thread at most `askDepth` times, so that agents who ask each other come to an end.
+ *     A thread that reviews asks nobody: its word would hang on what others say, at the cost of the agent that it
+ *     judges.
  */
 import { Effect, Schema } from "effect"
 import { AgentId } from "../../../src/domain/agent.ts"
@@ -21,31 +23,50 @@ const agentId = AgentId.annotate({ description: "Id of the agent, agt_…; agent
 
 /** In a list; agents.get has all of it. */
 const descriptionChars = 500
-const shortened = (text: string) => text.length <= descriptionChars ? text : `${text.slice(0, descriptionChars)}…`
+const shortened = (text: string) => (text.length <= descriptionChars ? text : `${text.slice(0, descriptionChars)}…`)
 
 const noAgent = (id: string) => toolError(`There is no agent ${id}.`)
 
 export const agentsFamily = (database: Database["Service"], exchange: Exchange): Family => {
-  const ask = Effect.fnUntraced(function*(by: CallBy, asked: { readonly agentId: string; readonly message: string }, toolCallId: string) {
+  const ask = Effect.fnUntraced(function* (
+    by: CallBy,
+    asked: { readonly agentId: string; readonly message: string },
+    toolCallId: string
+  ) {
     const depth = (by.asked?.depth ?? 0) + 1
     if (by.reviews !== undefined) return toolError("A thread that reviews another agent's work asks no other agents.")
-    if (depth > limits.askDepth) return toolError(`This question came through ${limits.askDepth} other agents already: no further one can be asked.`)
+    if (depth > limits.askDepth)
+      return toolError(
+        `This question came through ${limits.askDepth} other agents already: no further one can be asked.`
+      )
     const known = yield* database.run("agents.ask", (db) => readAgent(db, by.workspace, asked.agentId))
     if (known === undefined) return noAgent(asked.agentId)
     const threadId = begunBy("thread", toolCallId)
     const { identity } = by.principal ?? {}
     return yield* exchange({
-      workspace: by.workspace, agentId: asked.agentId, text: asked.message, asker: by.threadId,
-      threadId, inputId: begunBy("input", toolCallId),
+      workspace: by.workspace,
+      agentId: asked.agentId,
+      text: asked.message,
+      asker: by.threadId,
+      threadId,
+      inputId: begunBy("input", toolCallId),
       principal: { type: "agent", id: by.agentId, ...(identity === undefined ? {} : { identity }) },
       born: {
         asked: { agentId: by.agentId, threadId: by.threadId, depth },
         ...(by.identity === undefined ? {} : { identity: by.identity })
       }
-    }).pipe(Effect.match({
-      onSuccess: ({ finishReason, text, usage }): ToolOutcome => ({ output: { threadId, text, ...(finishReason === undefined ? {} : { finishReason }) }, usage }),
-      onFailure: ({ usage, why }): ToolOutcome => ({ ...toolError(`The agent's turn in ${threadId} ${why}`), ...(usage === undefined ? {} : { usage }) })
-    }))
+    }).pipe(
+      Effect.match({
+        onSuccess: ({ finishReason, text, usage }): ToolOutcome => ({
+          output: { threadId, text, ...(finishReason === undefined ? {} : { finishReason }) },
+          usage
+        }),
+        onFailure: ({ usage, why }): ToolOutcome => ({
+          ...toolError(`The agent's turn in ${threadId} ${why}`),
+          ...(usage === undefined ? {} : { usage })
+        })
+      })
+    )
   })
 
   return {
@@ -54,50 +75,69 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
     tools: [
       builtIn({
         name: "agents.list",
-        description: "Lists the workspace's agents, newest first: id, name, what each is for, tags. Archived ones are left out.",
+        description:
+          "Lists the workspace's agents, newest first: id, name, what each is for, tags. Archived ones are left out.",
         input: Schema.Struct(pageFields),
         readOnly: true,
-        run: ({ workspace }, asked) => Effect.map(
-          database.run("agents.list", (db) => listAgents(db, workspace, { includeArchived: false, ...rowsAsked(asked) })),
-          (found) => {
-            const { rows, ...more } = pageOf(asked, found)
-            return {
-              output: {
-                agents: rows.map(({ createdAt, description, id, name, tags }) =>
-                  ({ id, name, ...(description === undefined ? {} : { description: shortened(description) }), tags, createdAt })),
-                ...more
+        run: ({ workspace }, asked) =>
+          Effect.map(
+            database.run("agents.list", (db) =>
+              listAgents(db, workspace, { includeArchived: false, ...rowsAsked(asked) })
+            ),
+            (found) => {
+              const { rows, ...more } = pageOf(asked, found)
+              return {
+                output: {
+                  agents: rows.map(({ createdAt, description, id, name, tags }) => ({
+                    id,
+                    name,
+                    ...(description === undefined ? {} : { description: shortened(description) }),
+                    tags,
+                    createdAt
+                  })),
+                  ...more
+                }
               }
             }
-          }
-        )
+          )
       }),
       builtIn({
         name: "agents.get",
-        description: "Gets one agent of the workspace: name, whole description, tags, profile, and whether it was archived.",
+        description:
+          "Gets one agent of the workspace: name, whole description, tags, profile, and whether it was archived.",
         input: Schema.Struct({ agentId }),
         readOnly: true,
-        run: ({ workspace }, { agentId }) => Effect.map(
-          database.run("agents.get", (db) => readAgent(db, workspace, agentId)),
-          (found) => {
-            if (found === undefined) return noAgent(agentId)
-            const { archivedAt, createdAt, description, id, name, profileId, tags } = found.agent
-            return {
-              output: {
-                id, name, ...(description === undefined ? {} : { description }), tags, profileId, createdAt,
-                ...(archivedAt === undefined ? {} : { archivedAt })
+        run: ({ workspace }, { agentId }) =>
+          Effect.map(
+            database.run("agents.get", (db) => readAgent(db, workspace, agentId)),
+            (found) => {
+              if (found === undefined) return noAgent(agentId)
+              const { archivedAt, createdAt, description, id, name, profileId, tags } = found.agent
+              return {
+                output: {
+                  id,
+                  name,
+                  ...(description === undefined ? {} : { description }),
+                  tags,
+                  profileId,
+                  createdAt,
+                  ...(archivedAt === undefined ? {} : { archivedAt })
+                }
               }
             }
-          }
-        )
+          )
       }),
       builtIn({
         name: "agents.ask",
-        description: "Asks another agent one question, or gives it one task, and waits for its answer. It knows nothing of this conversation: "
-          + "say all that it needs. It works in a thread of its own, with its own tools. Answers its final text and the id of that thread; "
-          + "with finishReason length or content_filter, the text was cut.",
+        description:
+          "Asks another agent one question, or gives it one task, and waits for its answer. It knows nothing of this conversation: " +
+          "say all that it needs. It works in a thread of its own, with its own tools. Answers its final text and the id of that thread; " +
+          "with finishReason length or content_filter, the text was cut.",
         input: Schema.Struct({
           agentId,
-          message: Schema.String.check(nonBlank, maxBytes(limits.userTextBytes)).annotate({ description: "The question or task, complete in itself." })
+          message: Schema.String.check(nonBlank, maxBytes(limits.userTextBytes)).annotate({
+            description: "The question or task, complete in itself."
+          })
         }),
         readOnly: false,
         idempotent: true,

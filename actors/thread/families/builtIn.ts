@@ -2,7 +2,8 @@
  * Tools of the runtime itself: the API seen from inside, in families, under the same roles as all tools.
  *
  * U1. A tool of a family is called `family.tool`, and hidden until `tool_search` has revealed its family.
- * U2. Its marks are true: what is marked read-only changes nothing, what is marked idempotent may run again after a crash.
+ * U2. Its marks are true: what is marked read-only changes nothing, what is marked idempotent may run again after a
+ *     crash.
  */
 import { Effect, Schema } from "effect"
 import type { ToolReveal } from "../../../src/domain/event.ts"
@@ -44,7 +45,11 @@ interface Made<Input> {
   /** What only reads is idempotent. */
   readonly idempotent?: boolean
   readonly asksAgent?: boolean
-  readonly run: (by: CallBy, input: Input, toolCallId: string) => Effect.Effect<ToolOutcome, DatabaseUnavailable | Unreachable>
+  readonly run: (
+    by: CallBy,
+    input: Input,
+    toolCallId: string
+  ) => Effect.Effect<ToolOutcome, DatabaseUnavailable | Unreachable>
 }
 
 /** The input of a tool that takes none: a struct without fields would take anything. */
@@ -54,21 +59,35 @@ export const toolError = (text: string): ToolOutcome => ({ failure: { code: "too
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
-export const builtIn = <Input>({ asksAgent = false, description, idempotent, input, name, readOnly, run }: Made<Input>): BuiltIn => {
+export const builtIn = <Input>({
+  asksAgent = false,
+  description,
+  idempotent,
+  input,
+  name,
+  readOnly,
+  run
+}: Made<Input>): BuiltIn => {
   const decode = Schema.decodeUnknownExit(input, { onExcessProperty: "error" })
   return {
-    kind: "built-in", name, description, asksAgent,
+    kind: "built-in",
+    name,
+    description,
+    asksAgent,
     inputSchema: Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" }).schema,
     annotations: { readOnlyHint: readOnly, idempotentHint: idempotent ?? readOnly },
     run: (by, given, toolCallId) =>
       decode(given).pipe(
         Effect.matchEffect({
           // What JSON Schema has no word for.
-          onFailure: ({ issue }) => Effect.succeed<ToolOutcome>({ failure: { code: "tool_input_invalid", text: wordsOf(issue, "the input") } }),
+          onFailure: ({ issue }) =>
+            Effect.succeed<ToolOutcome>({ failure: { code: "tool_input_invalid", text: wordsOf(issue, "the input") } }),
           onSuccess: (input) => run(by, input, toolCallId)
         }),
         Effect.catch(() => Effect.succeed(notNow)),
-        Effect.map((outcome) => outcome.output === undefined ? outcome : { ...outcome, output: cutOutput(outcome.output) })
+        Effect.map((outcome) =>
+          outcome.output === undefined ? outcome : { ...outcome, output: cutOutput(outcome.output) }
+        )
       )
   }
 }

@@ -7,27 +7,36 @@ import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 
 export const connectionsFamily = (database: Database["Service"]): Family => ({
   name: "connections",
-  description: "Credentials that this workspace keeps for other servers, such as API keys and tokens: which there are, not what they hold.",
+  description:
+    "Credentials that this workspace keeps for other servers, such as API keys and tokens: which there are, not what they hold.",
   tools: [
     builtIn({
       name: "connections.list",
-      description: "Lists the workspace's connections, newest first: id, name, provider, kind, base URL and status. Secrets are never shown.",
+      description:
+        "Lists the workspace's connections, newest first: id, name, provider, kind, base URL and status. Secrets are never shown.",
       input: Schema.Struct(pageFields),
       readOnly: true,
-      run: ({ workspace }, asked) => Effect.map(
-        database.run("connections.list", (db) => listConnections(db, workspace, rowsAsked(asked))),
-        (found) => {
-          const { rows, ...more } = pageOf(asked, found)
-          return {
-            output: {
-              connections: rows.map(({ baseUrl, createdAt, id, kind, name, provider, status }) => ({
-                id, name, provider, kind, status, createdAt, ...(baseUrl === undefined ? {} : { baseUrl })
-              })),
-              ...more
+      run: ({ workspace }, asked) =>
+        Effect.map(
+          database.run("connections.list", (db) => listConnections(db, workspace, rowsAsked(asked))),
+          (found) => {
+            const { rows, ...more } = pageOf(asked, found)
+            return {
+              output: {
+                connections: rows.map(({ baseUrl, createdAt, id, kind, name, provider, status }) => ({
+                  id,
+                  name,
+                  provider,
+                  kind,
+                  status,
+                  createdAt,
+                  ...(baseUrl === undefined ? {} : { baseUrl })
+                })),
+                ...more
+              }
             }
           }
-        }
-      )
+        )
     })
   ]
 })

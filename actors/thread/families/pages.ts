@@ -10,11 +10,19 @@ const usual = 20
 /** Not signed: a model can only ask for what the list holds anyway. */
 const form = /^(\d{1,15})-([0-7][0-9a-hjkmnp-tv-z]{25})$/
 
-const Cursor = Schema.String.check(Schema.isPattern(form, { expected: "the nextCursor of the page before", toJsonSchema: () => ({}) }))
+const Cursor = Schema.String.check(
+  Schema.isPattern(form, { expected: "the nextCursor of the page before", toJsonSchema: () => ({}) })
+)
 
 export const pageFields = {
-  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: most })).annotate({ description: `How many to list; ${usual} when left out.` })),
-  cursor: Schema.optionalKey(Cursor.annotate({ description: "nextCursor of the page before, for what comes after it." }))
+  limit: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: most })).annotate({
+      description: `How many to list; ${usual} when left out.`
+    })
+  ),
+  cursor: Schema.optionalKey(
+    Cursor.annotate({ description: "nextCursor of the page before, for what comes after it." })
+  )
 }
 
 export interface PageAsked {
@@ -23,13 +31,24 @@ export interface PageAsked {
 }
 
 /** One row more than is shown says whether there is another page. */
-export const rowsAsked = ({ cursor = "", limit = usual }: PageAsked): { readonly after: Position | undefined; readonly limit: number } => {
+export const rowsAsked = ({
+  cursor = "",
+  limit = usual
+}: PageAsked): { readonly after: Position | undefined; readonly limit: number } => {
   const [, at, id] = form.exec(cursor) ?? []
-  return { after: at === undefined || id === undefined ? undefined : { at: Number(at), id: toUuid(id) }, limit: limit + 1 }
+  return {
+    after: at === undefined || id === undefined ? undefined : { at: Number(at), id: toUuid(id) },
+    limit: limit + 1
+  }
 }
 
-export const pageOf = <Row extends { readonly id: string; readonly createdAt: string }>({ limit = usual }: PageAsked, found: ReadonlyArray<Row>) => {
+export const pageOf = <Row extends { readonly id: string; readonly createdAt: string }>(
+  { limit = usual }: PageAsked,
+  found: ReadonlyArray<Row>
+) => {
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
-  return found.length <= limit || last === undefined ? { rows } : { rows, nextCursor: `${fromTimestamp(last.createdAt)}-${last.id.slice(-26)}` }
+  return found.length <= limit || last === undefined
+    ? { rows }
+    : { rows, nextCursor: `${fromTimestamp(last.createdAt)}-${last.id.slice(-26)}` }
 }

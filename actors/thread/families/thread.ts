@@ -1,8 +1,9 @@
 /**
  * The family `thread`: the thread that the agent acts in, and no other.
  *
- * Z1. The log shows what happened, not what hooks have kept from the model: neither the words of messages, which a hook may have
- *     put others in the place of, nor what a client answered before it was judged, nor what a hook said to people.
+ * Z1. The log shows what happened, not what hooks have kept from the model: neither the words of messages, which a hook
+ *     may have put others in the place of, nor what a client answered before it was judged, nor what a hook said to
+ *     people.
  */
 import { Effect, Schema } from "effect"
 import { AnyEvent } from "../../../src/domain/event.ts"
@@ -34,7 +35,9 @@ const pageBytes = 64 * 1024
 
 const readEvent = Schema.decodeUnknownSync(AnyEvent)
 
-const readResult = Schema.decodeUnknownSync(Schema.Struct({ outcome: Schema.String, by: Schema.optionalKey(Principal) }))
+const readResult = Schema.decodeUnknownSync(
+  Schema.Struct({ outcome: Schema.String, by: Schema.optionalKey(Principal) })
+)
 
 /** Z1, and without what is the same in all of them. */
 const shown = (text: string) => {
@@ -58,34 +61,57 @@ const fitting = (events: ReadonlyArray<unknown>) => {
 const gone = toolError("The thread could not be found.")
 
 export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
-  const get = Effect.fnUntraced(function*({ threadId, workspace }: CallBy) {
+  const get = Effect.fnUntraced(function* ({ threadId, workspace }: CallBy) {
     const found = yield* reads.detail(workspace, threadId)
     if (found === undefined) return gone
     const rows = threadRows(workspace, found, found.inputs)
-    const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(rows, { ...found.spend, at: now() }, yield* modelOf(rows))
+    const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(
+      rows,
+      { ...found.spend, at: now() },
+      yield* modelOf(rows)
+    )
     return { output: { ...detail, openWaits: pendingWaits.length, queued: queued.length } }
   })
 
-  const rename = Effect.fnUntraced(function*({ agentId, threadId, workspace }: CallBy, patch: ThreadPatch) {
+  const rename = Effect.fnUntraced(function* ({ agentId, threadId, workspace }: CallBy, patch: ThreadPatch) {
     const found = yield* reads.detail(workspace, threadId)
     if (found === undefined) return gone
-    return yield* edited(readAttributes(found.attributes), patch, { type: "agent", id: agentId }, Math.floor(now())).pipe(
-      Effect.flatMap((attributes) => reads.updateAttributes(workspace, threadId, () => JSON.stringify(attributes), found.version)),
+    return yield* edited(
+      readAttributes(found.attributes),
+      patch,
+      { type: "agent", id: agentId },
+      Math.floor(now())
+    ).pipe(
+      Effect.flatMap((attributes) =>
+        reads.updateAttributes(workspace, threadId, () => JSON.stringify(attributes), found.version)
+      ),
       Effect.map((written) => {
         if (written === undefined) return gone
         const { metadata, title } = readAttributes(written.attributes)
-        return { output: { ...(title === undefined ? {} : { title }), ...(metadata === undefined ? {} : { metadata }) } }
+        return {
+          output: { ...(title === undefined ? {} : { title }), ...(metadata === undefined ? {} : { metadata }) }
+        }
       }),
       Effect.catchTags({
-        SchemaError: ({ message }) => Effect.succeed({ failure: { code: "tool_input_invalid" as const, text: message } }),
-        VersionConflict: () => Effect.succeed(toolError("Somebody else has changed the thread at the same moment. Try again."))
+        SchemaError: ({ message }) =>
+          Effect.succeed({ failure: { code: "tool_input_invalid" as const, text: message } }),
+        VersionConflict: () =>
+          Effect.succeed(toolError("Somebody else has changed the thread at the same moment. Try again."))
       })
     )
   })
 
-  const events = Effect.fnUntraced(function*({ threadId, workspace }: CallBy, { afterSeq, limit = usualEvents }: { readonly afterSeq?: number; readonly limit?: number }) {
+  const events = Effect.fnUntraced(function* (
+    { threadId, workspace }: CallBy,
+    { afterSeq, limit = usualEvents }: { readonly afterSeq?: number; readonly limit?: number }
+  ) {
     const newest = afterSeq === undefined
-    const page = yield* reads.events({ workspace, threadId, limit, ...(newest ? { order: "desc" } : { order: "asc", afterSeq }) })
+    const page = yield* reads.events({
+      workspace,
+      threadId,
+      limit,
+      ...(newest ? { order: "desc" } : { order: "asc", afterSeq })
+    })
     if (page === undefined) return gone
     const fit = fitting(page.events.map((text) => cutOutput(shown(text), eventBytes)))
     return { output: { events: newest ? fit.toReversed() : fit, lastSeq: page.lastSeq } }
@@ -93,20 +119,25 @@ export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
 
   return {
     name: "thread",
-    description: "This conversation's own thread: its status, title, metadata, cost and usage, and the log of what has happened in it.",
+    description:
+      "This conversation's own thread: its status, title, metadata, cost and usage, and the log of what has happened in it.",
     tools: [
       builtIn({
         name: "thread.get",
-        description: "Gets this thread: title, metadata, status, usage, what its agent has spent, how many messages are queued and how many waits are open.",
+        description:
+          "Gets this thread: title, metadata, status, usage, what its agent has spent, how many messages are queued and how many waits are open.",
         input: nothing,
         readOnly: true,
         run: get
       }),
       builtIn({
         name: "thread.rename",
-        description: "Changes this thread's title and metadata, by which people find it. What is left out stays, null takes it away; metadata is merged key by key.",
+        description:
+          "Changes this thread's title and metadata, by which people find it. What is left out stays, null takes it away; metadata is merged key by key.",
         input: Schema.Struct({
-          title: ThreadPatch.fields.title.annotate({ description: `At most ${limits.threadTitleChars} characters, one line.` }),
+          title: ThreadPatch.fields.title.annotate({
+            description: `At most ${limits.threadTitleChars} characters, one line.`
+          }),
           metadata: ThreadPatch.fields.metadata.annotate({
             description: `At most ${limits.metadataPairs} pairs in all; keys of at most ${limits.metadataKeyChars}, values (texts) of at most ${limits.metadataValueChars} characters.`
           })
@@ -117,11 +148,20 @@ export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
       }),
       builtIn({
         name: "thread.events",
-        description: "Reads this thread's log, in order: when what happened, tool calls with inputs and results, failures, usage. The newest events, or those after "
-          + "a seq; to go on, ask for those after the last one's seq, until it is lastSeq. Long events are cut. What users said is in the conversation, not here.",
+        description:
+          "Reads this thread's log, in order: when what happened, tool calls with inputs and results, failures, usage. The newest events, or those after " +
+          "a seq; to go on, ask for those after the last one's seq, until it is lastSeq. Long events are cut. What users said is in the conversation, not here.",
         input: Schema.Struct({
-          afterSeq: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Only events after this seq, oldest first. Left out: the newest." })),
-          limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostEvents })).annotate({ description: `How many; ${usualEvents} when left out.` }))
+          afterSeq: Schema.optionalKey(
+            Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+              description: "Only events after this seq, oldest first. Left out: the newest."
+            })
+          ),
+          limit: Schema.optionalKey(
+            Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostEvents })).annotate({
+              description: `How many; ${usualEvents} when left out.`
+            })
+          )
         }),
         readOnly: true,
         run: events

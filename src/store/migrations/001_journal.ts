@@ -3,7 +3,10 @@ import { type Kysely, sql } from "kysely"
 import { shorthand } from "../../journal/shorthand.ts"
 
 /** $1 with every sign of the shorthand as its phrase. */
-const spelled = shorthand.reduce((text, [sign, phrase]) => `replace(${text}, chr(${sign.charCodeAt(0)}), '${phrase}')`, "$1")
+const spelled = shorthand.reduce(
+  (text, [sign, phrase]) => `replace(${text}, chr(${sign.charCodeAt(0)}), '${phrase}')`,
+  "$1"
+)
 
 /**
  * What shapes them is the write-ahead log of a turn: few indexes, narrow columns, and in `heads` the

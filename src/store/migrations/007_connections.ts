@@ -33,19 +33,28 @@ const uses = [
 interface Named {
   readonly workspace: string
   readonly id: string
-  readonly body: { readonly provider: string; readonly kind: string; readonly baseUrl?: string; readonly allowedHosts?: ReadonlyArray<string> }
+  readonly body: {
+    readonly provider: string
+    readonly kind: string
+    readonly baseUrl?: string
+    readonly allowedHosts?: ReadonlyArray<string>
+  }
   readonly toolsets: ReadonlyArray<{ readonly url?: string }>
 }
 
 /** Its own host stays open to a provider's key, whatever toolsets use it as well. */
 const ownHosts: Readonly<Record<string, string>> = {
-  openai: "api.openai.com", anthropic: "api.anthropic.com", google: "generativelanguage.googleapis.com"
+  openai: "api.openai.com",
+  anthropic: "api.anthropic.com",
+  google: "generativelanguage.googleapis.com"
 }
 
 const hostsOf = ({ body: { provider }, toolsets }: Named) => {
   const own = ownHosts[provider]
-  const named = toolsets.flatMap(({ url }) => url !== undefined && URL.canParse(url) ? [new URL(url).hostname.replace(/^\[|\]$/g, "")] : [])
-  return [...new Set([...own === undefined ? [] : [own], ...named])]
+  const named = toolsets.flatMap(({ url }) =>
+    url !== undefined && URL.canParse(url) ? [new URL(url).hostname.replace(/^\[|\]$/g, "")] : []
+  )
+  return [...new Set([...(own === undefined ? [] : [own]), ...named])]
 }
 
 /**
@@ -58,8 +67,13 @@ const giveHosts = async (db: Kysely<unknown>) => {
       from connections c
      where exists (select from toolsets t where t.workspace = c.workspace and t.connection = c.id)
      order by c.workspace, c.id for no key update of c`.execute(db)
-  const given = rows.filter(({ body: { allowedHosts, baseUrl, kind } }) => kind !== "signing" && allowedHosts === undefined && baseUrl === undefined)
-    .map((row) => ({ ...row, hosts: hostsOf(row) })).filter(({ hosts }) => hosts.length > 0)
+  const given = rows
+    .filter(
+      ({ body: { allowedHosts, baseUrl, kind } }) =>
+        kind !== "signing" && allowedHosts === undefined && baseUrl === undefined
+    )
+    .map((row) => ({ ...row, hosts: hostsOf(row) }))
+    .filter(({ hosts }) => hosts.length > 0)
   await sql`
     update connections c set body = given.body::json, rev = c.rev + 1
       from unnest(${given.map(({ workspace }) => workspace)}::uuid[], ${given.map(({ id }) => id)}::uuid[],

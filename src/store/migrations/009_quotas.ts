@@ -1,14 +1,14 @@
 /**
  * What nodes have counted for quotas, and profiles that are archived.
  *
- * The version before knows neither and works beside both: threads that its nodes make meanwhile are not counted. A rollback
- * to it removes this migration's name and leaves what it made; each statement may find its work done.
+ * The version before knows neither and works beside both: threads that its nodes make meanwhile are not counted. A
+ * rollback to it removes this migration's name and leaves what it made; each statement may find its work done.
  */
 import { type Kysely, sql } from "kysely"
 
 const statements = [
-  // What one node has counted within one minute: rows that nodes share would make their writers wait for each other. Old
-  // minutes are folded into minute 0, of no node (src/store/tallies.ts).
+  // What one node has counted within one minute: rows that nodes share would make their writers wait for each other.
+  // Old minutes are folded into minute 0, of no node (src/store/tallies.ts).
   sql`create table if not exists tallies (
     workspace uuid not null,
     minute integer not null,

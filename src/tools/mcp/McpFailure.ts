@@ -1,5 +1,12 @@
 /** Why an MCP server brought no result: one type, for what the SDK, the guarded client and the protocol throw. */
-import { OAuthClientFlowError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client"
+import {
+  OAuthClientFlowError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError
+} from "@modelcontextprotocol/client"
 import { Data, Effect } from "effect"
 import { asOutboundFailure, type OutboundReason } from "../../outbound/OutboundFailure.ts"
 import { rpcErrorOf, saysGone } from "./refusal.ts"
@@ -36,10 +43,16 @@ export class McpFailure extends Data.TaggedError("McpFailure")<{
 
 /** The same failure, but for what is said here. */
 export const changed = (
-  { message, opening, reason, rpcCode, status }: McpFailure, change: { readonly reason?: McpReason; readonly message?: string; readonly opening?: true }
+  { message, opening, reason, rpcCode, status }: McpFailure,
+  change: { readonly reason?: McpReason; readonly message?: string; readonly opening?: true }
 ) =>
   new McpFailure({
-    reason, message, ...(rpcCode !== undefined && { rpcCode }), ...(status !== undefined && { status }), ...(opening && { opening }), ...change
+    reason,
+    message,
+    ...(rpcCode !== undefined && { rpcCode }),
+    ...(status !== undefined && { status }),
+    ...(opening && { opening }),
+    ...change
   })
 
 /** Stands in for an answer that never comes, in the one place where the SDK would wait on for it. */
@@ -55,7 +68,7 @@ const outbound: { readonly [R in OutboundReason]: McpReason } = {
   protocol: "lost"
 }
 
-const said = (text: string) => text.length <= 2000 ? text : `${text.slice(0, 2000)}…`
+const said = (text: string) => (text.length <= 2000 ? text : `${text.slice(0, 2000)}…`)
 
 const reasonOf = (error: SdkHttpError): McpReason => {
   const { status } = error
@@ -71,7 +84,9 @@ const ofHttp = (error: SdkHttpError) => {
   const rpc = rpcErrorOf(error.data["text"])?.error
   const words = rpc && (unsupported(rpc.data) ?? rpc.message)
   return new McpFailure({
-    reason: reasonOf(error), status, ...(rpc !== undefined && { rpcCode: rpc.code }),
+    reason: reasonOf(error),
+    status,
+    ...(rpc !== undefined && { rpcCode: rpc.code }),
     message: `the server answered with HTTP ${status}${words ? `: ${said(words)}` : ""}`
   })
 }
@@ -105,19 +120,26 @@ export const mcpFailure = (error: unknown): McpFailure => {
   if (thrown !== undefined) return thrown
   const network = asOutboundFailure(error)
   if (network !== undefined) return new McpFailure({ reason: outbound[network.reason], message: network.message })
-  if (error instanceof UnauthorizedError || error instanceof OAuthClientFlowError) return new McpFailure({ reason: "unauthorized", message: "the server answered with HTTP 401", status: 401 })
+  if (error instanceof UnauthorizedError || error instanceof OAuthClientFlowError)
+    return new McpFailure({ reason: "unauthorized", message: "the server answered with HTTP 401", status: 401 })
   if (error instanceof SdkHttpError) return ofHttp(error)
   if (error instanceof ProtocolError) {
     return error.data === lost
       ? new McpFailure({ reason: "lost", message: "the connection ended without an answer" })
-      : new McpFailure({ reason: "refused", message: unsupported(error.data) ?? said(error.message), rpcCode: error.code })
+      : new McpFailure({
+          reason: "refused",
+          message: unsupported(error.data) ?? said(error.message),
+          rpcCode: error.code
+        })
   }
   const version = unsupportedVersion(error)
   if (version !== undefined) return new McpFailure({ reason: "unreachable", message: version })
   if (error instanceof SdkError) return ofSdk(error)
-  if (error instanceof Error && error.message === "Not connected") return new McpFailure({ reason: "session", message: "the session has ended" })
+  if (error instanceof Error && error.message === "Not connected")
+    return new McpFailure({ reason: "session", message: "the session has ended" })
   return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
 }
 
 /** Work of the SDK, whose signal interruption aborts. */
-export const attempt = <A>(work: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: work, catch: mcpFailure })
+export const attempt = <A>(work: (signal: AbortSignal) => Promise<A>) =>
+  Effect.tryPromise({ try: work, catch: mcpFailure })

@@ -4,7 +4,8 @@
  * N1. Whatever the server does, opening, listing and closing end within their time.
  * N2. The SDK compiles no schema and repeats no word of the server: both are ours to do.
  * N3. A change that the server announces is told once it has happened; nothing is asked again for it here.
- * N4. A request of the server for what Troupe does not give is refused in words, which a call that fails for it repeats.
+ * N4. A request of the server for what Troupe does not give is refused in words, which a call that fails for it
+ *     repeats.
  */
 import { type CallToolResult, Client, type ListToolsResult } from "@modelcontextprotocol/client"
 import { Effect, Schedule } from "effect"
@@ -24,7 +25,12 @@ export interface Session {
   /** What the server offers now. */
   readonly list: Effect.Effect<Offers, McpFailure>
   /** One call. Interruption cancels it, at the server too. `progressed` hears of each report of its server. */
-  readonly call: (tool: Tool, input: unknown, toolCallId: string, progressed: (progress: Progress) => void) => Effect.Effect<CallToolResult, McpFailure>
+  readonly call: (
+    tool: Tool,
+    input: unknown,
+    toolCallId: string,
+    progressed: (progress: Progress) => void
+  ) => Effect.Effect<CallToolResult, McpFailure>
 }
 
 /** Who hears what becomes of a session. */
@@ -42,10 +48,17 @@ const closeMs = 1_000
 const listenAgain = Schedule.spaced("30 seconds")
 
 /** The SDK has no schema to compile: it is given none (N2). */
-const noValidator = { getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: "not judged here" }) }
+const noValidator = {
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: "not judged here" })
+}
 
-const within = <A>(ms: number, what: string) => (work: Effect.Effect<A, McpFailure>) =>
-  Effect.timeoutOrElse(work, { duration: ms, orElse: () => Effect.fail(new McpFailure({ reason: "timeout", message: `${what} within ${ms} ms` })) })
+const within =
+  <A>(ms: number, what: string) =>
+  (work: Effect.Effect<A, McpFailure>) =>
+    Effect.timeoutOrElse(work, {
+      duration: ms,
+      orElse: () => Effect.fail(new McpFailure({ reason: "timeout", message: `${what} within ${ms} ms` }))
+    })
 
 /** Tells the server that the session is over, if it has a name for it, and closes every stream. */
 const close = (client: Client, transport: McpTransport) =>
@@ -67,10 +80,11 @@ const toldOld = (options: TransportOptions, failure: McpFailure) => {
   const { reason, status } = failure
   const doubtful = status !== undefined && status < 500 && (reason === "session" || reason === "refused")
   return Effect.flatMap(doubtful ? isOldTransport(options) : Effect.succeed(false), (old) =>
-    Effect.fail(old ? new McpFailure({ reason: "unreachable", message: speaksOldTransport }) : failure))
+    Effect.fail(old ? new McpFailure({ reason: "unreachable", message: speaksOldTransport }) : failure)
+  )
 }
 
-export const openSession = Effect.fnUntraced(function*(options: TransportOptions, listener?: SessionListener) {
+export const openSession = Effect.fnUntraced(function* (options: TransportOptions, listener?: SessionListener) {
   const client = new Client(identity, {
     versionNegotiation: { mode: "auto" },
     inputRequired: { autoFulfill: false },
@@ -83,13 +97,19 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
   yield* Effect.acquireRelease(
     Effect.sync(() => new McpTransport(options)),
     (transport) => close(client, transport)
-  ).pipe(Effect.flatMap((transport) =>
-    attempt((signal) => client.connect(transport, { timeout: limits.mcpProbeMs, signal })).pipe(
-      within(limits.mcpProbeMs, "no session"),
-      Effect.catch((failure) => toldOld(options, failure))
+  ).pipe(
+    Effect.flatMap((transport) =>
+      attempt((signal) => client.connect(transport, { timeout: limits.mcpProbeMs, signal })).pipe(
+        within(limits.mcpProbeMs, "no session"),
+        Effect.catch((failure) => toldOld(options, failure))
+      )
     )
-  ))
-  if (listener !== undefined && client.getProtocolEra() === "modern" && client.getServerCapabilities()?.tools?.listChanged === true) {
+  )
+  if (
+    listener !== undefined &&
+    client.getProtocolEra() === "modern" &&
+    client.getServerCapabilities()?.tools?.listChanged === true
+  ) {
     yield* Effect.forkScoped(keepListening(client))
   }
 
@@ -101,7 +121,8 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
     let cursor: string | undefined
     for (let page = 0; page < mostPages && offers.length <= limits.toolsPerToolset; page++) {
       const { nextCursor, tools } = await client.request(
-        { method: "tools/list", ...(cursor !== undefined && { params: { cursor } }) }, { signal, timeout: limits.mcpProbeMs }
+        { method: "tools/list", ...(cursor !== undefined && { params: { cursor } }) },
+        { signal, timeout: limits.mcpProbeMs }
       )
       offers.push(...tools)
       if (nextCursor === undefined) return { offers, complete: true, tasks }
@@ -111,28 +132,42 @@ export const openSession = Effect.fnUntraced(function*(options: TransportOptions
   }
 
   const plainCall = (tool: Tool, input: unknown, toolCallId: string, progressed: (progress: Progress) => void) =>
-    attempt((signal) => client.callTool({
-      name: ownName(tool),
-      ...(isJsonObject(input) && { arguments: input }),
-      _meta: { "troupe/toolCallId": toolCallId }
-    }, {
-      signal,
-      // Whoever calls gives up sooner: no result, no progress.
-      timeout: mostMs(tool.timeoutMs) + 1_000,
-      onprogress: ({ message, progress, total }) => progressed({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
-      headers: { "idempotency-key": toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
-      // Of its input schema the SDK reads which arguments travel as headers too.
-      toolDefinition: { name: ownName(tool), inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" } }
-    }))
+    attempt((signal) =>
+      client.callTool(
+        {
+          name: ownName(tool),
+          ...(isJsonObject(input) && { arguments: input }),
+          _meta: { "troupe/toolCallId": toolCallId }
+        },
+        {
+          signal,
+          // Whoever calls gives up sooner: no result, no progress.
+          timeout: mostMs(tool.timeoutMs) + 1_000,
+          onprogress: ({ message, progress, total }) =>
+            progressed({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
+          headers: { "idempotency-key": toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
+          // Of its input schema the SDK reads which arguments travel as headers too.
+          toolDefinition: {
+            name: ownName(tool),
+            inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" }
+          }
+        }
+      )
+    )
 
   const session: Session = {
     list: Effect.suspend(() =>
       client.getServerCapabilities()?.tools === undefined
         ? Effect.succeed({ offers: [], complete: true, tasks, note: "the server offers no tools" })
-        : attempt(pages).pipe(within(limits.mcpProbeMs, "no list of tools"))),
+        : attempt(pages).pipe(within(limits.mcpProbeMs, "no list of tools"))
+    ),
 
     call: (tool, input, toolCallId, progressed) =>
-      wanted.during(tool.execution === undefined ? plainCall(tool, input, toolCallId, progressed) : runAsTask(client, scope, tool, input, toolCallId))
+      wanted.during(
+        tool.execution === undefined
+          ? plainCall(tool, input, toolCallId, progressed)
+          : runAsTask(client, scope, tool, input, toolCallId)
+      )
   }
   return session
 })

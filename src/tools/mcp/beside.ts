@@ -16,9 +16,11 @@ const isOwn = (key: string) => key.startsWith("io.modelcontextprotocol/")
 const isPlain = (block: Block) => block.type === "text" && Object.keys(block).length === 2
 
 /** Whether the output is all that the blocks say. */
-const isSaid = (content: ReadonlyArray<Block>, output: unknown) => content.every((block) => isPlain(block) && isCopyOf(output, block["text"]))
+const isSaid = (content: ReadonlyArray<Block>, output: unknown) =>
+  content.every((block) => isPlain(block) && isCopyOf(output, block["text"]))
 
-const metaOf = ({ _meta = {} }: CallToolResult): JsonObject => Object.fromEntries(Object.entries(_meta).filter(([key]) => !isOwn(key)))
+const metaOf = ({ _meta = {} }: CallToolResult): JsonObject =>
+  Object.fromEntries(Object.entries(_meta).filter(([key]) => !isOwn(key)))
 
 /** Undefined where there is nothing more, or no room for it. */
 export const besideOf = (result: CallToolResult, output: unknown, room: () => number): Beside | undefined => {
@@ -29,6 +31,9 @@ export const besideOf = (result: CallToolResult, output: unknown, room: () => nu
   if (more.length === 0 && !said) return undefined
   const bytes = room()
   const content = more.length === 0 ? undefined : fitBlocks(more, bytes)
-  const meta = said && encodedBytes(about) <= bytes - (content === undefined ? 0 : encodedBytes(content)) ? about : undefined
-  return content === undefined && meta === undefined ? undefined : { ...(content !== undefined && { content }), ...(meta !== undefined && { meta }) }
+  const meta =
+    said && encodedBytes(about) <= bytes - (content === undefined ? 0 : encodedBytes(content)) ? about : undefined
+  return content === undefined && meta === undefined
+    ? undefined
+    : { ...(content !== undefined && { content }), ...(meta !== undefined && { meta }) }
 }

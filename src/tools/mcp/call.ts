@@ -4,7 +4,8 @@
  * Q1. Tried a second time, in a new session, only where the first was not carried out, or where the tool says of itself
  *     that a second time does no harm.
  * Q2. Where nobody can know whether it was carried out, that is what is said: tool_outcome_unknown.
- * Q3. All attempts together have the tool's time, which progress begins anew (`patience.ts`). A result that came in time is not late for having to wait until it is checked.
+ * Q3. All attempts together have the tool's time, which progress begins anew (`patience.ts`). A result that came in
+ *     time is not late for having to wait until it is checked.
  */
 import { Effect } from "effect"
 import { mayRunAgain, type Progress, type Tool, type ToolOutcome } from "../Tool.ts"
@@ -31,9 +32,13 @@ export interface Call {
 /** Of the protocol: "method not found" and "invalid params", which servers answer for a tool that they do not have. */
 const unknownTool = new Set([-32601, -32602])
 
-const isAgain = ({ opening, reason }: McpFailure, tool: Tool) => reason === "session" || reason === "lost" && (opening === true || mayRunAgain(tool))
+const isAgain = ({ opening, reason }: McpFailure, tool: Tool) =>
+  reason === "session" || (reason === "lost" && (opening === true || mayRunAgain(tool)))
 
-/** A server answers so where there is nothing, or nothing any more; with another 4xx, in a new session too, it does not like the call. */
+/**
+ * A server answers so where there is nothing, or nothing any more; with another 4xx, in a new session too, it does not
+ * like the call.
+ */
 const isAway = (status: number | undefined) => status === undefined || status === 404 || status === 410
 
 const outcomeOfFailure = ({ message, opening, reason, status }: McpFailure, tool: Tool): ToolOutcome => {
@@ -58,35 +63,57 @@ const outcomeOfFailure = ({ message, opening, reason, status }: McpFailure, tool
   }
 }
 
-export const callTool = (sessions: Sessions["Service"], schemas: Schemas["Service"], call: Call): Effect.Effect<ToolOutcome> => {
+export const callTool = (
+  sessions: Sessions["Service"],
+  schemas: Schemas["Service"],
+  call: Call
+): Effect.Effect<ToolOutcome> => {
   const { input, onTried = () => {}, progressed = () => {}, server, tool, toolCallId, workspace } = call
   const once = (report: (progress: Progress) => void) =>
     sessions.use(workspace, tool.toolsetId, server, (session) => session.call(tool, input, toolCallId, report))
 
   /** A server that says no may simply not have the tool any more: its list tells. */
-  const isGone = sessions.use(workspace, tool.toolsetId, server, (session) => session.list).pipe(
-    Effect.map(({ offers }) => !offers.some(({ name }) => name === ownName(tool))),
-    Effect.catch(() => Effect.succeed(false))
-  )
+  const isGone = sessions
+    .use(workspace, tool.toolsetId, server, (session) => session.list)
+    .pipe(
+      Effect.map(({ offers }) => !offers.some(({ name }) => name === ownName(tool))),
+      Effect.catch(() => Effect.succeed(false))
+    )
 
   /** Yields the check of the answer, to be made when the call's time counts no longer (Q3). */
-  const attempts = (report: (progress: Progress) => void) => once(report).pipe(
-    Effect.catchIf((failure) => isAgain(failure, tool), () => once(report)),
-    Effect.tapError((failure) => Effect.sync(() => onTried(failure))),
-    Effect.tap(() => Effect.sync(() => onTried(undefined))),
-    Effect.map((result) => outcomeOf(schemas, workspace, result, tool)),
-    Effect.catch((failure) =>
-      failure.rpcCode !== undefined && unknownTool.has(failure.rpcCode)
-        ? Effect.map(isGone, (gone) => Effect.succeed(gone ? failed("tool_not_found", "the toolset's server does not have this tool any more") : outcomeOfFailure(failure, tool)))
-        : Effect.succeed(Effect.succeed(outcomeOfFailure(failure, tool))))
-  )
+  const attempts = (report: (progress: Progress) => void) =>
+    once(report).pipe(
+      Effect.catchIf(
+        (failure) => isAgain(failure, tool),
+        () => once(report)
+      ),
+      Effect.tapError((failure) => Effect.sync(() => onTried(failure))),
+      Effect.tap(() => Effect.sync(() => onTried(undefined))),
+      Effect.map((result) => outcomeOf(schemas, workspace, result, tool)),
+      Effect.catch((failure) =>
+        failure.rpcCode !== undefined && unknownTool.has(failure.rpcCode)
+          ? Effect.map(isGone, (gone) =>
+              Effect.succeed(
+                gone
+                  ? failed("tool_not_found", "the toolset's server does not have this tool any more")
+                  : outcomeOfFailure(failure, tool)
+              )
+            )
+          : Effect.succeed(Effect.succeed(outcomeOfFailure(failure, tool)))
+      )
+    )
 
   return Effect.suspend(() => {
     const telling = tellingOf(progressed)
-    const inTime = patiently(tool.timeoutMs, (renew) => attempts((progress) => {
-      renew()
-      telling.report(progress)
-    }), (why) => Effect.succeed(Effect.succeed(failed("tool_timeout", why))))
+    const inTime = patiently(
+      tool.timeoutMs,
+      (renew) =>
+        attempts((progress) => {
+          renew()
+          telling.report(progress)
+        }),
+      (why) => Effect.succeed(Effect.succeed(failed("tool_timeout", why)))
+    )
     return Effect.flatten(Effect.ensuring(inTime, Effect.sync(telling.end)))
   })
 }

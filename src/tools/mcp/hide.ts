@@ -8,10 +8,12 @@ const leastChars = 8
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** Takes a secret out of all texts of a message, names of fields included, in place: whoever reads it next finds none. */
+/**
+ * Takes a secret out of all texts of a message, names of fields included, in place: whoever reads it next finds none.
+ */
 export const hide = (message: unknown, secret: string): void => {
   if (secret.length < leastChars) return
-  const without = (text: string) => text.includes(secret) ? text.replaceAll(secret, stand) : text
+  const without = (text: string) => (text.includes(secret) ? text.replaceAll(secret, stand) : text)
   // A list of its own: a message may nest as deep as its bytes allow.
   const open: Array<unknown> = [message]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {

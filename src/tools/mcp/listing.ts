@@ -33,9 +33,23 @@ export interface Listing {
 /** Of what a schema cannot take (a title of a megabyte) nothing is kept. */
 const annotationsOf = Schema.decodeUnknownOption(ToolAnnotations)
 
-const cut = (text: string, bytes: number) => utf8Bytes(text) <= bytes ? text : `${Buffer.from(text).subarray(0, bytes - 3).toString("utf8").replace(/\ufffd+$/u, "")}…`
+const cut = (text: string, bytes: number) =>
+  utf8Bytes(text) <= bytes
+    ? text
+    : `${Buffer.from(text)
+        .subarray(0, bytes - 3)
+        .toString("utf8")
+        .replace(/\ufffd+$/u, "")}…`
 
-const listed = ({ annotations, description, execution, inputSchema, name, outputSchema, title }: Offer): ToolContent => {
+const listed = ({
+  annotations,
+  description,
+  execution,
+  inputSchema,
+  name,
+  outputSchema,
+  title
+}: Offer): ToolContent => {
   const told = annotationsOf({ ...(title !== undefined && { title }), ...annotations })
   return {
     name,
@@ -48,13 +62,20 @@ const listed = ({ annotations, description, execution, inputSchema, name, output
 }
 
 /** Why a tool cannot be used. Of a server's own words only the name is repeated, and only where it is one. */
-const problemOf = Effect.fnUntraced(function*(
-  unusable: Reads, { execution, inputSchema, name, outputSchema }: Offer, tasks: boolean, seen: ReadonlySet<string>, provider: ReadonlySet<string>, namespace: string
+const problemOf = Effect.fnUntraced(function* (
+  unusable: Reads,
+  { execution, inputSchema, name, outputSchema }: Offer,
+  tasks: boolean,
+  seen: ReadonlySet<string>,
+  provider: ReadonlySet<string>,
+  namespace: string
 ) {
   if (!isToolName(name)) return "a tool whose name is not 1 to 128 letters, digits, _, . and -"
   if (seen.has(name)) return `a second ${name}`
-  if (provider.has(toProviderName(`${namespace}.${name}`))) return `${name}: providers could not tell its name from another's`
-  if (execution?.taskSupport === "required" && !tasks) return `${name}: it has to be run as a task, and its server does not declare that it runs tasks`
+  if (provider.has(toProviderName(`${namespace}.${name}`)))
+    return `${name}: providers could not tell its name from another's`
+  if (execution?.taskSupport === "required" && !tasks)
+    return `${name}: it has to be run as a task, and its server does not declare that it runs tasks`
   const bytes = limits.mcpToolSchemaBytes
   const input = yield* schemaProblem(unusable, inputSchema, bytes, true)
   if (input !== undefined) return `${name}: its inputSchema is not ${input}`
@@ -63,9 +84,20 @@ const problemOf = Effect.fnUntraced(function*(
 })
 
 const notes = (left: ReadonlyArray<string>) =>
-  left.length === 0 ? {} : { note: cut(`left out: ${left.slice(0, 5).join("; ")}${left.length > 5 ? `; and ${left.length - 5} more` : ""}`, 2048) }
+  left.length === 0
+    ? {}
+    : {
+        note: cut(
+          `left out: ${left.slice(0, 5).join("; ")}${left.length > 5 ? `; and ${left.length - 5} more` : ""}`,
+          2048
+        )
+      }
 
-export const listingOf = Effect.fnUntraced(function*(unusable: Reads, namespace: string, { complete, note, offers, tasks }: Offers) {
+export const listingOf = Effect.fnUntraced(function* (
+  unusable: Reads,
+  namespace: string,
+  { complete, note, offers, tasks }: Offers
+) {
   const tools: Array<ToolContent> = []
   const left: Array<string> = []
   let goesOn = !complete

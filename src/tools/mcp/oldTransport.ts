@@ -1,6 +1,6 @@
 /**
- * Whether a URL is that of a server which speaks only the transport of 2024-11-05, HTTP with SSE: its stream, opened by a
- * GET, begins with an event that says where to send messages.
+ * Whether a URL is that of a server which speaks only the transport of 2024-11-05, HTTP with SSE: its stream, opened by
+ * a GET, begins with an event that says where to send messages.
  */
 import { Effect } from "effect"
 import { McpTransport, type TransportOptions } from "./transport.ts"
@@ -21,7 +21,8 @@ const announcesEndpoint = async (response: Response): Promise<boolean> => {
   return false
 }
 
-export const speaksOldTransport = "the server speaks only MCP's old transport, HTTP with SSE, and Troupe speaks streamable HTTP: " +
+export const speaksOldTransport =
+  "the server speaks only MCP's old transport, HTTP with SSE, and Troupe speaks streamable HTTP: " +
   "give the URL of its streamable HTTP endpoint (often the path /mcp), use a newer version of it, or put a proxy that speaks streamable HTTP before it"
 
 /** One GET, with what every request to the server is sent with. Nothing that goes wrong with it is told. */
@@ -44,4 +45,7 @@ export const isOldTransport = (options: TransportOptions): Effect.Effect<boolean
     } finally {
       await transport.close()
     }
-  }).pipe(Effect.timeoutOrElse({ duration: lookMs, orElse: () => Effect.succeed(false) }), Effect.catch(() => Effect.succeed(false)))
+  }).pipe(
+    Effect.timeoutOrElse({ duration: lookMs, orElse: () => Effect.succeed(false) }),
+    Effect.catch(() => Effect.succeed(false))
+  )

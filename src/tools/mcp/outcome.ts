@@ -17,13 +17,17 @@ import type { Tool, ToolFailureCode, ToolOutcome } from "../Tool.ts"
 
 const failureChars = 4096
 
-export const failed = (code: ToolFailureCode, text: string): ToolOutcome =>
-  ({ failure: { code, text: text.length <= failureChars ? text : `${text.slice(0, failureChars).toWellFormed()}…` } })
+export const failed = (code: ToolFailureCode, text: string): ToolOutcome => ({
+  failure: { code, text: text.length <= failureChars ? text : `${text.slice(0, failureChars).toWellFormed()}…` }
+})
 
-const texts = ({ content }: CallToolResult) => content.flatMap((block) => block.type === "text" ? [block.text] : [])
+const texts = ({ content }: CallToolResult) => content.flatMap((block) => (block.type === "text" ? [block.text] : []))
 
 const toldError = (result: CallToolResult) =>
-  texts(result).join("\n") || (result.structuredContent === undefined ? "the tool failed without saying why" : JSON.stringify(result.structuredContent))
+  texts(result).join("\n") ||
+  (result.structuredContent === undefined
+    ? "the tool failed without saying why"
+    : JSON.stringify(result.structuredContent))
 
 const outputOf = ({ content, structuredContent }: CallToolResult): unknown => {
   if (structuredContent !== undefined) return structuredContent
@@ -31,21 +35,31 @@ const outputOf = ({ content, structuredContent }: CallToolResult): unknown => {
   return only?.type === "text" && more.length === 0 ? only.text : content
 }
 
-/** An image gives way before a text does, and in a structure that repeats it to its name: half of its bytes say nothing. */
+/**
+ * An image gives way before a text does, and in a structure that repeats it to its name: half of its bytes say nothing.
+ */
 const lighter = (output: unknown, { content }: CallToolResult) => {
   if (isBlocks(output)) return fitBlocks(output, limits.toolOutputBytes) ?? output
   if (content.every(({ type }) => type === "text") || encodedBytes(output) <= limits.toolOutputBytes) return output
-  return nameBytes(output, content.map((block) => ({ ...block }))).value
+  return nameBytes(
+    output,
+    content.map((block) => ({ ...block }))
+  ).value
 }
 
-export const outcomeOf = Effect.fnUntraced(function*(
-  schemas: Schemas["Service"], workspace: string, result: CallToolResult, { outputSchema }: Pick<Tool, "outputSchema">
+export const outcomeOf = Effect.fnUntraced(function* (
+  schemas: Schemas["Service"],
+  workspace: string,
+  result: CallToolResult,
+  { outputSchema }: Pick<Tool, "outputSchema">
 ): Effect.fn.Return<ToolOutcome> {
   const output = outputOf(result)
-  if (nestsDeeper(output, limits.jsonDepth)) return failed("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
+  if (nestsDeeper(output, limits.jsonDepth))
+    return failed("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
   if (result.isError === true) return failed("tool_error", toldError(result))
   if (outputSchema !== undefined) {
-    if (result.structuredContent === undefined) return failed("tool_error", "the tool's output does not fit its schema: it has no structuredContent")
+    if (result.structuredContent === undefined)
+      return failed("tool_error", "the tool's output does not fit its schema: it has no structuredContent")
     const problem = yield* schemas.misfit(workspace, outputSchema, output).pipe(
       Effect.map((problem) => problem && `the tool's output does not fit its schema: ${problem}`),
       Effect.catch(({ message }) => Effect.succeed(`the tool's output was not checked: ${message}`))

@@ -13,7 +13,9 @@ const nanos = 1_000_000n
 
 /** The work, or why it was given up. `progressed` begins its time anew. */
 export const patiently = <A, E, B>(
-  timeoutMs: number, work: (progressed: () => void) => Effect.Effect<A, E>, orElse: (why: string) => Effect.Effect<B, E>
+  timeoutMs: number,
+  work: (progressed: () => void) => Effect.Effect<A, E>,
+  orElse: (why: string) => Effect.Effect<B, E>
 ): Effect.Effect<A | B, E> =>
   Clock.clockWith((clock) => {
     const now = () => Number(clock.currentTimeNanosUnsafe() / nanos)
@@ -21,7 +23,7 @@ export const patiently = <A, E, B>(
     let heard = now()
     let reported = false
 
-    const given = Effect.gen(function*() {
+    const given = Effect.gen(function* () {
       for (let left = timeoutMs; left > 0; left = Math.min(heard + timeoutMs, end) - now()) yield* Effect.sleep(left)
       if (!reported) return `no result within ${timeoutMs} ms`
       return now() >= end

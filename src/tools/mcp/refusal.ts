@@ -1,7 +1,8 @@
 /**
  * An answer of HTTP 4xx or 5xx: what it says of the session that it was sent in, and what the server says in its body.
  *
- * E1. The body is read without the credentials that the server was asked with, and only where it is an error of the protocol.
+ * E1. The body is read without the credentials that the server was asked with, and only where it is an error of the
+ *     protocol.
  * E2. A 4xx within a session says that the session is gone, unless it is about the credential or the load, or answers
  *     this very request with an error of the tool's own.
  */
@@ -9,10 +10,16 @@ import { ProtocolErrorCode, SdkHttpError } from "@modelcontextprotocol/client"
 import { Result, Schema } from "effect"
 import { hide } from "./hide.ts"
 
-const RpcError = Schema.fromJsonString(Schema.Struct({
-  id: Schema.optionalKey(Schema.Unknown),
-  error: Schema.Struct({ code: Schema.Int, message: Schema.optionalKey(Schema.String), data: Schema.optionalKey(Schema.Unknown) })
-}))
+const RpcError = Schema.fromJsonString(
+  Schema.Struct({
+    id: Schema.optionalKey(Schema.Unknown),
+    error: Schema.Struct({
+      code: Schema.Int,
+      message: Schema.optionalKey(Schema.String),
+      data: Schema.optionalKey(Schema.Unknown)
+    })
+  })
+)
 const decode = Schema.decodeUnknownResult(RpcError)
 
 /** The error of the protocol that a body holds, if it holds one. */
@@ -23,7 +30,12 @@ export const rpcErrorOf = (body: unknown) => {
 
 /** With these a server says that it did not begin with the request: its form, its method, its session. */
 const notBegun = new Set<number>([
-  ProtocolErrorCode.ParseError, ProtocolErrorCode.InvalidRequest, ProtocolErrorCode.MethodNotFound, ProtocolErrorCode.InvalidParams, -32000, -32001
+  ProtocolErrorCode.ParseError,
+  ProtocolErrorCode.InvalidRequest,
+  ProtocolErrorCode.MethodNotFound,
+  ProtocolErrorCode.InvalidParams,
+  -32000,
+  -32001
 ])
 
 /** What was asked when the answer came. */
@@ -39,11 +51,19 @@ export const refusalOf = (error: SdkHttpError, { id, inSession, secrets }: Asked
   const said = rpcErrorOf(error.data["text"])
   if (said !== undefined) for (const secret of secrets) hide(said, secret)
   const begun = said !== undefined && id !== undefined && said.id === id && !notBegun.has(said.error.code)
-  return new SdkHttpError(error.code, error.message, {
-    status: error.status, ...(said !== undefined && { text: JSON.stringify(said) }), inSession, begun
-  }, { cause: error.cause })
+  return new SdkHttpError(
+    error.code,
+    error.message,
+    {
+      status: error.status,
+      ...(said !== undefined && { text: JSON.stringify(said) }),
+      inSession,
+      begun
+    },
+    { cause: error.cause }
+  )
 }
 
 /** Whether it says that the session is over and that nothing was begun (E2). A 404 says so by the protocol itself. */
 export const saysGone = ({ data, status }: SdkHttpError) =>
-  status === 404 || status >= 400 && status < 500 && data["inSession"] === true && data["begun"] !== true
+  status === 404 || (status >= 400 && status < 500 && data["inSession"] === true && data["begun"] !== true)

@@ -33,37 +33,64 @@ const state = Schema.toStandardSchemaV1(Task)
 const created = Schema.toStandardSchemaV1(Schema.Struct({ task: Task }))
 const anything = Schema.toStandardSchemaV1(Schema.Unknown)
 
-const pauseOf = ({ pollInterval }: Task) => Math.min(pauseMs.most, Math.max(pauseMs.least, pollInterval ?? pauseMs.usual))
+const pauseOf = ({ pollInterval }: Task) =>
+  Math.min(pauseMs.most, Math.max(pauseMs.least, pollInterval ?? pauseMs.usual))
 
 const isPassing = ({ reason }: McpFailure) => reason === "unreachable" || reason === "lost" || reason === "timeout"
 
 /** W2. */
-const unheard = (failure: McpFailure) => changed(failure, { reason: "lost", message: `nothing more is heard of the task: ${failure.message}` })
+const unheard = (failure: McpFailure) =>
+  changed(failure, { reason: "lost", message: `nothing more is heard of the task: ${failure.message}` })
 
 const ended = (said: string, { statusMessage }: Task) =>
   new McpFailure({ reason: "refused", message: statusMessage ? `${said}: ${statusMessage.slice(0, 2_000)}` : said })
 
 /** In the scope of the session: what has to be said to the server is said there, though the caller is gone. */
-export const runAsTask = Effect.fnUntraced(function*(client: Client, scope: Scope.Scope, tool: Tool, input: unknown, toolCallId: string) {
-  const create = attempt((signal) => client.request({
-    method: "tools/call",
-    params: {
-      name: ownName(tool),
-      ...(isJsonObject(input) && { arguments: input }),
-      _meta: { "troupe/toolCallId": toolCallId },
-      task: { ttl: tool.timeoutMs + keepMs }
-    }
-  }, created, { signal, timeout: tool.timeoutMs, headers: { "idempotency-key": toolCallId, [answerWithin]: String(tool.timeoutMs) } }))
+export const runAsTask = Effect.fnUntraced(function* (
+  client: Client,
+  scope: Scope.Scope,
+  tool: Tool,
+  input: unknown,
+  toolCallId: string
+) {
+  const create = attempt((signal) =>
+    client.request(
+      {
+        method: "tools/call",
+        params: {
+          name: ownName(tool),
+          ...(isJsonObject(input) && { arguments: input }),
+          _meta: { "troupe/toolCallId": toolCallId },
+          task: { ttl: tool.timeoutMs + keepMs }
+        }
+      },
+      created,
+      {
+        signal,
+        timeout: tool.timeoutMs,
+        headers: { "idempotency-key": toolCallId, [answerWithin]: String(tool.timeoutMs) }
+      }
+    )
+  )
 
   const about = { timeout: limits.mcpProbeMs }
   const cancel = (taskId: string) =>
-    attempt((signal) => client.request({ method: "tasks/cancel", params: { taskId } }, anything, { ...about, signal })).pipe(Effect.timeoutOption(cancelMs), Effect.ignore)
+    attempt((signal) =>
+      client.request({ method: "tasks/cancel", params: { taskId } }, anything, { ...about, signal })
+    ).pipe(Effect.timeoutOption(cancelMs), Effect.ignore)
 
-  const watch = Effect.fnUntraced(function*(begun: Task) {
+  const watch = Effect.fnUntraced(function* (begun: Task) {
     const { taskId } = begun
-    const ask = attempt((signal) => client.request({ method: "tasks/get", params: { taskId } }, state, { ...about, signal }))
-    const fetchResult = attempt((signal): Promise<CallToolResult> =>
-      client.request({ method: "tasks/result", params: { taskId } }, specTypeSchemas.CallToolResult, { ...about, signal }))
+    const ask = attempt((signal) =>
+      client.request({ method: "tasks/get", params: { taskId } }, state, { ...about, signal })
+    )
+    const fetchResult = attempt(
+      (signal): Promise<CallToolResult> =>
+        client.request({ method: "tasks/result", params: { taskId } }, specTypeSchemas.CallToolResult, {
+          ...about,
+          signal
+        })
+    )
     const again = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
 
     let task = begun
@@ -80,20 +107,28 @@ export const runAsTask = Effect.fnUntraced(function*(client: Client, scope: Scop
     return yield* fetchResult.pipe(
       Effect.retry(again(task)),
       // Of one that has failed it is known how it ended, though it has no result.
-      Effect.mapError((failure) => status === "failed" ? ended(`the task has failed: ${failure.message}`, task) : unheard(failure))
+      Effect.mapError((failure) =>
+        status === "failed" ? ended(`the task has failed: ${failure.message}`, task) : unheard(failure)
+      )
     )
   })
 
-  return yield* Effect.uninterruptibleMask((restore) => Effect.gen(function*() {
-    const creating = yield* Effect.forkIn(Effect.interruptible(create), scope)
-    const dropUnborn = Fiber.join(creating).pipe(
-      Effect.flatMap(({ task }) => cancel(task.taskId)),
-      Effect.timeoutOption(cancelMs),
-      Effect.ensuring(Fiber.interrupt(creating)),
-      Effect.ignore,
-      Effect.interruptible
-    )
-    const { task } = yield* restore(Fiber.join(creating)).pipe(Effect.onInterrupt(() => Effect.forkIn(dropUnborn, scope)))
-    return yield* restore(watch(task)).pipe(Effect.onInterrupt(() => Effect.forkIn(Effect.interruptible(cancel(task.taskId)), scope)))
-  }))
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const creating = yield* Effect.forkIn(Effect.interruptible(create), scope)
+      const dropUnborn = Fiber.join(creating).pipe(
+        Effect.flatMap(({ task }) => cancel(task.taskId)),
+        Effect.timeoutOption(cancelMs),
+        Effect.ensuring(Fiber.interrupt(creating)),
+        Effect.ignore,
+        Effect.interruptible
+      )
+      const { task } = yield* restore(Fiber.join(creating)).pipe(
+        Effect.onInterrupt(() => Effect.forkIn(dropUnborn, scope))
+      )
+      return yield* restore(watch(task)).pipe(
+        Effect.onInterrupt(() => Effect.forkIn(Effect.interruptible(cancel(task.taskId)), scope))
+      )
+    })
+  )
 })

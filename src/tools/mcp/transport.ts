@@ -8,7 +8,13 @@
  * P5. Time and bytes of each exchange are capped: of a call as a call needs it, of listening as a long wait does.
  */
 import {
-  isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse, type JSONRPCMessage, ProtocolErrorCode, SdkHttpError, StreamableHTTPClientTransport
+  isJSONRPCErrorResponse,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport
 } from "@modelcontextprotocol/client"
 import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
@@ -22,7 +28,11 @@ const endMs = 1_000
 const reopenMs = 2_000
 
 /** Of an exchange that ends by itself within that time. */
-const ofCall = (ms: number): FetchLimits => ({ headerTimeoutMs: ms + 5_000, bodyTimeoutMs: ms + 5_000, maxBytes: 4 * 1024 * 1024 })
+const ofCall = (ms: number): FetchLimits => ({
+  headerTimeoutMs: ms + 5_000,
+  bodyTimeoutMs: ms + 5_000,
+  maxBytes: 4 * 1024 * 1024
+})
 const ofListening: FetchLimits = { headerTimeoutMs: 10_000, bodyTimeoutMs: 600_000, maxBytes: 1024 * 1024 }
 
 /** What a request is sent with. Asked for each time: a secret that was replaced is not used again. */
@@ -40,7 +50,8 @@ export interface TransportOptions {
   readonly fetch: (limits: FetchLimits) => typeof globalThis.fetch
 }
 
-const listens = (method: string | undefined, headers: Headers) => method === "GET" || headers.get("mcp-method") === "subscriptions/listen"
+const listens = (method: string | undefined, headers: Headers) =>
+  method === "GET" || headers.get("mcp-method") === "subscriptions/listen"
 
 /** On its way to `fetch` only: tells it which request it is sending. */
 const mark = "x-troupe-request"
@@ -73,8 +84,12 @@ export class McpTransport extends StreamableHTTPClientTransport {
           else headers.set(header, token)
           secrets.add(token)
         }
-        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall(ms)), reach })(url, { ...init, headers })
-        if (marked !== null && response.ok && response.headers.get("content-type")?.startsWith("text/event-stream")) streaming.add(marked)
+        const response = await fetch({ ...(listens(init?.method, headers) ? ofListening : ofCall(ms)), reach })(url, {
+          ...init,
+          headers
+        })
+        if (marked !== null && response.ok && response.headers.get("content-type")?.startsWith("text/event-stream"))
+          streaming.add(marked)
         return response
       },
       reconnectionScheduler: (reconnect, delay) => {
@@ -109,7 +124,13 @@ export class McpTransport extends StreamableHTTPClientTransport {
     try {
       return await this.#send(message, options)
     } catch (error) {
-      throw error instanceof SdkHttpError ? refusalOf(error, { id: isJSONRPCRequest(message) ? message.id : undefined, inSession, secrets: this.#secrets }) : error
+      throw error instanceof SdkHttpError
+        ? refusalOf(error, {
+            id: isJSONRPCRequest(message) ? message.id : undefined,
+            inSession,
+            secrets: this.#secrets
+          })
+        : error
     }
   }
 
@@ -118,7 +139,8 @@ export class McpTransport extends StreamableHTTPClientTransport {
       try {
         return await super.send(message, options)
       } finally {
-        if ("method" in message && message.method === "notifications/cancelled") this.#ended(message.params?.["requestId"])
+        if ("method" in message && message.method === "notifications/cancelled")
+          this.#ended(message.params?.["requestId"])
       }
     }
     const { id, jsonrpc } = message
@@ -129,7 +151,11 @@ export class McpTransport extends StreamableHTTPClientTransport {
     const marked = String(this.#sent++)
     const over = () => {
       // Of one that was answered nobody waits for this any more.
-      this.onmessage?.({ jsonrpc, id, error: { code: ProtocolErrorCode.InternalError, message: "no answer", data: lost } })
+      this.onmessage?.({
+        jsonrpc,
+        id,
+        error: { code: ProtocolErrorCode.InternalError, message: "no answer", data: lost }
+      })
       this.#ended(id)
     }
     try {

@@ -1,4 +1,7 @@
-/** What servers may want of a client and Troupe does not have: other versions, sampling, elicitation, roots. In words that say what to do. */
+/**
+ * What servers may want of a client and Troupe does not have: other versions, sampling, elicitation, roots. In words
+ * that say what to do.
+ */
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/client"
 import { Option, Schema } from "effect"
 
@@ -6,7 +9,7 @@ import { Option, Schema } from "effect"
 const versions = ["2026-07-28", ...SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version !== "2026-07-28")]
 
 /** A server's own word, as far as it can be one. */
-const word = (text: string) => text.length <= 40 ? text : `${text.slice(0, 40).toWellFormed()}…`
+const word = (text: string) => (text.length <= 40 ? text : `${text.slice(0, 40).toWellFormed()}…`)
 
 const otherVersion = (theirs: ReadonlyArray<string>) =>
   `the server speaks version ${theirs.slice(0, 8).map(word).join(", ")} of MCP, and Troupe speaks ${versions.join(", ")}: use a version of the server that speaks one of those`
@@ -23,11 +26,14 @@ const wanted: { readonly [capability: string]: string } = {
   tasks: "tasks of the client"
 }
 
-const doesNotGive = "which Troupe does not give to tool servers: use a tool, an input or a setting of the server that does without"
+const doesNotGive =
+  "which Troupe does not give to tool servers: use a tool, an input or a setting of the server that does without"
 
 /** The capability that a request of a server to its client takes; undefined where it takes none. */
 const capabilities: { readonly [method: string]: string } = {
-  "sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots"
 }
 
 /** Why a request of the server is not answered; undefined for one that is none of those. */
@@ -46,11 +52,13 @@ export const unsupported = (data: unknown): string | undefined => {
   const required = readRequired(data)
   if (Option.isNone(required)) return undefined
   const names = Object.keys(required.value.requiredCapabilities).slice(0, 4)
-  return `the server wants a client with ${names.map((name) => Object.hasOwn(wanted, name) ? wanted[name] : word(name)).join(" and ")}, ${doesNotGive}`
+  return `the server wants a client with ${names.map((name) => (Object.hasOwn(wanted, name) ? wanted[name] : word(name))).join(" and ")}, ${doesNotGive}`
 }
 
 const refusedVersion = "Server's protocol version is not supported: "
 
 /** What the SDK says when a server has answered its `initialize` with a version that the SDK does not know. */
 export const unsupportedVersion = (error: unknown): string | undefined =>
-  error instanceof Error && error.message.startsWith(refusedVersion) ? otherVersion([error.message.slice(refusedVersion.length)]) : undefined
+  error instanceof Error && error.message.startsWith(refusedVersion)
+    ? otherVersion([error.message.slice(refusedVersion.length)])
+    : undefined

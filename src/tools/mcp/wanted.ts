@@ -1,13 +1,14 @@
 /**
- * What a server asks of its client while it works on calls, and Troupe does not give: refused in words, which a call that
- * fails for it repeats.
+ * What a server asks of its client while it works on calls, and Troupe does not give: refused in words, which a call
+ * that fails for it repeats.
  */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { changed, type McpFailure } from "./McpFailure.ts"
 import { refusesRequest } from "./unsupported.ts"
 
-const textOf = ({ content }: CallToolResult) => content.flatMap((block) => block.type === "text" ? [block.text] : []).join("\n")
+const textOf = ({ content }: CallToolResult) =>
+  content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
 /** `onWanted` hears the words of a request for which a call may have failed. */
 export const makeWanted = (onWanted: (words: string) => void) => {
@@ -23,19 +24,32 @@ export const makeWanted = (onWanted: (words: string) => void) => {
     },
 
     /** A call, which says what was wanted of it where it fails and its server does not say so. */
-    during: (call: Effect.Effect<CallToolResult, McpFailure>): Effect.Effect<CallToolResult, McpFailure> => Effect.suspend(() => {
-      const wanted = new Set<string>()
-      running.add(wanted)
-      const unsaid = (text: string) => {
-        for (const words of wanted) onWanted(words)
-        return [...wanted].filter((words) => !text.includes(words))
-      }
-      return call.pipe(
-        Effect.map((result): CallToolResult =>
-          result.isError !== true ? result : { ...result, content: [...result.content, ...unsaid(textOf(result)).map((text) => ({ type: "text" as const, text }))] }),
-        Effect.mapError((failure) => changed(failure, { message: [failure.message, ...unsaid(failure.message)].join("\n") })),
-        Effect.ensuring(Effect.sync(() => running.delete(wanted)))
-      )
-    })
+    during: (call: Effect.Effect<CallToolResult, McpFailure>): Effect.Effect<CallToolResult, McpFailure> =>
+      Effect.suspend(() => {
+        const wanted = new Set<string>()
+        running.add(wanted)
+        const unsaid = (text: string) => {
+          for (const words of wanted) onWanted(words)
+          return [...wanted].filter((words) => !text.includes(words))
+        }
+        return call.pipe(
+          Effect.map(
+            (result): CallToolResult =>
+              result.isError !== true
+                ? result
+                : {
+                    ...result,
+                    content: [
+                      ...result.content,
+                      ...unsaid(textOf(result)).map((text) => ({ type: "text" as const, text }))
+                    ]
+                  }
+          ),
+          Effect.mapError((failure) =>
+            changed(failure, { message: [failure.message, ...unsaid(failure.message)].join("\n") })
+          ),
+          Effect.ensuring(Effect.sync(() => running.delete(wanted)))
+        )
+      })
   }
 }

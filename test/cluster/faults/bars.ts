@@ -15,4 +15,5 @@ export const takeover = (gaps: ReadonlyArray<number>, p50: number, max: number):
   { name: "next event max", value: quantile(gaps, 1), bar: max, unit: "ms" }
 ]
 
-export const extraCalls = ({ verdict }: RunData, bar: number) => ({ name: "extra model calls a thread", value: verdict.extraCallsOfOne, bar, unit: "" } as const)
+export const extraCalls = ({ verdict }: RunData, bar: number) =>
+  ({ name: "extra model calls a thread", value: verdict.extraCallsOfOne, bar, unit: "" }) as const

@@ -32,11 +32,21 @@ export const clockJump: Fault = {
     await node.leave()
     await node.start()
     return ({ audit }) => ({
-      gaps: [], observed: seen.join() === "2,-2" ? `${node.name} was ${seen.join(" h, then ")} h off` : undefined,
-      figures: [{
-        name: "takeovers", bar: 0, unit: "",
-        value: audit.heads.filter((change) => change.lapsed === true && BigInt(change.n) > BigInt(before.heads) && BigInt(change.n) <= BigInt(after.heads)).length
-      }]
+      gaps: [],
+      observed: seen.join() === "2,-2" ? `${node.name} was ${seen.join(" h, then ")} h off` : undefined,
+      figures: [
+        {
+          name: "takeovers",
+          bar: 0,
+          unit: "",
+          value: audit.heads.filter(
+            (change) =>
+              change.lapsed === true &&
+              BigInt(change.n) > BigInt(before.heads) &&
+              BigInt(change.n) <= BigInt(after.heads)
+          ).length
+        }
+      ]
     })
   }
 }
@@ -51,11 +61,20 @@ export const databaseClock: Fault = {
     await cluster.postgres.jump("+3600")
     const to = await databaseNow(cluster)
     await sleep(10_000)
-    const { rows: [joined] } = await cluster.pool.query<{ n: number }>("select count(*)::int as n from audit.nodes where what = 'join' and n > $1", [before.nodes])
+    const {
+      rows: [joined]
+    } = await cluster.pool.query<{ n: number }>(
+      "select count(*)::int as n from audit.nodes where what = 'join' and n > $1",
+      [before.nodes]
+    )
     return ({ audit }) => {
       const first = audit.heads.find((change) => change.at >= to && change.rev_after !== change.rev_before)
       return {
-        gaps: [], observed: to - from > 3_500_000 ? `its clock went from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}` : undefined,
+        gaps: [],
+        observed:
+          to - from > 3_500_000
+            ? `its clock went from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`
+            : undefined,
         figures: [
           { name: "first new event", value: first === undefined ? undefined : first.at - to, bar: 5_000, unit: "ms" },
           { name: "nodes that joined anew", value: joined?.n, bar: cluster.nodes.length, unit: "" }

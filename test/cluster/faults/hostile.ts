@@ -31,7 +31,15 @@ const revokedMs = 5_500
 const mib = 2 ** 20
 
 /** What the cluster sets and `serve` does not. */
-const defaults = { TROUPE_RATE_LIMIT: "", TROUPE_WORKSPACE_RATE_LIMIT: "", TROUPE_MAX_TURNS: "", TROUPE_MAX_CALLS: "", TROUPE_LEASE_TTL_MS: "", TROUPE_LOG_LEVEL: "", NODE_OPTIONS: "--inspect=127.0.0.1:0" }
+const defaults = {
+  TROUPE_RATE_LIMIT: "",
+  TROUPE_WORKSPACE_RATE_LIMIT: "",
+  TROUPE_MAX_TURNS: "",
+  TROUPE_MAX_CALLS: "",
+  TROUPE_LEASE_TTL_MS: "",
+  TROUPE_LOG_LEVEL: "",
+  NODE_OPTIONS: "--inspect=127.0.0.1:0"
+}
 
 const program = (name: string, argument: string) => {
   const child = new Child(process.execPath, [`${import.meta.dirname}/../hostile/${name}.ts`, argument], { input: true })
@@ -47,26 +55,42 @@ const prepare = async (caller: Caller, node: Node): Promise<Target> => {
     return answer.body
   }
   const namespace = `dear${Math.floor(caller.random() * 1e9).toString(36)}`
-  const toolset = await caller.ask("POST", "/v1/toolsets", {
-    kind: "client", namespace, tools: [{ name: "t", inputSchema: { type: "object", properties: { s: { type: "string", pattern: dearPattern } } } }]
-  }, { node })
+  const toolset = await caller.ask(
+    "POST",
+    "/v1/toolsets",
+    {
+      kind: "client",
+      namespace,
+      tools: [
+        { name: "t", inputSchema: { type: "object", properties: { s: { type: "string", pattern: dearPattern } } } }
+      ]
+    },
+    { node }
+  )
   // A node that refuses such a schema outright is right too.
   const toolsetIds = toolset?.status === 201 ? [field(toolset.body, "toolset", "id")] : []
-  const profileId = field(await create("/v1/profiles", { name: "hostile", models: ["ledger/model"], toolsetIds }), "profile", "id")
+  const profileId = field(
+    await create("/v1/profiles", { name: "hostile", models: ["ledger/model"], toolsetIds }),
+    "profile",
+    "id"
+  )
   const agentId = field(await create("/v1/agents", { name: "hostile", profileId }), "agent", "id")
   const threadId = field(await create("/v1/threads", { agentId }), "thread", "id")
   const keys: Partial<Record<Scope, string>> = {}
-  for (const scope of scopes) keys[scope] = field(await create("/v1/auth/keys", { name: scope, scopes: [scope] }), "token")
+  for (const scope of scopes)
+    keys[scope] = field(await create("/v1/auth/keys", { name: scope, scopes: [scope] }), "token")
   // Two thirds of a page are messages and answers of 8 KiB.
-  for (let i = 0; i < 66; i++) await create(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "page ".repeat(1_600) }] })
-  for (const until = performance.now() + 60_000;;) {
+  for (let i = 0; i < 66; i++)
+    await create(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "page ".repeat(1_600) }] })
+  for (const until = performance.now() + 60_000; ; ) {
     const seen = await caller.ask("GET", `/v1/threads/${threadId}`, undefined, { node })
     if (Number(field(seen?.body, "lastSeq")) >= 190) break
     if (performance.now() > until) throw new Error("the thread does not grow")
     await new Promise((later) => setTimeout(later, 250))
   }
   const { admin, approve, read, run, write } = keys
-  if (admin === undefined || approve === undefined || read === undefined || run === undefined || write === undefined) throw new Error("a scope has no key")
+  if (admin === undefined || approve === undefined || read === undefined || run === undefined || write === undefined)
+    throw new Error("a scope has no key")
   return { base: node.base, keys: { admin, approve, read, run, write }, threadId, agentId, namespace }
 }
 
@@ -75,7 +99,10 @@ const inspect = async (node: Node) => {
   const inspector = await openInspector(node.options.log, node.pid ?? 0)
   return {
     /** Forgets what was measured of the loop. */
-    begin: () => inspector.evaluate(`(globalThis.loopDelay?.disable(), globalThis.loopDelay = process.getBuiltinModule("node:perf_hooks").monitorEventLoopDelay({ resolution: 10 })).enable()`),
+    begin: () =>
+      inspector.evaluate(
+        `(globalThis.loopDelay?.disable(), globalThis.loopDelay = process.getBuiltinModule("node:perf_hooks").monitorEventLoopDelay({ resolution: 10 })).enable()`
+      ),
     /** Milliseconds by which a timer of 10 ms was late. */
     loopP99: async () => Number(await inspector.evaluate("globalThis.loopDelay.percentile(99) / 1e6")) - 10,
     held: async () => {
@@ -89,16 +116,25 @@ const inspect = async (node: Node) => {
 
 /** How long what a revoked key has open goes on; not measured where the node gives no key in time. */
 const revokedPoll = async (caller: Caller, node: Node, threadId: string) => {
-  const made = await caller.ask("POST", "/v1/auth/keys", { name: "revoked", scopes: ["read"] }, { node, patience: 10_000 })
+  const made = await caller.ask(
+    "POST",
+    "/v1/auth/keys",
+    { name: "revoked", scopes: ["read"] },
+    { node, patience: 10_000 }
+  )
   if (made?.status !== 201) return { status: 0, ms: undefined }
   const token = field(made.body, "token")
-  const poll = fetch(`${node.base}/v1/threads/${threadId}/events?afterSeq=1000000&waitSeconds=30`, { headers: { authorization: `Bearer ${token}` } })
-    .then(async (answer) => {
-      await answer.text()
-      return answer.status
-    })
+  const poll = fetch(`${node.base}/v1/threads/${threadId}/events?afterSeq=1000000&waitSeconds=30`, {
+    headers: { authorization: `Bearer ${token}` }
+  }).then(async (answer) => {
+    await answer.text()
+    return answer.status
+  })
   await new Promise((later) => setTimeout(later, 1_000))
-  const gone = await caller.ask("DELETE", `/v1/auth/keys/${field(made.body, "key", "id")}`, undefined, { node, patience: 10_000 })
+  const gone = await caller.ask("DELETE", `/v1/auth/keys/${field(made.body, "key", "id")}`, undefined, {
+    node,
+    patience: 10_000
+  })
   if (gone === undefined) return { status: 0, ms: undefined }
   const revoked = performance.now()
   const status = await poll.catch(() => 0)
@@ -111,17 +147,26 @@ const hooking = async (workspace: Workspace, node: Node) => {
     request.resume()
     response.writeHead(200, { "content-type": "application/json", connection: "close" }).end(`{"decision":"allow"}`)
   })
-  await new Promise<void>((up) => { server.listen(0, "127.0.0.1", up) })
+  await new Promise<void>((up) => {
+    server.listen(0, "127.0.0.1", up)
+  })
   const address = server.address()
   const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/`
   let [asked, failed] = [0, 0]
   const timer = setInterval(() => {
     asked++
     fetch(`${node.base}/v1/hooks/test`, {
-      method: "POST", signal: AbortSignal.timeout(10_000), headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" }, body: JSON.stringify(hookTest(url))
-    }).then(async (answer) => {
-      if (field(await answer.json(), "outcome", "decision") !== "allow") failed++
-    }).catch(() => { failed++ })
+      method: "POST",
+      signal: AbortSignal.timeout(10_000),
+      headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" },
+      body: JSON.stringify(hookTest(url))
+    })
+      .then(async (answer) => {
+        if (field(await answer.json(), "outcome", "decision") !== "allow") failed++
+      })
+      .catch(() => {
+        failed++
+      })
   }, 1_000)
   return () => {
     clearInterval(timer)
@@ -131,7 +176,14 @@ const hooking = async (workspace: Workspace, node: Node) => {
 }
 
 const shortOf = (tallies: AttackerReport["tallies"]) =>
-  Object.entries(tallies).map(([name, tally]: [string, Tally]) => `${name}: ${Object.entries(tally).map(([what, n]) => `${n} ${what}`).join(", ")}`).join("; ")
+  Object.entries(tallies)
+    .map(
+      ([name, tally]: [string, Tally]) =>
+        `${name}: ${Object.entries(tally)
+          .map(([what, n]) => `${n} ${what}`)
+          .join(", ")}`
+    )
+    .join("; ")
 
 const inject = async ({ clients, cluster, history, random, seconds = usualSeconds, sleep }: Scene) => {
   if (!(clients instanceof Neighbours)) throw new Error("nobody to be disturbed")
@@ -150,7 +202,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   const hooks = await hooking(some(other).workspace, node)
   const attacker = program("attacker", JSON.stringify(options))
   await attacker.until(/^last$/m)
-  await sleep(Math.max(seconds * 1_000 / 7, 3_000))
+  await sleep(Math.max((seconds * 1_000) / 7, 3_000))
   const { ms: revoked, status } = await revokedPoll(some(other), node, [...history.threads.keys()][0] ?? "")
   const over = performance.now()
   const loopP99 = await inspected.loopP99()
@@ -164,8 +216,12 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   const { asked, failed } = hooks()
   await attacker.ended()
   const after = await mark(cluster.pool)
-  const { rows: [joined] } = await cluster.pool.query<{ n: number }>(
-    "select count(*)::int as n from audit.nodes where what = 'join' and writer = $1 and n > $2 and n <= $3", [node.name, before.nodes, after.nodes])
+  const {
+    rows: [joined]
+  } = await cluster.pool.query<{ n: number }>(
+    "select count(*)::int as n from audit.nodes where what = 'join' and writer = $1 and n > $2 and n <= $3",
+    [node.name, before.nodes, after.nodes]
+  )
   inspected.close()
 
   await sleep(quietMs)
@@ -179,13 +235,25 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   await node.leave()
   await node.start()
   return () => {
-    const [attack, control] = [clients.times(attacked, over), clients.times(burned, burnt)].map((times) => quantile(times, 0.99))
-    const attempts = Object.values(report.tallies).flatMap((tally) => Object.values(tally)).reduce((sum, n) => sum + n, 0)
+    const [attack, control] = [clients.times(attacked, over), clients.times(burned, burnt)].map((times) =>
+      quantile(times, 0.99)
+    )
+    const attempts = Object.values(report.tallies)
+      .flatMap((tally) => Object.values(tally))
+      .reduce((sum, n) => sum + n, 0)
     return {
       gaps: [],
-      observed: attempts > 0 && asked > 0 ? `submit p99 ${attack?.toFixed(0)} ms, and ${control?.toFixed(0)} ms beside a process that burns as much; ${attempts} attempts in ${Math.round(report.wall / 1_000)} s with ${report.shares.map((share) => Math.round(share * 100)).join(", ")} % of a core (${shortOf(report.tallies)})` : undefined,
+      observed:
+        attempts > 0 && asked > 0
+          ? `submit p99 ${attack?.toFixed(0)} ms, and ${control?.toFixed(0)} ms beside a process that burns as much; ${attempts} attempts in ${Math.round(report.wall / 1_000)} s with ${report.shares.map((share) => Math.round(share * 100)).join(", ")} % of a core (${shortOf(report.tallies)})`
+          : undefined,
       figures: [
-        { name: "times the neighbours' submit p99", value: attack === undefined || control === undefined ? undefined : Math.round(attack / control * 100) / 100, bar: 3, unit: "" as const },
+        {
+          name: "times the neighbours' submit p99",
+          value: attack === undefined || control === undefined ? undefined : Math.round((attack / control) * 100) / 100,
+          bar: 3,
+          unit: "" as const
+        },
         { name: "event loop p99", value: loopP99, bar: 100, unit: "ms" as const },
         { name: "leases lost", value: joined?.n, bar: 0, unit: "" as const },
         { name: "MiB more after a collection", value: Math.round((held - quiet) / mib), bar: 150, unit: "" as const },

@@ -7,10 +7,15 @@ import type { Node } from "../Node.ts"
 import { some } from "./bars.ts"
 
 const pickupBar = (run: RunData, from: number, to: number, bar: number, name: string) =>
-  ({ name, value: quantile(pickups(run.history, run.verdict.admitted, from, to), 0.99), bar, unit: "ms" } as const)
+  ({ name, value: quantile(pickups(run.history, run.verdict.admitted, from, to), 0.99), bar, unit: "ms" }) as const
 
 const lostSubmits = ({ history }: RunData, from: number, to: number) =>
-  ({ name: "submits not acknowledged", value: history.requests.filter(({ began, lost, submit }) => submit && lost && began >= from && began <= to).length, bar: 0, unit: "" } as const)
+  ({
+    name: "submits not acknowledged",
+    value: history.requests.filter(({ began, lost, submit }) => submit && lost && began >= from && began <= to).length,
+    bar: 0,
+    unit: ""
+  }) as const
 
 /** What the probes say of the bus. */
 const busOf = async (node: Node) => {
@@ -39,8 +44,13 @@ export const natsDown: Fault = {
     await sleep(8_000)
     const after = await busOf(some(cluster.nodes[0]))
     return (run) => ({
-      gaps: [], observed: before !== during ? `the bus was ${before}, ${during}, ${after}` : undefined,
-      figures: [lostSubmits(run, from, to), pickupBar(run, from, to, 2_500, "pickup p99 without NATS"), pickupBar(run, to + 5_000, Infinity, 2_500, "pickup p99 after")]
+      gaps: [],
+      observed: before !== during ? `the bus was ${before}, ${during}, ${after}` : undefined,
+      figures: [
+        lostSubmits(run, from, to),
+        pickupBar(run, from, to, 2_500, "pickup p99 without NATS"),
+        pickupBar(run, to + 5_000, Infinity, 2_500, "pickup p99 after")
+      ]
     })
   }
 }
@@ -62,8 +72,13 @@ export const natsCut: Fault = {
     const to = performance.now()
     await sleep(3_000)
     return (run) => ({
-      gaps: [], observed: held > 0 ? `${held} messages held` : undefined,
-      figures: [{ name: "takeovers", value: run.verdict.takeovers, bar: 0, unit: "" }, lostSubmits(run, from, to), pickupBar(run, from, to, 2_500, "pickup p99")]
+      gaps: [],
+      observed: held > 0 ? `${held} messages held` : undefined,
+      figures: [
+        { name: "takeovers", value: run.verdict.takeovers, bar: 0, unit: "" },
+        lostSubmits(run, from, to),
+        pickupBar(run, from, to, 2_500, "pickup p99")
+      ]
     })
   }
 }

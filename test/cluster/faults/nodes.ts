@@ -20,8 +20,12 @@ export const kill: Fault = {
     return (run) => {
       const gaps = takeoverGaps(run.audit, threads, node, since)
       return {
-        gaps, figures: [...takeover(gaps, 4_000, 6_000), extraCalls(run, 1)],
-        observed: takeoversFrom(run.audit, node) > 0 ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}` : undefined
+        gaps,
+        figures: [...takeover(gaps, 4_000, 6_000), extraCalls(run, 1)],
+        observed:
+          takeoversFrom(run.audit, node) > 0
+            ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}`
+            : undefined
       }
     }
   }
@@ -32,7 +36,7 @@ export const stop: Fault = {
   bar: "next event max ≤ 6 s; nothing accepted from the zombie (A2), quiet ≤ 1 s after; ≤ 1 extra model call a thread",
   inject: async ({ cluster, history, random, sleep }) => {
     const node = some(cluster.pick(random))
-    const refusedBefore = await node.metric("troupe_journal_appends_refused_total") ?? 0
+    const refusedBefore = (await node.metric("troupe_journal_appends_refused_total")) ?? 0
     node.pause()
     node.up = false
     const since = await databaseNow(cluster)
@@ -43,14 +47,22 @@ export const stop: Fault = {
     node.go()
     await sleep(1_500)
     node.up = true
-    const refused = (await node.metric("troupe_journal_appends_refused_total") ?? 0) - refusedBefore
+    const refused = ((await node.metric("troupe_journal_appends_refused_total")) ?? 0) - refusedBefore
     return (run) => {
       const gaps = takeoverGaps(run.audit, threads, node, since)
       const stale = cluster.models.calls.filter((call) => call.node === node.name && call.began < resumed - 9_000)
       const quiet = Math.max(0, ...stale.map(({ over = Infinity }) => over - resumed))
       return {
-        gaps, figures: [...takeover(gaps, 6_000, 6_000), extraCalls(run, 1), { name: "zombie quiet after", value: quiet, bar: 1_000, unit: "ms" }],
-        observed: takeoversFrom(run.audit, node) > 0 ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}, ${refused} stale appends refused` : undefined
+        gaps,
+        figures: [
+          ...takeover(gaps, 6_000, 6_000),
+          extraCalls(run, 1),
+          { name: "zombie quiet after", value: quiet, bar: 1_000, unit: "ms" }
+        ],
+        observed:
+          takeoversFrom(run.audit, node) > 0
+            ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}, ${refused} stale appends refused`
+            : undefined
       }
     }
   }
@@ -68,19 +80,26 @@ export const shortStop: Fault = {
     const silent = !(await answers)
     await sleep(3_000)
     return (run) => ({
-      gaps: [], observed: silent ? `${node.name} did not answer` : undefined,
+      gaps: [],
+      observed: silent ? `${node.name} did not answer` : undefined,
       figures: [{ name: "takeovers", value: takeoversFrom(run.audit, node), bar: 0, unit: "" }, extraCalls(run, 0)]
     })
   }
 }
 
 /** What a deployment may cost: silence of running turns, and requests that one retry does not mend. */
-export const handOver = ({ audit, history }: RunData, from: { readonly wall: number; readonly at: number }, to: { readonly wall: number; readonly at: number }, observed: string | undefined): Aftermath => {
+export const handOver = (
+  { audit, history }: RunData,
+  from: { readonly wall: number; readonly at: number },
+  to: { readonly wall: number; readonly at: number },
+  observed: string | undefined
+): Aftermath => {
   const gaps = longestGaps(audit, history, from.wall, to.wall)
   const hard = strained(history, from.at, to.at)
   for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
   return {
-    gaps, observed,
+    gaps,
+    observed,
     figures: [
       { name: "longest silence", value: quantile(gaps, 1), bar: 2_000, unit: "ms" },
       { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
@@ -116,7 +135,8 @@ export const rolling: Fault = {
       await sleep(2_000)
     }
     const to = await moment(cluster)
-    return (run) => handOver(run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined)
+    return (run) =>
+      handOver(run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined)
   }
 }
 
@@ -128,12 +148,16 @@ export const join: Fault = {
     await sleep(20_000)
     const { rows } = await cluster.pool.query<{ writer: string; n: number }>(
       `select a.writer, count(*)::int as n from heads h join audit.nodes a on a.incarnation = h.owner and a.what = 'join'
-        where h.kind = 'thread' and h.updated_at > now() - interval '15 seconds' group by 1 order by 1`)
+        where h.kind = 'thread' and h.updated_at > now() - interval '15 seconds' group by 1 order by 1`
+    )
     const all = rows.reduce((sum, { n }) => sum + n, 0)
     const share = (rows.find(({ writer }) => writer === cluster.spare.name)?.n ?? 0) / Math.max(1, all)
     return () => ({
-      gaps: [], observed: `active threads by node: ${rows.map(({ n, writer }) => `${writer} ${n}`).join(", ")}`,
-      figures: [{ name: "share of the new node", value: Math.round(share * 100) / 100, bar: 0.1, unit: "", least: true }]
+      gaps: [],
+      observed: `active threads by node: ${rows.map(({ n, writer }) => `${writer} ${n}`).join(", ")}`,
+      figures: [
+        { name: "share of the new node", value: Math.round(share * 100) / 100, bar: 0.1, unit: "", least: true }
+      ]
     })
   }
 }
@@ -148,21 +172,41 @@ export const crashLoop: Fault = {
     const headers = { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" }
     const base = some(cluster.pick(random)).base
     const seen = await (await fetch(`${base}/v1/threads/${thread.threadId}`, { headers })).json()
-    const made = await (await fetch(`${base}/v1/threads`, {
-      method: "POST", headers,
-      body: JSON.stringify({ agentId: field(seen, "thread", "agentId"), message: { content: [{ type: "text", text: "/wait 120s" }] } })
-    })).json()
+    const made = await (
+      await fetch(`${base}/v1/threads`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({
+          agentId: field(seen, "thread", "agentId"),
+          message: { content: [{ type: "text", text: "/wait 120s" }] }
+        })
+      })
+    ).json()
     const id = field(made, "thread", "id")
     let kills = 0
     /** The life that was ended last: until it is over for PostgreSQL too, the thread is still its. */
     let ended: string | null = null
     let status = "running"
-    for (const until = performance.now() + 60_000; status === "running" && performance.now() < until; await sleep(200)) {
-      const { rows: [row] } = await cluster.pool.query<{ status: string; incarnation: string | null; writer: string | null; live: boolean | null }>(
-        `select h.status, h.owner as incarnation, n.name as writer, n.deadline > clock_timestamp() as live from heads h left join nodes n on n.incarnation = h.owner where h.id = $1`, [toUuid(id)])
+    for (
+      const until = performance.now() + 60_000;
+      status === "running" && performance.now() < until;
+      await sleep(200)
+    ) {
+      const {
+        rows: [row]
+      } = await cluster.pool.query<{
+        status: string
+        incarnation: string | null
+        writer: string | null
+        live: boolean | null
+      }>(
+        `select h.status, h.owner as incarnation, n.name as writer, n.deadline > clock_timestamp() as live from heads h left join nodes n on n.incarnation = h.owner where h.id = $1`,
+        [toUuid(id)]
+      )
       status = row?.status ?? "gone"
       const owner = cluster.nodes.find(({ name, up }) => up && name === row?.writer)
-      if (status !== "running" || owner === undefined || row?.live !== true || row.incarnation === ended || kills >= 4) continue
+      if (status !== "running" || owner === undefined || row?.live !== true || row.incarnation === ended || kills >= 4)
+        continue
       // It has been claimed and has begun anew.
       await sleep(300)
       ended = row.incarnation
@@ -170,10 +214,14 @@ export const crashLoop: Fault = {
       kills++
       await owner.start()
     }
-    const log = await cluster.pool.query<{ event: string }>("select readable(event)::text as event from facts where actor = $1 and seq is not null order by pos desc limit 1", [toUuid(id)])
+    const log = await cluster.pool.query<{ event: string }>(
+      "select readable(event)::text as event from facts where actor = $1 and seq is not null order by pos desc limit 1",
+      [toUuid(id)]
+    )
     const code = field(JSON.parse(log.rows[0]?.event ?? "{}"), "failureCode")
     return () => ({
-      gaps: [], observed: code === "turn_poisoned" ? `poisoned after ${kills} kills` : undefined,
+      gaps: [],
+      observed: code === "turn_poisoned" ? `poisoned after ${kills} kills` : undefined,
       figures: [{ name: "kills", value: kills, bar: 3, unit: "" }]
     })
   }

@@ -6,7 +6,7 @@ import type { Fault } from "../experiment.ts"
 /** Calls that nobody waits for are counted by the node as jobs. */
 const jobsAtRest = async ({ nodes }: Cluster) => {
   // The gauge is set every few seconds.
-  for (const until = performance.now() + 12_000;; await sleep(500)) {
+  for (const until = performance.now() + 12_000; ; await sleep(500)) {
     const counts = await Promise.all(nodes.map((node) => node.metric("troupe_jobs_running")))
     const sum = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
     if (sum === 0 || performance.now() > until) return sum
@@ -26,7 +26,8 @@ export const providerTrouble: Fault = {
     models.trouble = undefined
     const refused = models.refused
     return async () => ({
-      gaps: [], observed: hung > 0 && refused > 0 ? `${hung} calls hung, ${refused} were answered 429` : undefined,
+      gaps: [],
+      observed: hung > 0 && refused > 0 ? `${hung} calls hung, ${refused} were answered 429` : undefined,
       figures: [{ name: "jobs at rest", value: await jobsAtRest(cluster), bar: 0, unit: "" }]
     })
   }
@@ -43,7 +44,8 @@ export const toolServerGone: Fault = {
     cluster.toTools.heal()
     await sleep(1_000)
     return async () => ({
-      gaps: [], observed: resets > 0 ? `${resets} connections reset` : undefined,
+      gaps: [],
+      observed: resets > 0 ? `${resets} connections reset` : undefined,
       figures: [{ name: "jobs at rest", value: await jobsAtRest(cluster), bar: 0, unit: "" }]
     })
   }

@@ -20,8 +20,13 @@ export const restartPostgres = (signal: "SIGKILL" | "SIGQUIT", name: string): Fa
       const before = audit.heads.findLast((change) => change.at <= back - 900)
       return {
         gaps: first === undefined ? [] : [first.at - back],
-        figures: [{ name: "first new event", value: first === undefined ? undefined : first.at - back, bar: 5_000, unit: "ms" }],
-        observed: first === undefined || before === undefined ? undefined : `${Math.round(first.at - before.at)} ms without an append`
+        figures: [
+          { name: "first new event", value: first === undefined ? undefined : first.at - back, bar: 5_000, unit: "ms" }
+        ],
+        observed:
+          first === undefined || before === undefined
+            ? undefined
+            : `${Math.round(first.at - before.at)} ms without an append`
       }
     }
   }
@@ -43,11 +48,26 @@ export const cut: Fault = {
     await sleep(3_000)
     return (run) => {
       const gaps = takeoverGaps(run.audit, threads, node, since)
-      const late = cluster.models.calls.filter((call) => call.node === node.name && call.began > cutAt + 0.8 * cluster.ttlMs + 1_000 && call.began < healed)
-      const lasting = cluster.models.calls.filter((call) => call.node === node.name && call.began < healed && (call.over ?? Infinity) > cutAt + 0.8 * cluster.ttlMs + 1_000 && call.began > cutAt)
+      const late = cluster.models.calls.filter(
+        (call) => call.node === node.name && call.began > cutAt + 0.8 * cluster.ttlMs + 1_000 && call.began < healed
+      )
+      const lasting = cluster.models.calls.filter(
+        (call) =>
+          call.node === node.name &&
+          call.began < healed &&
+          (call.over ?? Infinity) > cutAt + 0.8 * cluster.ttlMs + 1_000 &&
+          call.began > cutAt
+      )
       return {
-        gaps, observed: takeoversFrom(run.audit, node) > 0 ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}` : undefined,
-        figures: [...takeover(gaps, 7_000, 7_000), { name: "model calls when fenced", value: new Set([...late, ...lasting]).size, bar: 0, unit: "" }]
+        gaps,
+        observed:
+          takeoversFrom(run.audit, node) > 0
+            ? `${takeoversFrom(run.audit, node)} actors taken from ${node.name}`
+            : undefined,
+        figures: [
+          ...takeover(gaps, 7_000, 7_000),
+          { name: "model calls when fenced", value: new Set([...late, ...lasting]).size, bar: 0, unit: "" }
+        ]
       }
     }
   }
@@ -80,7 +100,11 @@ const writerHeld = (seconds: number): Fault => ({
     const held = postgres.counted.held
     postgres.heal()
     await sleep(3_000)
-    return () => ({ gaps: [], figures: [], observed: held > 0 ? `${held} messages of ${node.name} arrived late` : undefined })
+    return () => ({
+      gaps: [],
+      figures: [],
+      observed: held > 0 ? `${held} messages of ${node.name} arrived late` : undefined
+    })
   }
 })
 
@@ -95,19 +119,27 @@ export const lateAppend: Fault = {
   inject: async ({ cluster, random, sleep }) => {
     const node = some(cluster.pick(random))
     const before = await mark(cluster.pool)
-    const refusedBefore = await node.metric("troupe_journal_appends_refused_total") ?? 0
+    const refusedBefore = (await node.metric("troupe_journal_appends_refused_total")) ?? 0
     node.options.postgres.hold(["up"])
     const taken = async () => {
-      const { rows: [row] } = await cluster.pool.query<{ n: string }>(
-        "select count(*) as n from audit.heads h join audit.nodes a on a.incarnation = h.owner_before and a.what = 'join' where h.n > $1 and h.lapsed and a.writer = $2", [before.heads, node.name])
+      const {
+        rows: [row]
+      } = await cluster.pool.query<{ n: string }>(
+        "select count(*) as n from audit.heads h join audit.nodes a on a.incarnation = h.owner_before and a.what = 'join' where h.n > $1 and h.lapsed and a.writer = $2",
+        [before.heads, node.name]
+      )
       return Number(row?.n)
     }
-    for (const until = performance.now() + 15_000; performance.now() < until && await taken() === 0;) await sleep(10)
+    for (const until = performance.now() + 15_000; performance.now() < until && (await taken()) === 0; ) await sleep(10)
     node.options.postgres.heal()
     await sleep(2_000)
-    const refused = (await node.metric("troupe_journal_appends_refused_total") ?? 0) - refusedBefore
+    const refused = ((await node.metric("troupe_journal_appends_refused_total")) ?? 0) - refusedBefore
     return ({ audit }) => ({
-      gaps: [], observed: takeoversFrom(audit, node) > 0 ? `${takeoversFrom(audit, node)} actors taken from ${node.name}, ${refused} late appends refused` : undefined,
+      gaps: [],
+      observed:
+        takeoversFrom(audit, node) > 0
+          ? `${takeoversFrom(audit, node)} actors taken from ${node.name}, ${refused} late appends refused`
+          : undefined,
       figures: [{ name: "late appends refused", value: refused, bar: 1, unit: "", least: true }]
     })
   }
@@ -124,35 +156,62 @@ export const halfOpen: Fault = {
     await sleep(10_000)
     const lost = postgres.counted.resets
     postgres.heal()
-    return () => ({ gaps: [], figures: [], observed: lost > 0 ? `${lost} connections of ${node.name} forgotten` : undefined })
+    return () => ({
+      gaps: [],
+      figures: [],
+      observed: lost > 0 ? `${lost} connections of ${node.name} forgotten` : undefined
+    })
   }
 }
 
-const resetting = (about: Pick<Fault, "name" | "bar">, share: number, options: { readonly lateMs?: number; readonly only?: string }, did: string, workload: Partial<WorkloadOptions> = {}): Fault => ({
-  ...about, workload,
+const resetting = (
+  about: Pick<Fault, "name" | "bar">,
+  share: number,
+  options: { readonly lateMs?: number; readonly only?: string },
+  did: string,
+  workload: Partial<WorkloadOptions> = {}
+): Fault => ({
+  ...about,
+  workload,
   inject: async ({ cluster, random, sleep }) => {
-    for (const { options: { postgres } } of cluster.nodes) {
+    for (const {
+      options: { postgres }
+    } of cluster.nodes) {
       postgres.counted.resets = 0
       postgres.resetSome(share, random, options)
     }
     await sleep(10_000)
     const lost = cluster.nodes.reduce((sum, node) => sum + node.options.postgres.counted.resets, 0)
-    for (const { options: { postgres } } of cluster.nodes) postgres.heal()
+    for (const {
+      options: { postgres }
+    } of cluster.nodes)
+      postgres.heal()
     return () => ({ gaps: [], figures: [], observed: lost > 0 ? `${lost} ${did}` : undefined })
   }
 })
 
-export const resets = resetting({
-  name: "connections to PostgreSQL reset in mid-commit, one statement in 50, for 10 s",
-  bar: "no violation: unknown outcomes are resolved"
-}, 0.02, {}, "connections reset")
+export const resets = resetting(
+  {
+    name: "connections to PostgreSQL reset in mid-commit, one statement in 50, for 10 s",
+    bar: "no violation: unknown outcomes are resolved"
+  },
+  0.02,
+  {},
+  "connections reset"
+)
 
-// By then the next appends of the actor are there, or are not: with and without facts of their own, and most of them under no key,
-// so that nothing but its rev keeps the late one out.
-export const lateAfterReset = resetting({
-  name: "one statement of the journal in five arrives up to 3 s after its connection was reset, for 10 s",
-  bar: "no violation: by then it was sent again, and the first is refused"
-}, 0.2, { lateMs: 3_000, only: "troupe writer" }, "statements arrived late", { keyed: 0.2, thinkMs: 700 })
+// By then the next appends of the actor are there, or are not: with and without facts of their own, and most of them
+// under no key, so that nothing but its rev keeps the late one out.
+export const lateAfterReset = resetting(
+  {
+    name: "one statement of the journal in five arrives up to 3 s after its connection was reset, for 10 s",
+    bar: "no violation: by then it was sent again, and the first is refused"
+  },
+  0.2,
+  { lateMs: 3_000, only: "troupe writer" },
+  "statements arrived late",
+  { keyed: 0.2, thinkMs: 700 }
+)
 
 export const slow: Fault = {
   name: "PostgreSQL 200 ms slow for 20 s",
@@ -165,7 +224,8 @@ export const slow: Fault = {
     await sleep(20_000)
     for (const { options } of cluster.nodes) options.postgres.heal()
     return ({ verdict }) => ({
-      gaps: [], observed: took >= 200 ? `a look takes ${Math.round(took)} ms` : undefined,
+      gaps: [],
+      observed: took >= 200 ? `a look takes ${Math.round(took)} ms` : undefined,
       figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
     })
   }
@@ -173,13 +233,15 @@ export const slow: Fault = {
 
 /** PostgreSQL's processes that wait for this. */
 const waitersFor = async ({ pool }: Cluster, event: string) => {
-  const { rows: [row] } = await pool.query<{ n: number }>("select count(*)::int as n from pg_stat_activity where wait_event = $1", [event])
+  const {
+    rows: [row]
+  } = await pool.query<{ n: number }>("select count(*)::int as n from pg_stat_activity where wait_event = $1", [event])
   return row?.n ?? 0
 }
 
 /**
- * PostgreSQL waits for a standby that there is not: what was committed is on its disk, and nobody sees it or hears of it before the
- * end of the wait. Beats of leases do not wait (audit.ts), so that every owner lives.
+ * PostgreSQL waits for a standby that there is not: what was committed is on its disk, and nobody sees it or hears of
+ * it before the end of the wait. Beats of leases do not wait (audit.ts), so that every owner lives.
  */
 export const commitsHang: Fault = {
   name: "commits hang for 8 s while reads work",
@@ -194,13 +256,17 @@ export const commitsHang: Fault = {
     await cluster.pool.query("select pg_reload_conf()")
     await sleep(5_000)
     return ({ verdict }) => ({
-      gaps: [], observed: waiting > 0 ? `${waiting} commits waited` : undefined,
+      gaps: [],
+      observed: waiting > 0 ? `${waiting} commits waited` : undefined,
       figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
     })
   }
 }
 
-/** Every keyed command and every submit looks into `idempotency` first: soon all connections for reads wait for it. Appends of running turns do not look there. */
+/**
+ * Every keyed command and every submit looks into `idempotency` first: soon all connections for reads wait for it.
+ * Appends of running turns do not look there.
+ */
 export const readsHang: Fault = {
   name: "reads hang for 14 s while commits work",
   bar: "no takeover; no violation",
@@ -222,9 +288,13 @@ export const readsHang: Fault = {
     const after = await databaseNow(cluster)
     await sleep(4_000)
     return ({ audit, verdict }) => {
-      const appends = audit.heads.filter(({ at, rev_after, rev_before }) => at > before + 3_000 && at < after && rev_after !== rev_before).length
+      const appends = audit.heads.filter(
+        ({ at, rev_after, rev_before }) => at > before + 3_000 && at < after && rev_after !== rev_before
+      ).length
       return {
-        gaps: [], observed: waiting > 0 && appends > 0 ? `${waiting} statements waited at once, ${appends} appends meanwhile` : undefined,
+        gaps: [],
+        observed:
+          waiting > 0 && appends > 0 ? `${waiting} statements waited at once, ${appends} appends meanwhile` : undefined,
         figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
       }
     }
@@ -245,11 +315,16 @@ export const diskFull: Fault = {
     const back = await databaseNow(cluster)
     await sleep(10_000)
     return ({ audit }) => {
-      const silence = audit.heads.filter((change) => full !== undefined && change.at > full + 3_000 && change.at < back && change.rev_after !== change.rev_before).length
+      const silence = audit.heads.filter(
+        (change) =>
+          full !== undefined && change.at > full + 3_000 && change.at < back && change.rev_after !== change.rev_before
+      ).length
       const first = audit.heads.find((change) => change.at >= back && change.rev_after !== change.rev_before)
       const late = first === undefined ? undefined : Math.max(0, first.at - back)
       return {
-        gaps: late === undefined ? [] : [late], observed: silence === 0 || died ? `no append while it was full${died ? "; PostgreSQL stopped" : ""}` : undefined,
+        gaps: late === undefined ? [] : [late],
+        observed:
+          silence === 0 || died ? `no append while it was full${died ? "; PostgreSQL stopped" : ""}` : undefined,
         figures: [{ name: "first new event", value: late, bar: 10_000, unit: "ms" }]
       }
     }

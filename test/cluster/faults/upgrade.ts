@@ -15,7 +15,10 @@ export const versionsName = "rollback of all nodes to an older version, one by o
 const migrationsOf = async (folder: string) =>
   (await readdir(join(folder, "src/store/migrations"))).flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? [])
 
-/** What docs/operations.md has an operator do before a rollback: the older version is not refused for tables that it does not know. */
+/**
+ * What docs/operations.md has an operator do before a rollback: the older version is not refused for tables that it
+ * does not know.
+ */
 const admit = async (cluster: Cluster, folder: string) => {
   const known = new Set(await migrationsOf(folder))
   const newer = (await migrationsOf(here)).filter((name) => !known.has(name))
@@ -24,7 +27,9 @@ const admit = async (cluster: Cluster, folder: string) => {
 
 /** And once the last node of this version has gone: moments that only this version looks at. */
 const handBackMoments = (cluster: Cluster) =>
-  cluster.pool.query("with later as (delete from agenda_later returning at, actors) insert into agenda (at, actors) select at, actors from later")
+  cluster.pool.query(
+    "with later as (delete from agenda_later returning at, actors) insert into agenda (at, actors) select at, actors from later"
+  )
 
 /** All nodes go back to `commit` one by one under load, and then forth again. */
 export const versions = (commit: string): Fault => ({
@@ -48,7 +53,15 @@ export const versions = (commit: string): Fault => ({
         if (checkout === folder) await handBackMoments(cluster)
       }
       const to = await moment(cluster)
-      return (run) => handOver(run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes left and came, with ${git("rev-parse", "--short", commit)}` : undefined)
+      return (run) =>
+        handOver(
+          run,
+          from,
+          to,
+          codes.every((code) => code === 0)
+            ? `${codes.length} nodes left and came, with ${git("rev-parse", "--short", commit)}`
+            : undefined
+        )
     } finally {
       for (const node of cluster.nodes) node.checkout = here
       remove()

@@ -17,10 +17,16 @@ const fullBytes = 6_000_000
 
 const open = (node: Node, path: string, key: string) =>
   new Promise<IncomingMessage>((resolve, reject) => {
-    request(node.base + path, { agent: false, headers: { authorization: `Bearer ${key}`, accept: "text/event-stream" } }, (answer) => {
-      if (answer.statusCode === 200) resolve(answer)
-      else reject(new Error(`GET ${path}: ${answer.statusCode}`))
-    }).on("error", reject).end()
+    request(
+      node.base + path,
+      { agent: false, headers: { authorization: `Bearer ${key}`, accept: "text/event-stream" } },
+      (answer) => {
+        if (answer.statusCode === 200) resolve(answer)
+        else reject(new Error(`GET ${path}: ${answer.statusCode}`))
+      }
+    )
+      .on("error", reject)
+      .end()
   })
 
 /** An agent of its own and a thread of it, and keys enough for the watchers. */
@@ -33,9 +39,12 @@ const stage = async ({ cluster, history, random }: Scene, node: Node) => {
     return field(answer.body, ...at)
   }
   const profileId = await create("/v1/profiles", { name: "watched", models: ["troupe/scripted"] }, "profile", "id")
-  const [quiet, loud] = await Promise.all(["quiet", "loud"].map((name) => create("/v1/agents", { name, profileId }, "agent", "id")))
+  const [quiet, loud] = await Promise.all(
+    ["quiet", "loud"].map((name) => create("/v1/agents", { name, profileId }, "agent", "id"))
+  )
   const keys: Array<string> = []
-  for (let i = 0; i < (readers + sleepers) / perKey; i++) keys.push(await create("/v1/auth/keys", { name: `watchers ${i}`, scopes: ["read"] }, "token"))
+  for (let i = 0; i < (readers + sleepers) / perKey; i++)
+    keys.push(await create("/v1/auth/keys", { name: `watchers ${i}`, scopes: ["read"] }, "token"))
   return { caller, quiet, keys, threadId: await create("/v1/threads", { agentId: loud }, "thread", "id") }
 }
 
@@ -45,37 +54,54 @@ export const watchers: Fault = {
   inject: async (scene) => {
     const { cluster, random, sleep } = scene
     const node = some(cluster.pick(random))
-    // With all the memory that it likes, a process collects its garbage late, and its size says little about what it holds.
+    // With all the memory that it likes, a process collects its garbage late, and its size says little about what it
+    // holds.
     await node.leave()
     await node.start({ NODE_OPTIONS: `--max-old-space-size=${heapMb}` })
     const { caller, keys, quiet, threadId } = await stage(scene, node)
     await sleep(15_000)
     const before = residentBytes(node.pid ?? 0)
-    const droppedBefore = await node.metric("troupe_streams_dropped_total") ?? 0
+    const droppedBefore = (await node.metric("troupe_streams_dropped_total")) ?? 0
     let ended = 0
     const answers: Array<IncomingMessage> = []
     for (let i = 0; i < readers + sleepers; i++) {
       const asleep = i >= readers
-      const answer = await open(node, asleep ? `/v1/threads/${threadId}/events/stream` : `/v1/agents/${quiet}/events/stream`, keys[Math.floor(i / perKey)] ?? "")
+      const answer = await open(
+        node,
+        asleep ? `/v1/threads/${threadId}/events/stream` : `/v1/agents/${quiet}/events/stream`,
+        keys[Math.floor(i / perKey)] ?? ""
+      )
       answers.push(answer)
-      if (!asleep) answer.on("close", () => { ended++ }).resume()
+      if (!asleep)
+        answer
+          .on("close", () => {
+            ended++
+          })
+          .resume()
       answer.on("error", () => {})
     }
     let peak = 0
-    const sample = setInterval(() => { peak = Math.max(peak, residentBytes(node.pid ?? 0)) }, 500)
-    const dropped = async () => (await node.metric("troupe_streams_dropped_total") ?? 0) - droppedBefore
+    const sample = setInterval(() => {
+      peak = Math.max(peak, residentBytes(node.pid ?? 0))
+    }, 500)
+    const dropped = async () => ((await node.metric("troupe_streams_dropped_total")) ?? 0) - droppedBefore
     const text = "A long report. ".repeat(540)
     let sentBytes = 0
     let fullAt: number | undefined
     let goneAt: number | undefined
-    for (const until = performance.now() + 120_000; performance.now() < until && goneAt === undefined;) {
+    for (const until = performance.now() + 120_000; performance.now() < until && goneAt === undefined; ) {
       if (sentBytes < 2 * fullBytes) {
-        const answer = await caller.ask("POST", `/v1/threads/${threadId}/messages`, { content: [{ type: "text", text }] }, { node })
+        const answer = await caller.ask(
+          "POST",
+          `/v1/threads/${threadId}/messages`,
+          { content: [{ type: "text", text }] },
+          { node }
+        )
         // The message, what the model says, and the same in pieces.
         if (answer?.status === 201) sentBytes += 3 * text.length
         if (fullAt === undefined && sentBytes >= fullBytes) fullAt = performance.now()
       } else await sleep(250)
-      if (fullAt !== undefined && await dropped() >= sleepers) goneAt = performance.now()
+      if (fullAt !== undefined && (await dropped()) >= sleepers) goneAt = performance.now()
     }
     clearInterval(sample)
     const lost = ended
@@ -84,10 +110,16 @@ export const watchers: Fault = {
     await node.leave()
     await node.start()
     return () => ({
-      gaps: [], observed: gone > 0 ? `${gone} streams of ${node.name} closed because nobody read them` : undefined,
+      gaps: [],
+      observed: gone > 0 ? `${gone} streams of ${node.name} closed because nobody read them` : undefined,
       figures: [
         { name: "streams closed for their readers", value: gone, bar: sleepers, unit: "", least: true },
-        { name: "gone after", value: fullAt === undefined || goneAt === undefined ? undefined : Math.max(0, goneAt - fullAt), bar: 35_000, unit: "ms" },
+        {
+          name: "gone after",
+          value: fullAt === undefined || goneAt === undefined ? undefined : Math.max(0, goneAt - fullAt),
+          bar: 35_000,
+          unit: "ms"
+        },
         { name: "other streams that ended", value: lost, bar: 0, unit: "" },
         { name: "MiB more", value: Math.round((peak - before) / 2 ** 20), bar: 100, unit: "" }
       ]

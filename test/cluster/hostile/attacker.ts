@@ -30,10 +30,11 @@ for (const [i, stage] of stages.entries()) {
   const stop = new AbortController()
   const before = { cpu: process.cpuUsage(), at: performance.now() }
   console.log(`stage ${i + 1} of ${stages.length}: ${stage ?? "no key"}`)
-  const running = attacks.filter(({ scope }) => stage === "all" || scope === stage)
-    .map(({ name, run }) => run({ target, tally: tallies[name] ??= {}, signal: stop.signal }))
+  const running = attacks
+    .filter(({ scope }) => stage === "all" || scope === stage)
+    .map(({ name, run }) => run({ target, tally: (tallies[name] ??= {}), signal: stop.signal }))
   if (stage === "all") console.log("last")
-  else await sleep(seconds * 1_000 / stages.length)
+  else await sleep((seconds * 1_000) / stages.length)
   if (stage === "all") await new Promise((resolve) => process.stdin.once("end", resolve).resume())
   const { system, user } = process.cpuUsage(before.cpu)
   shares.push((system + user) / 1_000 / (performance.now() - before.at))

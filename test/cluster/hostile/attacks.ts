@@ -38,7 +38,9 @@ export interface Attack {
 const mebibyte = 1024 * 1024
 const mostInFlight = 200
 
-const count = (tally: Tally, what: string | number) => { tally[what] = (tally[what] ?? 0) + 1 }
+const count = (tally: Tally, what: string | number) => {
+  tally[what] = (tally[what] ?? 0) + 1
+}
 
 /** So often a second, whatever becomes of it, but for a bound of what is under way. */
 const paced = async (perSecond: number, signal: AbortSignal, act: (i: number) => Promise<void> | void) => {
@@ -46,10 +48,14 @@ const paced = async (perSecond: number, signal: AbortSignal, act: (i: number) =>
   let done = 0
   let inFlight = 0
   while (!signal.aborted) {
-    for (const due = (performance.now() - began) / 1_000 * perSecond; done < due; done++) {
+    for (const due = ((performance.now() - began) / 1_000) * perSecond; done < due; done++) {
       if (inFlight >= mostInFlight) continue
       inFlight++
-      Promise.resolve(act(done)).catch(() => {}).finally(() => { inFlight-- })
+      Promise.resolve(act(done))
+        .catch(() => {})
+        .finally(() => {
+          inFlight--
+        })
     }
     await sleep(20)
   }
@@ -58,8 +64,10 @@ const paced = async (perSecond: number, signal: AbortSignal, act: (i: number) =>
 const ask = async ({ signal, tally, target }: Means, method: string, path: string, key: string, body?: unknown) => {
   try {
     const answer = await fetch(target.base + path, {
-      method, signal: AbortSignal.any([signal, AbortSignal.timeout(40_000)]), headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      ...body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }
+      method,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(40_000)]),
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
     })
     const text = await answer.text()
     count(tally, answer.status)
@@ -92,7 +100,7 @@ const stalled = Buffer.alloc(mebibyte - 10, 0x20)
 export const dearPattern = `^${"(?:.?){900}".repeat(20)}$`
 
 /** Loopback has sixteen million addresses: each is an origin of its own. */
-const addressOf = (i: number) => `127.${1 + (i >> 16 & 0x7f)}.${i >> 8 & 0xff}.${1 + (i & 0x7f)}`
+const addressOf = (i: number) => `127.${1 + ((i >> 16) & 0x7f)}.${(i >> 8) & 0xff}.${1 + (i & 0x7f)}`
 
 let farm: Promise<{ readonly server: Server; readonly port: number }> | undefined
 /** Allows everything, and asks that its connections be kept. */
@@ -100,7 +108,9 @@ const hostsPort = async () => {
   farm ??= new Promise((resolve) => {
     const server = createServer((request, response) => {
       request.resume()
-      response.writeHead(200, { "content-type": "application/json", "keep-alive": "timeout=60" }).end(`{"decision":"allow"}`)
+      response
+        .writeHead(200, { "content-type": "application/json", "keep-alive": "timeout=60" })
+        .end(`{"decision":"allow"}`)
     })
     server.keepAliveTimeout = 120_000
     server.listen(0, "0.0.0.0", () => {
@@ -119,75 +129,159 @@ export const hookTest = (url: string) => ({
 export const attacks: ReadonlyArray<Attack> = [
   {
     name: "1,800 requests in one write, answers unread",
-    run: (means) => paced(2, means.signal, (i) => {
-      const path = ["/metrics", "/healthz", "/readyz", "/docs", "/v1/openapi.json"][Math.floor(i / 6) % 5] ?? ""
-      unread(means, head("GET", path).repeat(1_800))
-    })
+    run: (means) =>
+      paced(2, means.signal, (i) => {
+        const path = ["/metrics", "/healthz", "/readyz", "/docs", "/v1/openapi.json"][Math.floor(i / 6) % 5] ?? ""
+        unread(means, head("GET", path).repeat(1_800))
+      })
   },
-  { name: "guessed keys", run: (means) => paced(200, means.signal, async () => { await ask(means, "GET", "/v1/auth", generateKey().key) }) },
+  {
+    name: "guessed keys",
+    run: (means) =>
+      paced(200, means.signal, async () => {
+        await ask(means, "GET", "/v1/auth", generateKey().key)
+      })
+  },
   { name: "connections that say nothing", run: (means) => paced(20, means.signal, () => unread(means, "")) },
   {
-    name: "large pages unread", scope: "read",
-    run: (means) => paced(50, means.signal, () => unread(means, head("GET", `/v1/threads/${means.target.threadId}/events?limit=200`, means.target.keys.read).repeat(3)))
+    name: "large pages unread",
+    scope: "read",
+    run: (means) =>
+      paced(50, means.signal, () =>
+        unread(
+          means,
+          head("GET", `/v1/threads/${means.target.threadId}/events?limit=200`, means.target.keys.read).repeat(3)
+        )
+      )
   },
   {
-    name: "bodies that stall before their end", scope: "read",
-    run: (means) => paced(50, means.signal, () => unread(means, [
-      head("POST", "/v1/roles/evaluate", means.target.keys.read, `Content-Type: application/json\r\nContent-Length: ${mebibyte}\r\n`), stalled
-    ]))
+    name: "bodies that stall before their end",
+    scope: "read",
+    run: (means) =>
+      paced(50, means.signal, () =>
+        unread(means, [
+          head(
+            "POST",
+            "/v1/roles/evaluate",
+            means.target.keys.read,
+            `Content-Type: application/json\r\nContent-Length: ${mebibyte}\r\n`
+          ),
+          stalled
+        ])
+      )
   },
   {
-    name: "long polls", scope: "read",
-    run: (means) => paced(50, means.signal, async () => { await ask(means, "GET", `/v1/threads/${means.target.threadId}/events?afterSeq=1000000&waitSeconds=30`, means.target.keys.read) })
-  },
-  { name: "searches of decisions", scope: "read", run: (means) => paced(20, means.signal, async () => { await ask(means, "GET", "/v1/hooks/decisions?decision=deny&limit=200", means.target.keys.read) }) },
-  {
-    name: "calls whose pattern is dear", scope: "run",
-    run: (means) => paced(1, means.signal, async () => {
-      const { agentId, keys, namespace } = means.target
-      const text = `/call ${namespace}.t {"s":"a"}\n/call ${namespace}.t {"s":"${"a".repeat(7_000)}"}`
-      await ask(means, "POST", "/v1/threads", keys.run, { agentId, message: { content: [{ type: "text", text }] } })
-    })
-  },
-  {
-    name: "threads without end", scope: "run",
-    run: (means) => paced(50, means.signal, async () => { await ask(means, "POST", "/v1/threads", means.target.keys.run, { agentId: means.target.agentId, message: { content: [{ type: "text", text: "/wait 60s" }] } }) })
+    name: "long polls",
+    scope: "read",
+    run: (means) =>
+      paced(50, means.signal, async () => {
+        await ask(
+          means,
+          "GET",
+          `/v1/threads/${means.target.threadId}/events?afterSeq=1000000&waitSeconds=30`,
+          means.target.keys.read
+        )
+      })
   },
   {
-    name: "a host of its own for each hook", scope: "write",
+    name: "searches of decisions",
+    scope: "read",
+    run: (means) =>
+      paced(20, means.signal, async () => {
+        await ask(means, "GET", "/v1/hooks/decisions?decision=deny&limit=200", means.target.keys.read)
+      })
+  },
+  {
+    name: "calls whose pattern is dear",
+    scope: "run",
+    run: (means) =>
+      paced(1, means.signal, async () => {
+        const { agentId, keys, namespace } = means.target
+        const text = `/call ${namespace}.t {"s":"a"}\n/call ${namespace}.t {"s":"${"a".repeat(7_000)}"}`
+        await ask(means, "POST", "/v1/threads", keys.run, { agentId, message: { content: [{ type: "text", text }] } })
+      })
+  },
+  {
+    name: "threads without end",
+    scope: "run",
+    run: (means) =>
+      paced(50, means.signal, async () => {
+        await ask(means, "POST", "/v1/threads", means.target.keys.run, {
+          agentId: means.target.agentId,
+          message: { content: [{ type: "text", text: "/wait 60s" }] }
+        })
+      })
+  },
+  {
+    name: "a host of its own for each hook",
+    scope: "write",
     run: async (means) => {
       const port = await hostsPort()
-      await paced(34, means.signal, async (i) => { await ask(means, "POST", "/v1/hooks/test", means.target.keys.write, hookTest(`http://${addressOf(i)}:${port}/`)) })
+      await paced(34, means.signal, async (i) => {
+        await ask(means, "POST", "/v1/hooks/test", means.target.keys.write, hookTest(`http://${addressOf(i)}:${port}/`))
+      })
     }
   },
   {
-    name: "toolsets whose patterns are dear", scope: "write",
-    run: (means) => paced(5, means.signal, async (i) => {
-      const tools = Array.from({ length: 20 }, (_, n) => ({ name: `t${n}`, inputSchema: { type: "object", properties: { s: { type: "string", pattern: dearPattern, default: "a".repeat(1_000) } } } }))
-      await ask(means, "POST", "/v1/toolsets", means.target.keys.write, { kind: "client", namespace: `n${process.pid}x${i}`, tools })
-    })
+    name: "toolsets whose patterns are dear",
+    scope: "write",
+    run: (means) =>
+      paced(5, means.signal, async (i) => {
+        const tools = Array.from({ length: 20 }, (_, n) => ({
+          name: `t${n}`,
+          inputSchema: {
+            type: "object",
+            properties: { s: { type: "string", pattern: dearPattern, default: "a".repeat(1_000) } }
+          }
+        }))
+        await ask(means, "POST", "/v1/toolsets", means.target.keys.write, {
+          kind: "client",
+          namespace: `n${process.pid}x${i}`,
+          tools
+        })
+      })
   },
   {
-    name: "bodies of a megabyte", scope: "write",
-    run: (means) => paced(50, means.signal, async () => { await ask(means, "POST", "/v1/profiles", means.target.keys.write, { name: "large", models: ["ledger/model"], systemPrompt: large }) })
+    name: "bodies of a megabyte",
+    scope: "write",
+    run: (means) =>
+      paced(50, means.signal, async () => {
+        await ask(means, "POST", "/v1/profiles", means.target.keys.write, {
+          name: "large",
+          models: ["ledger/model"],
+          systemPrompt: large
+        })
+      })
   },
   {
-    name: "answers to waits that nobody has", scope: "approve",
-    run: (means) => paced(50, means.signal, async (i) => {
-      const wait = `wait_${String(i).padStart(26, "0")}`
-      await ask(means, "POST", `/v1/threads/${means.target.threadId}/waits/${wait}/resolve`, means.target.keys.approve, { type: "decision", decision: "allow", reason: large })
-    })
+    name: "answers to waits that nobody has",
+    scope: "approve",
+    run: (means) =>
+      paced(50, means.signal, async (i) => {
+        const wait = `wait_${String(i).padStart(26, "0")}`
+        await ask(
+          means,
+          "POST",
+          `/v1/threads/${means.target.threadId}/waits/${wait}/resolve`,
+          means.target.keys.approve,
+          { type: "decision", decision: "allow", reason: large }
+        )
+      })
   },
   {
-    name: "keys without end, and requests with each of them", scope: "admin",
+    name: "keys without end, and requests with each of them",
+    scope: "admin",
     run: (means) => {
       const own: Array<string> = []
       return paced(100, means.signal, async (i) => {
         if (i % 2 === 0) {
           const key = own[i % Math.max(1, own.length)]
-          return void await ask(means, "GET", "/v1/threads?limit=200", key ?? means.target.keys.admin)
+          return void (await ask(means, "GET", "/v1/threads?limit=200", key ?? means.target.keys.admin))
         }
-        const made = await ask(means, "POST", "/v1/auth/keys", means.target.keys.admin, { name: `more ${i}`, scopes: ["admin"] })
+        const made = await ask(means, "POST", "/v1/auth/keys", means.target.keys.admin, {
+          name: `more ${i}`,
+          scopes: ["admin"]
+        })
         const [token] = /trp_\w+/.exec(made?.text ?? "") ?? []
         if (token !== undefined && own.length < 500) own.push(token)
       })

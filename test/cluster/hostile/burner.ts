@@ -1,6 +1,6 @@
 /**
- * Uses as much of one core as another process has, stage by stage, and asks nobody anything. Each stage has an equal part of
- * the seconds.
+ * Uses as much of one core as another process has, stage by stage, and asks nobody anything. Each stage has an equal
+ * part of the seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -14,7 +14,7 @@ const tickMs = 20
 console.log("burning")
 
 for (const share of shares) {
-  for (const until = performance.now() + seconds * 1_000 / shares.length; performance.now() < until;) {
+  for (const until = performance.now() + (seconds * 1_000) / shares.length; performance.now() < until; ) {
     const tick = performance.now()
     while (performance.now() - tick < Math.min(1, share) * tickMs);
     // Also where it burns all the time, it can be ended.

@@ -30,22 +30,40 @@ const history = (body: unknown): ReadonlyArray<Said> => {
 }
 
 const chunk = (id: string, delta: unknown, finishReason: string | null = null, usage?: unknown) =>
-  sse({ id: `chatcmpl-${id}`, object: "chat.completion.chunk", created: 1_700_000_000, model: "test", choices: [{ index: 0, delta, finish_reason: finishReason }], ...(usage === undefined ? {} : { usage }) })
+  sse({
+    id: `chatcmpl-${id}`,
+    object: "chat.completion.chunk",
+    created: 1_700_000_000,
+    model: "test",
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+    ...(usage === undefined ? {} : { usage })
+  })
 
 const content = ({ id, callIds, token, reasoning, text, calls, usage }: Issued): ReadonlyArray<string> => [
   // Some gateways say with each chunk what has been used.
-  chunk(id, { role: "assistant", content: "" }, null, usage && { prompt_tokens: usage.input, completion_tokens: 0, total_tokens: usage.input }),
+  chunk(
+    id,
+    { role: "assistant", content: "" },
+    null,
+    usage && { prompt_tokens: usage.input, completion_tokens: 0, total_tokens: usage.input }
+  ),
   // Its reasoning carries no signature: the words themselves must come back.
   ...(reasoning === undefined ? [] : [chunk(id, { reasoning_content: token })]),
   ...(text ?? []).map((delta) => chunk(id, { content: delta })),
   ...(calls ?? []).flatMap((call, index) => [
-    chunk(id, { tool_calls: [{ index, id: callIds[index], type: "function", function: { name: call.name, arguments: "" } }] }),
+    chunk(id, {
+      tool_calls: [{ index, id: callIds[index], type: "function", function: { name: call.name, arguments: "" } }]
+    }),
     chunk(id, { tool_calls: [{ index, function: { arguments: inputText(call) } }] })
   ])
 ]
 
 const completion = ({ id, calls, usage, end }: Issued): ReadonlyArray<string> => [
-  chunk(id, {}, end === "length" ? "length" : end === "refused" ? "content_filter" : calls === undefined ? "stop" : "tool_calls"),
+  chunk(
+    id,
+    {},
+    end === "length" ? "length" : end === "refused" ? "content_filter" : calls === undefined ? "stop" : "tool_calls"
+  ),
   sse({
     id: `chatcmpl-${id}`,
     object: "chat.completion.chunk",
@@ -67,9 +85,15 @@ export const chatCompletions: Protocol = {
   path: (url) => url === "/v1/chat/completions",
   authorized: (request, key) => request.headers.authorization === `Bearer ${key}`,
   history,
-  tools: (body) => listAt(body, "tools").map((tool) => field(tool, "function")).map((tool) => ({ name: textAt(tool, "name"), schema: field(tool, "parameters") })),
-  refuses: (body) => field(field(body, "stream_options"), "include_usage") === true ? undefined : "usage is not asked for",
-  errorBody: (_status, message, code) => ({ error: { message, type: "invalid_request_error", param: null, code: code ?? null } }),
+  tools: (body) =>
+    listAt(body, "tools")
+      .map((tool) => field(tool, "function"))
+      .map((tool) => ({ name: textAt(tool, "name"), schema: field(tool, "parameters") })),
+  refuses: (body) =>
+    field(field(body, "stream_options"), "include_usage") === true ? undefined : "usage is not asked for",
+  errorBody: (_status, message, code) => ({
+    error: { message, type: "invalid_request_error", param: null, code: code ?? null }
+  }),
   content,
   completion,
   errorFrame: sse({ error: { message: "the server is overloaded", type: "server_error", code: "overloaded" } })

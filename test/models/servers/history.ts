@@ -1,5 +1,6 @@
 /**
- * What every provider demands of a history, told once: each protocol only says where calls, results and reasoning stand.
+ * What every provider demands of a history, told once: each protocol only says where calls, results and reasoning
+ * stand.
  *
  * A call must be answered before anything else is said, a result must answer a call, ids must be unique, and the
  * reasoning that came with calls must come back with them, unchanged.
@@ -25,7 +26,8 @@ export const problemIn = (history: ReadonlyArray<Said>, issued: ReadonlyMap<stri
       if (seen.has(id)) return `message ${index}: the call id ${id} is not unique`
       seen.add(id)
       const token = issued.get(id)
-      if (token !== undefined && !reasoning.includes(token)) return `message ${index}: the reasoning of call ${id} is missing or changed`
+      if (token !== undefined && !reasoning.includes(token))
+        return `message ${index}: the reasoning of call ${id} is missing or changed`
     }
     open = new Set(calls)
   }

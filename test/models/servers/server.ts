@@ -8,22 +8,44 @@ export interface Answer {
   /** Streamed as one delta each. */
   readonly text?: ReadonlyArray<string>
   /** `input` as JSON, or the raw text that the model made of it; `id` where the provider gives another than usual. */
-  readonly calls?: ReadonlyArray<{ readonly name: string; readonly input: unknown; readonly id?: string } | { readonly name: string; readonly raw: string; readonly id?: string }>
-  readonly usage?: { readonly input: number; readonly cached?: number; readonly output: number; readonly reasoning?: number }
+  readonly calls?: ReadonlyArray<
+    | { readonly name: string; readonly input: unknown; readonly id?: string }
+    | { readonly name: string; readonly raw: string; readonly id?: string }
+  >
+  readonly usage?: {
+    readonly input: number
+    readonly cached?: number
+    readonly output: number
+    readonly reasoning?: number
+  }
   /** How it ends; `stop` or the protocol's word for calls by default. */
   readonly end?: "length" | "refused"
 }
 
 export type Behaviour =
-  | { readonly kind: "answer"; readonly answer: Answer; /** Comments sent before it, a pause apart. */ readonly pings?: { readonly count: number; readonly pauseMs: number } }
-  | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly code?: string; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "answer"
+      readonly answer: Answer /** Comments sent before it, a pause apart. */
+      readonly pings?: { readonly count: number; readonly pauseMs: number }
+    }
+  | {
+      readonly kind: "status"
+      readonly status: number
+      readonly message?: string
+      readonly code?: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
   /** Nothing is ever sent. */
   | { readonly kind: "hang" }
   /**
-   * The text is sent, then: nothing, a broken connection, a proper end without completion, the same in the middle of a word
-   * of one more frame, or the protocol's error frame.
+   * The text is sent, then: nothing, a broken connection, a proper end without completion, the same in the middle of a
+   * word of one more frame, or the protocol's error frame.
    */
-  | { readonly kind: "silent" | "cut" | "unfinished" | "torn" | "error"; readonly text: ReadonlyArray<string>; readonly usage?: Answer["usage"] }
+  | {
+      readonly kind: "silent" | "cut" | "unfinished" | "torn" | "error"
+      readonly text: ReadonlyArray<string>
+      readonly usage?: Answer["usage"]
+    }
 
 /** An answer with the ids that the server gave it. */
 export interface Issued extends Answer {
@@ -64,7 +86,8 @@ export interface ProviderServer {
   readonly stop: () => Promise<void>
 }
 
-export const sse = (data: unknown, event?: string) => `${event === undefined ? "" : `event: ${event}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`
+export const sse = (data: unknown, event?: string) =>
+  `${event === undefined ? "" : `event: ${event}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`
 
 const readBody = async (request: IncomingMessage): Promise<unknown> => {
   let text = ""
@@ -99,7 +122,13 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
     return { ...answer, id, callIds, token }
   }
 
-  const refuse = (response: ServerResponse, status: number, message: string, code?: string, headers: Readonly<Record<string, string>> = {}) => {
+  const refuse = (
+    response: ServerResponse,
+    status: number,
+    message: string,
+    code?: string,
+    headers: Readonly<Record<string, string>> = {}
+  ) => {
     response.writeHead(status, { "content-type": "application/json", ...headers })
     response.end(JSON.stringify(protocol.errorBody(status, message, code)))
   }
@@ -112,12 +141,20 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
     requests.push(body)
     if (!protocol.path(request.url ?? "")) return refuse(response, 404, `no such path: ${request.url ?? ""}`)
     if (!protocol.authorized(request, key)) return refuse(response, 401, "the key is not valid")
-    const problem = protocol.refuses?.(body) ?? problemInTools(protocol.tools(body)) ?? problemIn(protocol.history(body), issued)
+    const problem =
+      protocol.refuses?.(body) ?? problemInTools(protocol.tools(body)) ?? problemIn(protocol.history(body), issued)
     if (problem !== undefined) return refuse(response, 400, problem)
 
     const behaviour = queue.shift() ?? { kind: "answer", answer: { text: ["ok"] } }
     if (behaviour.kind === "hang") return
-    if (behaviour.kind === "status") return refuse(response, behaviour.status, behaviour.message ?? `status ${behaviour.status}`, behaviour.code, behaviour.headers)
+    if (behaviour.kind === "status")
+      return refuse(
+        response,
+        behaviour.status,
+        behaviour.message ?? `status ${behaviour.status}`,
+        behaviour.code,
+        behaviour.headers
+      )
     response.writeHead(200, { "content-type": "text/event-stream" })
     response.flushHeaders()
     if (behaviour.kind === "answer") {
@@ -141,7 +178,9 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
   }
 
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => refuse(response, 500, `the test server failed: ${String(error)}`))
+    serve(request, response).catch((error: unknown) =>
+      refuse(response, 500, `the test server failed: ${String(error)}`)
+    )
   })
   server.on("connection", () => accepted++)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -154,11 +193,13 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
     connections: () => accepted,
     enqueue: (...behaviours) => void queue.push(...behaviours),
     abandoned: gone.promise,
-    stop: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
   }
 }
 
-export const inputText = (call: NonNullable<Answer["calls"]>[number]) => "raw" in call ? call.raw : JSON.stringify(call.input)
+export const inputText = (call: NonNullable<Answer["calls"]>[number]) =>
+  "raw" in call ? call.raw : JSON.stringify(call.input)

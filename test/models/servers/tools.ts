@@ -1,4 +1,6 @@
-/** What every provider demands of the tools that a model is shown, told once: each protocol only says where they stand. */
+/**
+ * What every provider demands of the tools that a model is shown, told once: each protocol only says where they stand.
+ */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { field } from "./json.ts"
 
@@ -20,11 +22,13 @@ export const problemInTools = (tools: ReadonlyArray<Shown>): string | undefined 
     seen.add(name)
     if (field(schema, "type") !== "object") return `tools.${index}: a schema of another type than object`
     // "object schema missing properties" (OpenAI)
-    if (typeof field(schema, "properties") !== "object") return `tools.${index}: the object schema is missing properties`
+    if (typeof field(schema, "properties") !== "object")
+      return `tools.${index}: the object schema is missing properties`
     // OpenAI and Anthropic alike
     const choice = ["allOf", "anyOf", "oneOf", "not", "enum"].find((word) => field(schema, word) !== undefined)
     if (choice !== undefined) return `tools.${index}: ${choice} at the top of a schema is not supported`
-    if (ajv.validateSchema(Object(schema)) !== true) return `tools.${index}: the schema is not valid: ${ajv.errorsText()}`
+    if (ajv.validateSchema(Object(schema)) !== true)
+      return `tools.${index}: the schema is not valid: ${ajv.errorsText()}`
   }
   return undefined
 }

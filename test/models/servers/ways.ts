@@ -17,10 +17,24 @@ export interface Way {
 
 export const ways: ReadonlyArray<Way> = [
   { title: "openai", protocol: openaiResponses, base: "/v1", id: "openai/gpt-5", signs: true },
-  { title: "openai chat", protocol: chatCompletions, base: "/v1", id: "openai/gpt-4o", more: { api: "chat" }, signs: false },
+  {
+    title: "openai chat",
+    protocol: chatCompletions,
+    base: "/v1",
+    id: "openai/gpt-4o",
+    more: { api: "chat" },
+    signs: false
+  },
   { title: "anthropic", protocol: anthropicMessages, base: "/v1", id: "anthropic/claude-sonnet-4-5", signs: true },
   { title: "google", protocol: googleGenerate, base: "/v1beta", id: "google/gemini-3-pro-preview", signs: true },
-  { title: "openai-compatible", protocol: chatCompletions, base: "/v1", id: "local/llama", more: { provider: "openai-compatible" }, signs: true }
+  {
+    title: "openai-compatible",
+    protocol: chatCompletions,
+    base: "/v1",
+    id: "local/llama",
+    more: { provider: "openai-compatible" },
+    signs: true
+  }
 ]
 
 export interface Place extends ProviderServer {
@@ -37,7 +51,13 @@ export const startWays = async (places: number) => {
       const provider = await startServer(protocol)
       const modelId = `${id}.${i}`
       own.push({ ...provider, modelId })
-      models.push({ id: modelId, name: id.slice(id.indexOf("/") + 1), baseUrl: provider.url + base, apiKeyEnv: "SOME_KEY", ...more })
+      models.push({
+        id: modelId,
+        name: id.slice(id.indexOf("/") + 1),
+        baseUrl: provider.url + base,
+        apiKeyEnv: "SOME_KEY",
+        ...more
+      })
     }
     started.set(title, own)
   }

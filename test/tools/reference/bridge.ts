@@ -1,4 +1,6 @@
-/** An MCP server that speaks over its standard input and output, over streamable HTTP: a process of it for each session. */
+/**
+ * An MCP server that speaks over its standard input and output, over streamable HTTP: a process of it for each session.
+ */
 import { StdioClientTransport, type StdioServerParameters } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import { randomUUID } from "node:crypto"

@@ -1,4 +1,7 @@
-/** The servers that the makers of the protocol publish: every tool that they list, and a life that goes on when one of them is killed. */
+/**
+ * The servers that the makers of the protocol publish: every tool that they list, and a life that goes on when one of
+ * them is killed.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { chmod, mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -27,7 +30,10 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-/** All steps by a turn of a thread, a call a round, the slow ones by another thread; the results in the order of the steps. */
+/**
+ * All steps by a turn of a thread, a call a round, the slow ones by another thread; the results in the order of the
+ * steps.
+ */
 const inThreads = async (url: string, steps: ReadonlyArray<Step>) => {
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url })
   const { body } = await server.alpha.get(`/v1/toolsets/${id}`)
@@ -57,7 +63,12 @@ const byClient = async (to: Parameters<typeof connectClient>[0], steps: Readonly
 }
 
 /** Both at once, each with its own inputs. */
-const assertSame = async (url: string, to: Parameters<typeof connectClient>[0], ours: ReadonlyArray<Step>, theirs = ours) => {
+const assertSame = async (
+  url: string,
+  to: Parameters<typeof connectClient>[0],
+  ours: ReadonlyArray<Step>,
+  theirs = ours
+) => {
   const [shown, { results, tools }] = await Promise.all([inThreads(url, ours), byClient(to, theirs)])
   assert.sameMembers([...new Set(ours.map(({ tool }) => tool))], tools)
   for (const [i, result] of results.entries()) {
@@ -82,7 +93,11 @@ const patienceMs = 60_000
 
 describe("every tool that it lists gives a thread what it gives a client of its own SDK:", () => {
   it.concurrent("server-everything", () => assertSame(reference.url, reference, everything), patienceMs)
-  it.concurrent("server-filesystem", () => bridged("filesystem", filesystem(join(home, "troupe")), filesystem(join(home, "client"))), patienceMs)
+  it.concurrent(
+    "server-filesystem",
+    () => bridged("filesystem", filesystem(join(home, "troupe")), filesystem(join(home, "client"))),
+    patienceMs
+  )
   it.concurrent("server-memory", () => bridged("memory", memory), patienceMs)
   it.concurrent("server-sequential-thinking", () => bridged("sequentialthinking", sequentialthinking), patienceMs)
 })
@@ -91,7 +106,8 @@ describe("a server that is killed and started again", () => {
   it("costs nothing where nobody called in between", async () => {
     const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: reference.url })
     const agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
-    const echo = (message: string) => turnOf(server.alpha, agentId, call(`${namespace}.echo`, { message })).then(outcomes)
+    const echo = (message: string) =>
+      turnOf(server.alpha, agentId, call(`${namespace}.echo`, { message })).then(outcomes)
     assert.deepStrictEqual(await echo("before"), ["Echo: before"])
     await reference.kill()
     await reference.startAgain()
@@ -107,13 +123,16 @@ describe("a server that is killed and started again", () => {
     let begun = 0
     let isBack = false
 
-    /** A call a second; who has met the server's absence goes on when it is back. Which of its calls were good, to the second one after that. */
+    /**
+     * A call a second; who has met the server's absence goes on when it is back. Which of its calls were good, to the
+     * second one after that.
+     */
     const caller = async (index: number) => {
       const good: Array<boolean> = []
       const words = () => call(`${namespace}.echo`, { message: `${index} ${good.length}` })
-      await sleep(index * everyMs / threads)
+      await sleep((index * everyMs) / threads)
       const threadId = await begin(server.alpha, agentId, words())
-      for (let since = 0; ;) {
+      for (let since = 0; ; ) {
         const [next, wasBack] = [sleep(everyMs), isBack]
         const outcome = outcomes(await logOf(server.alpha, threadId, ended(good.length + 1))).at(-1)
         const isGood = outcome === `Echo: ${index} ${good.length}`
@@ -131,7 +150,10 @@ describe("a server that is killed and started again", () => {
       isBack = true
       up.resolve()
     }
-    const [told] = await Promise.all([Promise.all(Array.from({ length: threads }, (_, index) => caller(index))), trouble()])
+    const [told] = await Promise.all([
+      Promise.all(Array.from({ length: threads }, (_, index) => caller(index))),
+      trouble()
+    ])
     for (const [index, good] of told.entries()) {
       const bad = good.filter((one) => !one).length
       assert.isAtMost(bad, 1, `thread ${index}: ${good.join(" ")}`)

@@ -1,4 +1,7 @@
-/** The reference servers of the Model Context Protocol as npm has them, each over streamable HTTP, and a client of their own SDK. */
+/**
+ * The reference servers of the Model Context Protocol as npm has them, each over streamable HTTP, and a client of their
+ * own SDK.
+ */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -8,12 +11,14 @@ import { join, resolve } from "node:path"
 import { freePort } from "../../../src/postgres/cluster.ts"
 import { Child } from "../../process/Child.ts"
 
-const program = (name: string) => resolve(import.meta.dirname, `../../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)
+const program = (name: string) =>
+  resolve(import.meta.dirname, `../../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)
 
 /** The one that speaks streamable HTTP itself. It can be killed, and started again on its port. */
 export const startEverything = async () => {
   const port = await freePort()
-  const start = () => new Child(process.execPath, [program("everything"), "streamableHttp"], { env: { PORT: String(port) } })
+  const start = () =>
+    new Child(process.execPath, [program("everything"), "streamableHttp"], { env: { PORT: String(port) } })
   const up = (child: Child) => child.until(/listening on port/)
   let running = start()
   await up(running)
@@ -24,7 +29,7 @@ export const startEverything = async () => {
       running = start()
       await up(running)
     },
-    close: async () => void await running.end("SIGKILL")
+    close: async () => void (await running.end("SIGKILL"))
   }
 }
 export type Everything = Awaited<ReturnType<typeof startEverything>>
@@ -33,12 +38,21 @@ export type Everything = Awaited<ReturnType<typeof startEverything>>
 export type Caller = "troupe" | "client"
 export const callers: ReadonlyArray<Caller> = ["troupe", "client"]
 
-const image = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64")
+const image = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64"
+)
 
 /** What is in the folders before the first call. */
 const furnish = async (folder: string) => {
   await mkdir(join(folder, "inner"), { recursive: true })
-  const files = { "notes.txt": "one\ntwo\nthree\n", "inner/deep.txt": "deep\n", "dot.png": image, "tone.wav": Buffer.from("RIFF"), "data.bin": Buffer.from([0, 1, 2, 255]) }
+  const files = {
+    "notes.txt": "one\ntwo\nthree\n",
+    "inner/deep.txt": "deep\n",
+    "dot.png": image,
+    "tone.wav": Buffer.from("RIFF"),
+    "data.bin": Buffer.from([0, 1, 2, 255])
+  }
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content)
 }
 
@@ -46,7 +60,12 @@ const furnish = async (folder: string) => {
 export const stdioServers = async (home: string) => {
   const folders = callers.map((caller) => join(home, caller))
   await Promise.all(folders.map(furnish))
-  const parameters = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => ({ command: process.execPath, args: [...args], env, stderr: "ignore" as const })
+  const parameters = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => ({
+    command: process.execPath,
+    args: [...args],
+    env,
+    stderr: "ignore" as const
+  })
   return {
     filesystem: () => parameters([program("filesystem"), ...folders]),
     memory: (caller: Caller) => parameters([program("memory")], { MEMORY_FILE_PATH: join(home, `${caller}.jsonl`) }),
@@ -71,7 +90,8 @@ export const connectClient = async (to: { readonly url: string } | ReturnType<St
   return {
     tools: tools.map(({ name }) => name),
     call: async (name: string, input: Record<string, unknown>): Promise<CallToolResult> => {
-      if (tools.find((tool) => tool.name === name)?.execution?.taskSupport === "required") return await asTask(name, input)
+      if (tools.find((tool) => tool.name === name)?.execution?.taskSupport === "required")
+        return await asTask(name, input)
       return CallToolResultSchema.parse(await client.callTool({ name, arguments: input }))
     },
     close: () => client.close()

@@ -1,4 +1,7 @@
-/** A tool's result as a thread's log shows it, in the terms of the protocol, and what two callers of one server cannot share. */
+/**
+ * A tool's result as a thread's log shows it, in the terms of the protocol, and what two callers of one server cannot
+ * share.
+ */
 import { assert } from "@effect/vitest"
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { readingOf } from "../../../src/tools/reading.ts"
@@ -6,11 +9,12 @@ import type { Event } from "../../http/threadFixture.ts"
 
 /** Times, sessions and folders are each caller's own. */
 const common = (home: string) => {
-  const text = (words: string) => words
-    .replaceAll(new RegExp(`${home}/(troupe|client)`, "g"), "FOLDER")
-    .replaceAll(/\d{1,2}:\d{2}:\d{2} [AP]M/g, "TIME")
-    .replaceAll(/\b(created|modified|accessed): .*/g, "$1: DATE")
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "SESSION")
+  const text = (words: string) =>
+    words
+      .replaceAll(new RegExp(`${home}/(troupe|client)`, "g"), "FOLDER")
+      .replaceAll(/\d{1,2}:\d{2}:\d{2} [AP]M/g, "TIME")
+      .replaceAll(/\b(created|modified|accessed): .*/g, "$1: DATE")
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "SESSION")
   /** A blob may hold the time at which it was made. */
   const blob = (base64: string) => {
     const words = Buffer.from(base64, "base64").toString()
@@ -25,20 +29,26 @@ const common = (home: string) => {
   return without
 }
 
-const texts = ({ content }: CallToolResult) => content.flatMap((block) => block.type === "text" ? [block.text] : [])
+const texts = ({ content }: CallToolResult) => content.flatMap((block) => (block.type === "text" ? [block.text] : []))
 
-const bytesOf = ({ content }: CallToolResult) => content.flatMap((block) => {
-  if (block.type === "image" || block.type === "audio") return [block.data]
-  return block.type === "resource" && "blob" in block.resource ? [block.resource.blob] : []
-})
+const bytesOf = ({ content }: CallToolResult) =>
+  content.flatMap((block) => {
+    if (block.type === "image" || block.type === "audio") return [block.data]
+    return block.type === "resource" && "blob" in block.resource ? [block.resource.blob] : []
+  })
 
 /** What the protocol says about a result, not its tool. */
 const isOwn = (key: string) => key.startsWith("io.modelcontextprotocol/")
-const metaOf = ({ _meta = {} }: CallToolResult) => Object.fromEntries(Object.entries(_meta).filter(([key]) => !isOwn(key)))
+const metaOf = ({ _meta = {} }: CallToolResult) =>
+  Object.fromEntries(Object.entries(_meta).filter(([key]) => !isOwn(key)))
 
-/** Fails unless the event shows all of the result: its structured content, every block with its annotations, its `_meta`, or its failure. */
+/**
+ * Fails unless the event shows all of the result: its structured content, every block with its annotations, its
+ * `_meta`, or its failure.
+ */
 export const assertShows = (home: string, event: Event, result: CallToolResult, what: string) => {
-  const same = (found: unknown, expected: unknown, part: string) => assert.deepStrictEqual(common(home)(found), common(home)(expected), `${what}: ${part}`)
+  const same = (found: unknown, expected: unknown, part: string) =>
+    assert.deepStrictEqual(common(home)(found), common(home)(expected), `${what}: ${part}`)
   const { failureCode, failureText, toolContent, toolMeta, toolOutput } = event
   if (result.isError === true) {
     assert.strictEqual(failureCode, "tool_error", what)
@@ -51,10 +61,16 @@ export const assertShows = (home: string, event: Event, result: CallToolResult, 
   else if (Array.isArray(toolOutput)) same(toolOutput, result.content, "its blocks")
   else {
     const [block] = result.content
-    assert.deepStrictEqual(result.content.map((block) => [block.type, Object.keys(block).length]), [["text", 2]], what)
-    if (block?.type === "text") same(typeof toolOutput === "string" ? block.text : JSON.parse(block.text), toolOutput, "its text")
+    assert.deepStrictEqual(
+      result.content.map((block) => [block.type, Object.keys(block).length]),
+      [["text", 2]],
+      what
+    )
+    if (block?.type === "text")
+      same(typeof toolOutput === "string" ? block.text : JSON.parse(block.text), toolOutput, "its text")
   }
   same(toolMeta ?? {}, metaOf(result), "its _meta")
   const read = readingOf(toolOutput, toolContent)
-  for (const bytes of bytesOf(result)) assert.notInclude(typeof read === "string" ? read : JSON.stringify(read), bytes, `${what}: no model reads bytes`)
+  for (const bytes of bytesOf(result))
+    assert.notInclude(typeof read === "string" ? read : JSON.stringify(read), bytes, `${what}: no model reads bytes`)
 }

@@ -11,7 +11,7 @@ export interface Step {
 const step = (tool: string, input: Step["input"] = {}): Step => ({ tool, input })
 
 export const everything: ReadonlyArray<Step> = [
-  step("echo", { message: "é\u0000\"\n\ud83d\ude00" }),
+  step("echo", { message: 'é\u0000"\n\ud83d\ude00' }),
   step("get-annotated-message", { messageType: "error", includeImage: true }),
   step("get-annotated-message", { messageType: "debug" }),
   step("get-env"),
@@ -58,7 +58,12 @@ export const filesystem = (folder: string): ReadonlyArray<Step> => {
 
 export const memory: ReadonlyArray<Step> = [
   step("read_graph"),
-  step("create_entities", { entities: [{ name: "Ada", entityType: "person", observations: ["wrote programs"] }, { name: "Engine", entityType: "machine", observations: [] }] }),
+  step("create_entities", {
+    entities: [
+      { name: "Ada", entityType: "person", observations: ["wrote programs"] },
+      { name: "Engine", entityType: "machine", observations: [] }
+    ]
+  }),
   step("create_relations", { relations: [{ from: "Ada", to: "Engine", relationType: "programs" }] }),
   step("add_observations", { observations: [{ entityName: "Engine", contents: ["has cogs", "was never built"] }] }),
   step("add_observations", { observations: [{ entityName: "Nobody", contents: ["x"] }] }),
@@ -72,5 +77,12 @@ export const memory: ReadonlyArray<Step> = [
 
 export const sequentialthinking: ReadonlyArray<Step> = [
   step("sequentialthinking", { thought: "a thought", nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }),
-  step("sequentialthinking", { thought: "the last", nextThoughtNeeded: false, thoughtNumber: 2, totalThoughts: 2, isRevision: true, revisesThought: 1 })
+  step("sequentialthinking", {
+    thought: "the last",
+    nextThoughtNeeded: false,
+    thoughtNumber: 2,
+    totalThoughts: 2,
+    isRevision: true,
+    revisesThought: 1
+  })
 ]
