@@ -1,7 +1,7 @@
 /** Agents: create, list, get, patch, archive (specification, GET /v1/agents/{agentId}). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Agent, AgentId, AgentInput, AgentPatch } from "../../src/domain/agent.ts"
+import { Agent, AgentInput, AgentPatch } from "../../src/domain/agent.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { access } from "../Authenticate.ts"
@@ -9,6 +9,7 @@ import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { flag } from "../Validate.ts"
+import { AgentId } from "../../src/domain/resourceIds.ts"
 
 export const AgentAnswer = Schema.Struct({ agent: described(Agent, "The agent.") }).annotate({
   identifier: "AgentAnswer"

@@ -3,7 +3,6 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKey, ApiKeyInput, Scope } from "../../src/domain/apiKey.ts"
 import { described } from "../../src/domain/described.ts"
-import { idOf } from "../../src/domain/ids.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Principal } from "../../src/domain/principal.ts"
 import { Timestamp } from "../../src/domain/time.ts"
@@ -11,8 +10,7 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { flag } from "../Validate.ts"
-
-export const KeyId = described(idOf("key"), "Id of the key.")
+import { KeyId } from "../../src/domain/resourceIds.ts"
 
 export const AuthContext = Schema.Struct({
   principal: described(Principal, "Who the bearer is taken for."),

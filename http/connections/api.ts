@@ -3,14 +3,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Connection, ConnectionInput, ConnectionPatch } from "../../src/domain/connection.ts"
 import { described } from "../../src/domain/described.ts"
-import { idOf } from "../../src/domain/ids.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-
-export const ConnectionId = described(idOf("connection"), "Id of the connection.")
+import { ConnectionId } from "../../src/domain/resourceIds.ts"
 
 export const ConnectionAnswer = Schema.Struct({
   connection: described(Connection, "The connection, without its secret.")

@@ -6,8 +6,8 @@ import { limits } from "../../src/domain/limits.ts"
 import { EventPage } from "../../src/domain/threadEvent.ts"
 import { access } from "../Authenticate.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { ThreadId } from "../threads/api.ts"
 import { int64, whole } from "../Validate.ts"
+import { ThreadId } from "../../src/domain/resourceIds.ts"
 
 export const EventsApi = HttpApiGroup.make("events")
   .add(

@@ -1,7 +1,6 @@
 /** Hooks at work: what they have decided, a dry run, and what they ask for. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AgentId } from "../../src/domain/agent.ts"
 import { ContentBlock } from "../../src/domain/content.ts"
 import { described } from "../../src/domain/described.ts"
 import { HookDecisionEvent, HookPoint } from "../../src/domain/event.ts"
@@ -15,8 +14,8 @@ import { DeliveryDecision, HookWaitDecision } from "../../src/domain/waitAnswer.
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { ThreadId } from "../threads/api.ts"
-import { ResolvedWait, WaitId } from "../waits/api.ts"
+import { ResolvedWait } from "../waits/api.ts"
+import { AgentId, ThreadId, WaitId } from "../../src/domain/resourceIds.ts"
 
 const { decision } = HookDecisionEvent.fields
 

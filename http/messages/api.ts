@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { MessageInput, SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
-import { ThreadId } from "../threads/api.ts"
+import { ThreadId } from "../../src/domain/resourceIds.ts"
 
 export const MessagesApi = HttpApiGroup.make("messages")
   .add(

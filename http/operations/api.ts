@@ -1,9 +1,7 @@
 /** Operation handles: poll, list, decide. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AgentId } from "../../src/domain/agent.ts"
 import { described } from "../../src/domain/described.ts"
-import { idOf } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Operation, OperationHandle, OperationState } from "../../src/domain/operation.ts"
@@ -12,8 +10,7 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { whole } from "../Validate.ts"
-
-export const OperationId = described(idOf("operation"), "Id of the operation.")
+import { AgentId, OperationId } from "../../src/domain/resourceIds.ts"
 
 export const OperationPage = Schema.Struct({
   operations: described(Schema.Array(Operation), "Operations of this page, newest first."),

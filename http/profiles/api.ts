@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
-import { idOf } from "../../src/domain/ids.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Profile, ProfileInput, ProfilePatch } from "../../src/domain/profile.ts"
 import { Warning } from "../../src/domain/warning.ts"
@@ -11,8 +10,7 @@ import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { flag } from "../Validate.ts"
-
-export const ProfileId = described(idOf("profile"), "Id of the profile.")
+import { ProfileId } from "../../src/domain/resourceIds.ts"
 
 /** A version's number in a path: what is no such number leads nowhere, as an id of another form does. */
 const VersionParam = Schema.String.check(

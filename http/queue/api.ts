@@ -7,7 +7,7 @@ import { InputRecord, MessageEdit, Promotion, SubmittedMessage } from "../../src
 import { QueuedMessage } from "../../src/domain/thread.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
-import { ThreadId } from "../threads/api.ts"
+import { ThreadId } from "../../src/domain/resourceIds.ts"
 
 const input = { threadId: ThreadId, inputId: described(idOf("input"), "Id of the input, as its submit was answered.") }
 

@@ -6,12 +6,13 @@ import { idOf } from "../../src/domain/ids.ts"
 import { has } from "../../src/domain/jsonSchema.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
-import { Role, RoleId, RoleInput, RolePatch } from "../../src/domain/role.ts"
+import { Role, RoleInput, RolePatch } from "../../src/domain/role.ts"
 import { maxBytes } from "../../src/domain/text.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
+import { RoleId } from "../../src/domain/resourceIds.ts"
 
 export const RoleAnswer = Schema.Struct({ role: described(Role, "The role.") }).annotate({ identifier: "RoleAnswer" })
 

@@ -1,14 +1,13 @@
 /** The three Server-Sent Events endpoints: best-effort activity (specification, Events, rule 3). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AgentId } from "../../src/domain/agent.ts"
 import { described } from "../../src/domain/described.ts"
 import { PendingWait, ThreadStatus } from "../../src/domain/thread.ts"
 import { ThreadEvent } from "../../src/domain/threadEvent.ts"
 import { access } from "../Authenticate.ts"
-import { ThreadId } from "../threads/api.ts"
 import { int64 } from "../Validate.ts"
 import { hintFrames, textOf, threadFrames } from "./examples.ts"
+import { AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
 
 /** Every frame that a stream may hold. `operation` is reserved. */
 export const frameTypes = [

@@ -1,10 +1,8 @@
 /** Threads: create, list, get, patch, cancel, retry (specification, GET /v1/threads/{threadId}). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AgentId } from "../../src/domain/agent.ts"
 import { described } from "../../src/domain/described.ts"
 import { Identity } from "../../src/domain/identity.ts"
-import { idOf } from "../../src/domain/ids.ts"
 import { Cancellation, SubmittedMessage } from "../../src/domain/messageInput.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { PendingWait, Thread, ThreadDetail, ThreadStatus } from "../../src/domain/thread.ts"
@@ -14,8 +12,7 @@ import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-
-export const ThreadId = described(idOf("thread"), "Id of the thread.")
+import { AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
 
 /** Thread detail of a thread that was just made, with the answer to its first message, if one was given. */
 export const ThreadCreated = Schema.Struct({

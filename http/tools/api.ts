@@ -5,12 +5,12 @@ import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Timestamp } from "../../src/domain/time.ts"
-import { ToolsetId } from "../../src/domain/toolset.ts"
 import { ToolCallResult } from "../../src/domain/waitAnswer.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { ResolvedWait } from "../waits/api.ts"
+import { ToolsetId } from "../../src/domain/resourceIds.ts"
 
 export const PendingToolCall = Schema.Struct({
   waitId: described(Schema.String, "The wait that the result ends."),

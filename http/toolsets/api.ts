@@ -4,18 +4,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
-import {
-  OfferedTool,
-  Toolset,
-  ToolsetId,
-  ToolsetInput,
-  ToolsetPatch,
-  ToolsetSummary
-} from "../../src/domain/toolset.ts"
+import { OfferedTool, Toolset, ToolsetInput, ToolsetPatch, ToolsetSummary } from "../../src/domain/toolset.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
+import { ToolsetId } from "../../src/domain/resourceIds.ts"
 
 export const ToolsetAnswer = Schema.Struct({ toolset: described(Toolset, "The toolset.") }).annotate({
   identifier: "ToolsetAnswer"

@@ -2,14 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
-import { idOf } from "../../src/domain/ids.ts"
 import { WaitRecord } from "../../src/domain/thread.ts"
 import { WaitResolution } from "../../src/domain/waitAnswer.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
-import { ThreadId } from "../threads/api.ts"
-
-export const WaitId = described(idOf("wait"), "Id of the wait.")
+import { ThreadId, WaitId } from "../../src/domain/resourceIds.ts"
 
 export const WaitAnswer = Schema.Struct({
   wait: described(WaitRecord, "The wait."),

@@ -4,16 +4,11 @@ import { described } from "./described.ts"
 import { idOf } from "./ids.ts"
 import { Identity, identityOf } from "./identity.ts"
 import { limits } from "./limits.ts"
-import { maxBytes, maxChars, nonBlankLine, singleLine } from "./text.ts"
+import { maxBytes, nonBlankLine, singleLine } from "./text.ts"
 import { BudgetWindow } from "./thread.ts"
 import { Timestamp } from "./time.ts"
+import { Description, Name } from "./names.ts"
 
-export const AgentId = described(idOf("agent"), "Id of the agent.")
-
-/** Names of agents, profiles and keys: one line, 1 to 128 characters, not blank. */
-export const Name = Schema.String.check(maxChars(limits.agentNameChars), nonBlankLine)
-
-export const Description = Schema.String.check(maxBytes(limits.agentDescriptionBytes))
 const Avatar = Schema.String.check(maxBytes(limits.avatarBytes), singleLine)
 const Tag = Schema.String.check(nonBlankLine, maxBytes(limits.tagBytes))
 

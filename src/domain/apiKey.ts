@@ -1,10 +1,10 @@
 /** API keys: what is readable of one, and the scopes that one may hold. The secret is shown once and never stored. */
 import { Schema } from "effect"
-import { Name } from "./agent.ts"
 import { described } from "./described.ts"
 import { identityOf } from "./identity.ts"
 import { Principal } from "./principal.ts"
 import { AnyTime, Timestamp } from "./time.ts"
+import { Name } from "./names.ts"
 
 export const scopes = ["read", "run", "write", "approve", "admin"] as const
 export const Scope = Schema.Literals(scopes)

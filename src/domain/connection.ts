@@ -5,7 +5,6 @@
  */
 import { Redacted, Schema } from "effect"
 import { HostPattern, OutboundUrl, type Reach } from "../outbound/urls.ts"
-import { Name } from "./agent.ts"
 import { described } from "./described.ts"
 import { documented, has, is, part } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
@@ -13,6 +12,7 @@ import { Principal } from "./principal.ts"
 import { providerUrl, providerUrls } from "./providers.ts"
 import { SecretHeader } from "./secretHeader.ts"
 import { Timestamp } from "./time.ts"
+import { Name } from "./names.ts"
 
 /** Whose server it is: a label such as `github`. */
 export const Provider = Schema.String.check(

@@ -8,7 +8,6 @@
  */
 import { Schema } from "effect"
 import { outboundUrl } from "../outbound/urls.ts"
-import { AgentId, Name } from "./agent.ts"
 import { besideFields } from "./beside.ts"
 import { Conditions, holds } from "./condition.ts"
 import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"
@@ -20,6 +19,8 @@ import { limits } from "./limits.ts"
 import { selects, ToolSelector } from "./selector.ts"
 import { maxBytes } from "./text.ts"
 import { ModelUsage } from "./usage.ts"
+import { AgentId } from "./resourceIds.ts"
+import { Name } from "./names.ts"
 
 type Point = typeof HookPoint.Type
 

@@ -5,15 +5,16 @@
  * promise, so they are unknown fields: refused, never stored in silence.
  */
 import { Schema } from "effect"
-import { Description, Name } from "./agent.ts"
 import { described } from "./described.ts"
 import { ToolFamily } from "./event.ts"
 import { Hook, HookInput } from "./hook.ts"
 import { idOf } from "./ids.ts"
 import { limits } from "./limits.ts"
-import { allTools, RoleId } from "./role.ts"
+import { allTools } from "./role.ts"
 import { controls, maxBytes, maxChars, singleLineOfPattern } from "./text.ts"
 import { Timestamp } from "./time.ts"
+import { Description, Name } from "./names.ts"
+import { RoleId } from "./resourceIds.ts"
 
 const selector = `^(?:@[^\\s/${controls}]+|[^\\s@/${controls}][^\\s/${controls}]*/[^\\s${controls}]+)$`
 

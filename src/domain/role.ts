@@ -6,17 +6,14 @@
  * changed or deleted, and do not count to the limit of a workspace.
  */
 import { Schema } from "effect"
-import { Description } from "./agent.ts"
 import { Conditions } from "./condition.ts"
 import { described } from "./described.ts"
-import { idOf } from "./ids.ts"
 import { limits } from "./limits.ts"
 import { Principal } from "./principal.ts"
 import { ToolSelector } from "./selector.ts"
 import { maxChars, nonBlankLine } from "./text.ts"
 import { Timestamp, toTimestamp } from "./time.ts"
-
-export const RoleId = described(idOf("role"), "Id of the role.")
+import { Description } from "./names.ts"
 
 const Name = Schema.String.check(maxChars(limits.roleNameChars), nonBlankLine)
 

@@ -1,6 +1,6 @@
 /** What a client may say of a thread: the body of a create, and of a patch. */
 import { Schema } from "effect"
-import { AgentId, ProfileVersion } from "./agent.ts"
+import { ProfileVersion } from "./agent.ts"
 import { UserContent } from "./content.ts"
 import { described } from "./described.ts"
 import { identityOf } from "./identity.ts"
@@ -8,6 +8,7 @@ import { limits } from "./limits.ts"
 import { Origin } from "./principal.ts"
 import { ModelSelector } from "./profile.ts"
 import { maxChars, singleLine } from "./text.ts"
+import { AgentId } from "./resourceIds.ts"
 
 /** At most 200 characters, one line. An empty title is a title. */
 export const Title = Schema.String.check(maxChars(limits.threadTitleChars), singleLine)

@@ -6,7 +6,6 @@
  */
 import { Schema } from "effect"
 import { OutboundUrl } from "../outbound/urls.ts"
-import { Description } from "./agent.ts"
 import { described } from "./described.ts"
 import { ToolFamily } from "./event.ts"
 import { idOf } from "./ids.ts"
@@ -15,8 +14,7 @@ import { documented, has, part } from "./jsonSchema.ts"
 import { limits } from "./limits.ts"
 import { maxBytes, singleLine, utf8Bytes } from "./text.ts"
 import { Timestamp } from "./time.ts"
-
-export const ToolsetId = described(idOf("toolset"), "Id of the toolset.")
+import { Description } from "./names.ts"
 
 const text = (pattern: string, expected: string) =>
   Schema.String.check(Schema.isPattern(new RegExp(pattern), { expected, toJsonSchema: () => ({ pattern }) }))

@@ -8,7 +8,6 @@
  *     judges.
  */
 import { Effect, Schema } from "effect"
-import { AgentId } from "../../../src/domain/agent.ts"
 import { limits } from "../../../src/domain/limits.ts"
 import { maxBytes, nonBlank } from "../../../src/domain/text.ts"
 import { listAgents, readAgent } from "../../../src/store/agents.ts"
@@ -18,6 +17,7 @@ import type { Exchange } from "../exchange.ts"
 import type { CallBy, ToolOutcome } from "../tools.ts"
 import { builtIn, type Family, toolError } from "./builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
+import { AgentId } from "../../../src/domain/resourceIds.ts"
 
 const agentId = AgentId.annotate({ description: "Id of the agent, agt_…; agents.list has them." })
 

@@ -1,0 +1,13 @@
+/** The id of each resource, as paths, queries and bodies name it. */
+import { described } from "./described.ts"
+import { idOf } from "./ids.ts"
+
+export const AgentId = described(idOf("agent"), "Id of the agent.")
+export const ConnectionId = described(idOf("connection"), "Id of the connection.")
+export const KeyId = described(idOf("key"), "Id of the key.")
+export const OperationId = described(idOf("operation"), "Id of the operation.")
+export const ProfileId = described(idOf("profile"), "Id of the profile.")
+export const RoleId = described(idOf("role"), "Id of the role.")
+export const ThreadId = described(idOf("thread"), "Id of the thread.")
+export const ToolsetId = described(idOf("toolset"), "Id of the toolset.")
+export const WaitId = described(idOf("wait"), "Id of the wait.")
