@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, OpenApi } from "effect/http-api"
-import type { Scope } from "../src/domain/apiKey.ts"
+import type { Scope } from "../src/keys/apiKey.ts"
 import type { Caller } from "./Caller.ts"
 import { everywhere, OutageResponse, refuses } from "./errors.ts"
 import { describeAccess } from "./openapi.ts"

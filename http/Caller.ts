@@ -3,7 +3,7 @@
  * it.
  */
 import { Context, Effect } from "effect"
-import type { Scope } from "../src/domain/apiKey.ts"
+import type { Scope } from "../src/keys/apiKey.ts"
 import type { Principal } from "../src/domain/principal.ts"
 import { Refused } from "./errors.ts"
 

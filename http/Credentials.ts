@@ -12,11 +12,11 @@
  * A6. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
  */
 import { Context, Effect, Layer } from "effect"
-import { hashKey, parseKey, sameHash } from "../src/crypto/apiKey.ts"
+import { hashKey, parseKey, sameHash } from "../src/keys/keyText.ts"
 import { Bus } from "../src/bus/Bus.ts"
 import { Lease } from "../src/journal/Lease.ts"
-import { type StoredKey, Keys } from "../src/store/Keys.ts"
-import type { DatabaseUnavailable } from "../src/store/Database.ts"
+import { type StoredKey, Keys } from "../src/keys/Keys.ts"
+import type { DatabaseUnavailable } from "../src/database/Database.ts"
 import { Caller } from "./Caller.ts"
 
 export interface Credential {

@@ -2,7 +2,7 @@
  * What every API of this server has in common: the gate before each endpoint, /v1 before each path, one shape of error.
  */
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { OperationHandle } from "../src/domain/operation.ts"
+import { OperationHandle } from "../src/operations/operation.ts"
 import { Authenticate } from "./Authenticate.ts"
 import { ErrorResponse } from "./errors.ts"
 import { finish } from "./openapi.ts"

@@ -12,7 +12,7 @@ import { Data, Predicate, Schema, SchemaTransformation } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { described } from "../src/domain/described.ts"
 import { JournalUnavailable, type OwnedElsewhere, type Superseded } from "../src/journal/Journal.ts"
-import type { DatabaseUnavailable } from "../src/store/Database.ts"
+import type { DatabaseUnavailable } from "../src/database/Database.ts"
 import type { Unjudged } from "../src/tools/Schemas.ts"
 
 export const ErrorResponse = Schema.Struct({

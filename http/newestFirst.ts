@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { toUuid } from "../src/domain/ids.ts"
 import { fromTimestamp } from "../src/domain/time.ts"
-import type { Connection } from "../src/store/Connection.ts"
-import { Database } from "../src/store/Database.ts"
-import type { Position } from "../src/store/newestFirst.ts"
+import type { Db } from "../src/database/handle.ts"
+import { Database } from "../src/database/Database.ts"
+import type { Position } from "../src/database/newestFirst.ts"
 import { Cursors, type Filter, type List, rowsOf } from "./pagination.ts"
 
 interface Asked<Row> {
@@ -17,7 +17,7 @@ interface Asked<Row> {
   readonly defaults?: Filter
   /** At most `limit` rows behind a position, with the filters of the page. */
   readonly fetch: (
-    db: Connection,
+    db: Db,
     page: { readonly after: Position | undefined; readonly limit: number; readonly filter: Filter }
   ) => Promise<ReadonlyArray<Row>>
   readonly position: (row: Row) => Position

@@ -6,8 +6,8 @@
  */
 import { Effect } from "effect"
 import type { Transaction } from "kysely"
-import { Database, type DatabaseUnavailable } from "../src/store/Database.ts"
-import type { Tables } from "../src/store/tables.ts"
+import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
+import type { Tables } from "../src/database/tables.ts"
 import { Caller } from "./Caller.ts"
 import { isRefused, type Refused } from "./errors.ts"
 import { type Answer, idempotent, keepAnswer, type Key, KeyTaken } from "./Idempotency.ts"

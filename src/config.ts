@@ -10,7 +10,7 @@ import { accessSync, constants } from "node:fs"
 import { hostname } from "node:os"
 import { resolve } from "node:path"
 import { BadNatsUrl, type NatsServers, readNatsUrls } from "./bus/natsUrls.ts"
-import { parseKey } from "./crypto/apiKey.ts"
+import { parseKey } from "./keys/keyText.ts"
 import { isLoopback } from "./domain/loopback.ts"
 
 /** `dev` is one process with everything embedded; `serve` is a production node. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
 import { type Mode, Settings } from "../src/config.ts"
-import { generateKey } from "../src/crypto/apiKey.ts"
+import { generateKey } from "../src/keys/keyText.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")
 const production = { TROUPE_DATABASE_URL: "postgres://u:secret@db:5432/troupe", TROUPE_ENCRYPTION_KEYS: `k1:${key}` }

@@ -140,7 +140,7 @@ describe("the architecture", () => {
   })
 
   it("names every table, and no other", () => {
-    const folder = join(root, "src/store/migrations")
+    const folder = join(root, "src/database/migrations")
     const made = readdirSync(folder).flatMap((name) =>
       [...readFileSync(join(folder, name), "utf8").matchAll(/create table (?:if not exists )?(\w+)/g)].map(
         ([, table = ""]) => table
@@ -152,7 +152,7 @@ describe("the architecture", () => {
 
 describe("the way back", () => {
   it("to a version before migration 5 names every migration since, and each is explained", () => {
-    const since = readdirSync(join(root, "src/store/migrations"))
+    const since = readdirSync(join(root, "src/database/migrations"))
       .flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? [])
       .filter((name) => name >= "005")
     const told = textOf("docs/operations.md")
@@ -201,27 +201,27 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "Math.min(1_000, ttl / 5)"
   ],
   ["docs/architecture.md", "the TTL is 5 s", "src/config.ts", '"TROUPE_LEASE_TTL_MS", whole(500, 600_000, 5_000'],
-  ["docs/architecture.md", "Statements end after 5 s", "src/store/Database.ts", "statement_timeout: 5_000"],
-  ["docs/architecture.md", "waits for a lock after 2 s", "src/store/Database.ts", "lock_timeout: 2_000"],
+  ["docs/architecture.md", "Statements end after 5 s", "src/database/Database.ts", "statement_timeout: 5_000"],
+  ["docs/architecture.md", "waits for a lock after 2 s", "src/database/Database.ts", "lock_timeout: 2_000"],
   ["docs/architecture.md", "takes nothing for 30 s", "http/streams/Streams.ts", "stallMs: 30_000"],
   ["docs/decisions.md", "1,000 a key, a ping every 15 s", "http/streams/Streams.ts", "perKey: 1_000, pingMs: 15_000"],
   ["docs/architecture.md", "buffer of 1 MiB", "http/streams/Outbox.ts", "capacity = 1024 * 1024"],
   ["docs/decisions.md", "silence of 120 s", "src/models/layer.ts", "idleTimeoutMs = 120_000"],
-  ["docs/decisions.md", "swept after 25", "src/store/tidy.ts", "interval '25 hours'"],
-  ["docs/decisions.md", "at most five seconds old", "src/store/Spending.ts", "freshMs = 5000"],
+  ["docs/decisions.md", "swept after 25", "src/database/tidy.ts", "interval '25 hours'"],
+  ["docs/decisions.md", "at most five seconds old", "src/agents/Spending.ts", "freshMs = 5000"],
   ["README.md", "at most 20 a second", "src/telemetry/requests.ts", "perSecond = 20"],
   [
     "docs/decisions.md",
     "three for prepared reads, three for the rest",
-    "src/store/Database.ts",
+    "src/database/Database.ts",
     "options.connections ?? 6"
   ],
-  ["docs/decisions.md", "wait 20 s at most", "src/store/Database.ts", "longPatienceMs = 20_000"],
+  ["docs/decisions.md", "wait 20 s at most", "src/database/Database.ts", "longPatienceMs = 20_000"],
   ["docs/decisions.md", "more than 512 MiB", "src/journal/loads.ts", "most: 512 * MiB"],
   ["docs/operations.md", "conversations of threads, 32 MiB", "actors/layer.ts", "promptBytes = 32 * 1024 * 1024"],
   ["docs/operations.md", "hold 512 MiB of conversations", "actors/layer.ts", "underWayBytes = 512 * 1024 * 1024"],
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
-  ["docs/operations.md", "two for whole logs, three for all else", "src/store/Database.ts", "options.logs ?? 2"],
+  ["docs/operations.md", "two for whole logs, three for all else", "src/database/Database.ts", "options.logs ?? 2"],
   ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
   [
     "docs/architecture.md",
@@ -258,7 +258,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "origins: 512, connections: 1_024, connectionsPerOrigin: 512, workspaces: 256"
   ],
   ["docs/operations.md", "sessions with MCP servers | 256", "src/tools/mcp/Sessions.ts", "Sessions.layerOf(256)"],
-  ["docs/operations.md", "looks at | 5,000", "src/store/hookDecisions.ts", "looked = 5_000"],
+  ["docs/operations.md", "looks at | 5,000", "src/hooks/decisions.ts", "looked = 5_000"],
   [
     "docs/operations.md",
     "200 ms of processor time, 1 s by the clock",
@@ -275,7 +275,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   [
     "docs/operations.md",
     "`threads` | 10,000,000",
-    "src/domain/quota.ts",
+    "src/quotas/quota.ts",
     "stored_bytes: 10 * GiB, threads: 10_000_000"
   ],
   ["docs/operations.md", "A message is taken for 30 s", "src/bus/signature.ts", "windowMs = 30_000"],

@@ -7,9 +7,9 @@ import {
   pendingState,
   queuedMessage,
   threadDetail
-} from "../../src/store/threadDetail.ts"
-import type { SubmittedMessage } from "../../src/domain/messageInput.ts"
-import { readWait, waitBody } from "../../src/store/waitRow.ts"
+} from "../../src/threads/detail.ts"
+import type { SubmittedMessage } from "../../src/threads/messageInput.ts"
+import { readWait, waitBody } from "../../src/waits/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Admission } from "../../machines/thread/commands.ts"

@@ -4,11 +4,11 @@
  */
 import { besideAs } from "../../src/domain/beside.ts"
 import { admissionOf, endOf, resolutionOf, resultOf } from "../../src/domain/once.ts"
-import { defaultLimits } from "../../src/domain/profile.ts"
+import { defaultLimits } from "../../src/agents/profile.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import type { FactRow, InputRow, LoggedFact, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
-import { carryText, readCarry } from "../../src/store/threadCarry.ts"
-import { openText, overText } from "../../src/store/waitRow.ts"
+import { carryText, readCarry } from "../../src/threads/carry.ts"
+import { openText, overText } from "../../src/waits/waitRow.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thread.ts"
@@ -98,7 +98,7 @@ export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({
 
 /**
  * `removed` tells one that was removed by name from those that were swept away with the queue
- * (src/store/threadView.ts).
+ * (src/threads/view.ts).
  */
 const cancelledRow = ({ inputId, ord, ...rest }: Input, removed: boolean): InputRow => ({
   id: inputId,

@@ -1,6 +1,6 @@
 /** What is fixed at a thread's birth, from its attributes' text. */
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import type { ThreadAttributes } from "../../src/store/threadDetail.ts"
+import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import type { Being } from "../Kind.ts"
 import type { ThreadSettings } from "./admission.ts"
 import type { CallBy } from "./tools.ts"

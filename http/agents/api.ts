@@ -1,7 +1,7 @@
 /** Agents: create, list, get, patch, archive (specification, GET /v1/agents/{agentId}). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Agent, AgentInput, AgentPatch } from "../../src/domain/agent.ts"
+import { Agent, AgentInput, AgentPatch } from "../../src/agents/agent.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { access } from "../Authenticate.ts"

@@ -13,9 +13,9 @@ import {
   type PatchRefusal,
   readAgent,
   type StoredAgent
-} from "../../src/store/agents.ts"
-import { Database } from "../../src/store/Database.ts"
-import { Directory } from "../../src/store/Directory.ts"
+} from "../../src/agents/rows.ts"
+import { Database } from "../../src/database/Database.ts"
+import { Directory } from "../../src/agents/Directory.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"

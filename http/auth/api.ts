@@ -1,7 +1,7 @@
 /** The credential in use, and API keys. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiKey, ApiKeyInput, Scope } from "../../src/domain/apiKey.ts"
+import { ApiKey, ApiKeyInput, Scope } from "../../src/keys/apiKey.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Principal } from "../../src/domain/principal.ts"

@@ -1,7 +1,7 @@
 /**
  * The answer to a new key, as it is kept for its Idempotency-Key: the token in it is encrypted.
  *
- * A key's secret is never stored (src/store/Keys.ts, K1), yet a repeated request must get the same
+ * A key's secret is never stored (src/keys/Keys.ts, K1), yet a repeated request must get the same
  * answer. The key of the encryption comes from the caller's own credential and Idempotency-Key, of
  * which the database holds only hashes: nobody but the caller can open it.
  */

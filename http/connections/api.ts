@@ -1,7 +1,7 @@
 /** Connections: write-only credentials, and safe metadata of them (specification, connections). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Connection, ConnectionInput, ConnectionPatch } from "../../src/domain/connection.ts"
+import { Connection, ConnectionInput, ConnectionPatch } from "../../src/connections/connection.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { access } from "../Authenticate.ts"

@@ -14,8 +14,8 @@ import {
   type PatchRefusal,
   readConnection,
   type StoredConnection
-} from "../../src/store/connections.ts"
-import { Database } from "../../src/store/Database.ts"
+} from "../../src/connections/rows.ts"
+import { Database } from "../../src/database/Database.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"

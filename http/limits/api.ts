@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
-import { resources } from "../../src/domain/quota.ts"
+import { resources } from "../../src/quotas/quota.ts"
 import { access } from "../Authenticate.ts"
 
 export const Limit = Schema.Struct({

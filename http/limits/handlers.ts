@@ -1,10 +1,10 @@
 /** A workspace's limits: the table of quotas, with what is used of each. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { resources } from "../../src/domain/quota.ts"
+import { resources } from "../../src/quotas/quota.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
-import { countAll } from "../../src/store/counts.ts"
-import { Database } from "../../src/store/Database.ts"
+import { countAll } from "../../src/quotas/counts.ts"
+import { Database } from "../../src/database/Database.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"

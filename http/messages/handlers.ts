@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
-import { MessageInput } from "../../src/domain/messageInput.ts"
+import { MessageInput } from "../../src/threads/messageInput.ts"
 import { goOn } from "../../src/now.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Api } from "../Api.ts"

@@ -4,9 +4,9 @@
  */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { isTerminal, type Operation, operationStates, type OperationState } from "../../src/domain/operation.ts"
-import { Database } from "../../src/store/Database.ts"
-import { listOperations, readOperation } from "../../src/store/operations.ts"
+import { isTerminal, type Operation, operationStates, type OperationState } from "../../src/operations/operation.ts"
+import { Database } from "../../src/database/Database.ts"
+import { listOperations, readOperation } from "../../src/operations/rows.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"

@@ -1,15 +1,15 @@
 /** Profiles: contract to rows. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { Profile } from "../../src/domain/profile.ts"
+import type { Profile } from "../../src/agents/profile.ts"
 import type { HookInput } from "../../src/domain/hook.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Models } from "../../src/models/Model.ts"
 import { unselected } from "../../src/models/unselected.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
-import { Database } from "../../src/store/Database.ts"
-import { Directory } from "../../src/store/Directory.ts"
-import type { MissingReference } from "../../src/store/profileReferences.ts"
+import { Database } from "../../src/database/Database.ts"
+import { Directory } from "../../src/agents/Directory.ts"
+import type { MissingReference } from "../../src/agents/profileReferences.ts"
 import {
   archiveProfile,
   createProfile,
@@ -19,7 +19,7 @@ import {
   patchProfile,
   type ProfileRefusal,
   readProfile
-} from "../../src/store/profiles.ts"
+} from "../../src/agents/profileRows.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"

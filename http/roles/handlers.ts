@@ -6,9 +6,9 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { compileRole, deniesAll } from "../../src/roles/evaluate.ts"
 import { explain } from "../../src/roles/explain.ts"
 import { Roles } from "../../src/roles/Roles.ts"
-import type { Connection } from "../../src/store/Connection.ts"
-import { Database } from "../../src/store/Database.ts"
-import { readProfile } from "../../src/store/profiles.ts"
+import type { Db } from "../../src/database/handle.ts"
+import { Database } from "../../src/database/Database.ts"
+import { readProfile } from "../../src/agents/profileRows.ts"
 import {
   createRole,
   deleteRole,
@@ -18,7 +18,7 @@ import {
   readRole,
   readRoles,
   type StoredRole
-} from "../../src/store/roles.ts"
+} from "../../src/roles/rows.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
@@ -56,7 +56,7 @@ const notChangeable = ({ refused }: NotChangeable) =>
  * Roles by name must be there; one that a profile lists and that is not there any more denies, as it does in a turn.
  */
 const askedRoles = async (
-  db: Connection,
+  db: Db,
   workspace: string,
   question: { readonly roleIds?: ReadonlyArray<string>; readonly profileId?: string }
 ) => {

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
-import { OfferedTool, Toolset, ToolsetInput, ToolsetPatch, ToolsetSummary } from "../../src/domain/toolset.ts"
+import { OfferedTool, Toolset, ToolsetInput, ToolsetPatch, ToolsetSummary } from "../../src/toolsets/toolset.ts"
 import { access } from "../Authenticate.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"

@@ -1,10 +1,10 @@
 /** Toolsets: contract to rows; servers are asked before anything is written, never within a transaction. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { ClientTool } from "../../src/domain/toolset.ts"
+import type { ClientTool } from "../../src/toolsets/toolset.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
-import { Database } from "../../src/store/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 import {
   createToolset,
   deleteToolset,
@@ -17,7 +17,7 @@ import {
   readServer,
   readToolset,
   type StoredToolset
-} from "../../src/store/toolsets.ts"
+} from "../../src/toolsets/rows.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { unusableSchema } from "../../src/tools/usable.ts"

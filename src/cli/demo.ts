@@ -1,8 +1,8 @@
 /** The agent that a development server has from its first start, on the scripted model. */
 import { demoAgent, demoProfile } from "../domain/demo.ts"
 import { toUuid } from "../domain/ids.ts"
-import { contentOf } from "../domain/profile.ts"
-import type { Connection } from "../store/Connection.ts"
+import { contentOf } from "../agents/profile.ts"
+import type { Db } from "../database/handle.ts"
 
 const profile = contentOf({
   name: "demo",
@@ -11,7 +11,7 @@ const profile = contentOf({
 })
 
 /** Makes what is missing of them, in a transaction of the caller's. `workspace` is `wsp_…`. */
-export const ensureDemo = async (db: Connection, workspaceId: string) => {
+export const ensureDemo = async (db: Db, workspaceId: string) => {
   const workspace = toUuid(workspaceId)
   const at = new Date()
   const keys = { workspace, id: toUuid(demoProfile) }

@@ -1,7 +1,7 @@
 /** `troupe migrate`: brings the database to this version's tables. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { migrate } from "../store/migrate.ts"
+import { migrate } from "../database/migrate.ts"
 import { explained } from "./failure.ts"
 import { withDatabase } from "./operator.ts"
 

@@ -3,9 +3,9 @@ import { Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { Kysely, PostgresDialect } from "kysely"
 import type { NodeSettings } from "../config.ts"
-import { checkMigrated, migrate } from "../store/migrate.ts"
-import { makePool } from "../store/pool.ts"
-import type { Tables } from "../store/tables.ts"
+import { checkMigrated, migrate } from "../database/migrate.ts"
+import { makePool } from "../database/pool.ts"
+import type { Tables } from "../database/tables.ts"
 
 /** One piece of work on a database of which the server is not yet, or never, up. */
 export const onDatabase = <A>(url: Redacted.Redacted<string>, work: (db: Kysely<Tables>) => Promise<A>) =>

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { chmod, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { EncryptionKey } from "../config.ts"
-import { generateKey, parseKey } from "../crypto/apiKey.ts"
+import { generateKey, parseKey } from "../keys/keyText.ts"
 import { ensureDataFolder } from "../postgres/dataFolder.ts"
 import { failure } from "./failure.ts"
 

@@ -7,11 +7,11 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Envelope } from "../crypto/envelope.ts"
-import { type ConnectionSecret, secretOf } from "../domain/connection.ts"
+import { type ConnectionSecret, secretOf } from "./connection.ts"
 import { isIdOf, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
-import { readConnectionContent } from "../store/connections.ts"
-import { Database, type DatabaseUnavailable } from "../store/Database.ts"
+import { readConnectionContent } from "./rows.ts"
+import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { makeUses } from "./uses.ts"
 
 /** Binds a sealed text to what it is for. */

@@ -1,7 +1,7 @@
 /** When connections were last used, gathered in memory and written in batches: a use must not cost a statement. */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
-import { Database } from "../store/Database.ts"
+import { Database } from "../database/Database.ts"
 
 interface Use {
   readonly workspace: string

@@ -9,7 +9,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 import type { Connections } from "../connections/Connections.ts"
-import type { ConnectionSecret } from "../domain/connection.ts"
+import type { ConnectionSecret } from "../connections/connection.ts"
 import type { HookProcessor } from "../domain/hook.ts"
 import { limits } from "../domain/limits.ts"
 import { toTimestamp } from "../domain/time.ts"

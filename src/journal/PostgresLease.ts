@@ -1,7 +1,7 @@
 /** The lease that counts: a row in `nodes`, renewed on a connection of its own. */
 import { Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import { Database, isUnavailable } from "../store/Database.ts"
+import { Database, isUnavailable } from "../database/Database.ts"
 import { version } from "../version.ts"
 import { Lease, type NodeStatus } from "./Lease.ts"
 import { keepLease, type LeaseOptions, type Neighbour, type RowStatus } from "./leaseKeeper.ts"

@@ -14,8 +14,8 @@
  */
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import type { Database } from "../store/Database.ts"
-import { ints, uuids } from "../store/parameters.ts"
+import type { Database } from "../database/Database.ts"
+import { ints, uuids } from "../database/parameters.ts"
 import type { ActorRef } from "./Journal.ts"
 import { isActorKind, nouns } from "./nouns.ts"
 import type { Shards } from "./shard.ts"

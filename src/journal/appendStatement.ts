@@ -4,8 +4,8 @@
  * A batch brings arrays, a row's `o` saying which append it belongs to. What a batch does not need is
  * not in the text: each combination of sections is a prepared statement of its own.
  */
-import type { Statement } from "../store/Database.ts"
-import { booleans, floats, ints, moments, places, texts, uuids } from "../store/parameters.ts"
+import type { Statement } from "../database/Database.ts"
+import { booleans, floats, ints, moments, places, texts, uuids } from "../database/parameters.ts"
 import { nearMs } from "./agenda.ts"
 import type { Append } from "./Journal.ts"
 import { short } from "./shorthand.ts"

@@ -12,7 +12,7 @@
 import { Effect } from "effect"
 import pg from "pg"
 import { fromUuid } from "../domain/ids.ts"
-import { type BatchOptions, batched, type Request } from "../store/batches.ts"
+import { type BatchOptions, batched, type Request } from "../database/batches.ts"
 import {
   appendsInconsistent,
   appendsPerStatement,
@@ -20,7 +20,7 @@ import {
   batchesRepeated,
   record
 } from "../telemetry/metrics.ts"
-import { type Database, isUndone, isTimeout, isUnavailable } from "../store/Database.ts"
+import { type Database, isUndone, isTimeout, isUnavailable } from "../database/Database.ts"
 import { appendStatement, byActor, type OwnedAppend, sizeOf } from "./appendStatement.ts"
 import { confirmStatement, type Fate, fateOf, type SeenRow } from "./doubts.ts"
 import { Inconsistent, JournalUnavailable, Superseded } from "./Journal.ts"

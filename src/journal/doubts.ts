@@ -1,6 +1,6 @@
 /** What the head of an actor says of an append whose outcome is unknown (J4). */
-import type { Statement } from "../store/Database.ts"
-import { places, uuids } from "../store/parameters.ts"
+import type { Statement } from "../database/Database.ts"
+import { places, uuids } from "../database/parameters.ts"
 import type { OwnedAppend } from "./appendStatement.ts"
 
 export interface SeenHead {

@@ -8,7 +8,7 @@
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
-import type { Database } from "../store/Database.ts"
+import type { Database } from "../database/Database.ts"
 import { kinds, refOf } from "./agenda.ts"
 import type { ActorRef, IdempotencyRow, InboxRow, InboxWanted } from "./Journal.ts"
 

@@ -9,10 +9,10 @@
  */
 import { Data, Effect } from "effect"
 import { fromUuid } from "../domain/ids.ts"
-import { apart } from "../store/apart.ts"
-import { batched, type Request } from "../store/batches.ts"
-import { type Database, type DatabaseUnavailable, isUnavailable, type Statement } from "../store/Database.ts"
-import { ints, places, uuids } from "../store/parameters.ts"
+import { apart } from "../database/apart.ts"
+import { batched, type Request } from "../database/batches.ts"
+import { type Database, type DatabaseUnavailable, isUnavailable, type Statement } from "../database/Database.ts"
+import { ints, places, uuids } from "../database/parameters.ts"
 import {
   type ActorRef,
   type Claimed,

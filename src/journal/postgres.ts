@@ -6,7 +6,7 @@
  */
 import { Effect, Layer } from "effect"
 import { toUuid } from "../domain/ids.ts"
-import { Database, type DatabaseUnavailable } from "../store/Database.ts"
+import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { makeAgenda } from "./agenda.ts"
 import { appends } from "./appends.ts"
 import { claims } from "./claims.ts"

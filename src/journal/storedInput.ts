@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
 import { admissionOf } from "../domain/once.ts"
-import type { Database } from "../store/Database.ts"
+import type { Database } from "../database/Database.ts"
 import type { ActorRef, InputRow, StoredInput } from "./Journal.ts"
 import { type FactColumns, factColumns, storedFact } from "./storedFact.ts"
 

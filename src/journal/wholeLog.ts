@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import type { Database } from "../store/Database.ts"
+import type { Database } from "../database/Database.ts"
 import type { ActorRef, Log, LoggedFact, StoredFact } from "./Journal.ts"
 import { long, storedBeginnings } from "./shorthand.ts"
 

@@ -9,11 +9,11 @@
  * Q3. A statement whose outcome is unknown is sent again: a second's amounts may then count twice.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { type Gathered, type Resource } from "../domain/quota.ts"
+import { type Gathered, type Resource } from "./quota.ts"
 import type { Append } from "../journal/Journal.ts"
 import { Lease } from "../journal/Lease.ts"
-import { Database, type DatabaseUnavailable } from "../store/Database.ts"
-import { addTallies, closedTallies, recentTallies } from "../store/tallies.ts"
+import { Database, type DatabaseUnavailable } from "../database/Database.ts"
+import { addTallies, closedTallies, recentTallies } from "./tallies.ts"
 import { limitsOf, type QuotasFile, type QuotasFileInvalid, readQuotasFile } from "./quotasFile.ts"
 import { storedBytes } from "./stored.ts"
 import { Tally } from "./Tally.ts"

@@ -5,8 +5,8 @@
  * A1. Each amount is in exactly one of four places: unwritten, written but not read back, in a minute that was read as
  *     open, in the sums of minutes that are over. Their sum is what is used.
  */
-import type { Gathered } from "../domain/quota.ts"
-import type { Amount, Closed } from "../store/tallies.ts"
+import type { Gathered } from "./quota.ts"
+import type { Amount, Closed } from "./tallies.ts"
 
 type Amounts = Record<Gathered, number>
 

@@ -10,7 +10,7 @@ import { Data, Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { idOf } from "../domain/ids.ts"
 import { wordsOf } from "../domain/problems.ts"
-import { type Resource, settable, usualLimits } from "../domain/quota.ts"
+import { type Resource, settable, usualLimits } from "./quota.ts"
 
 /** 0 lets nothing more in. */
 const Limit = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

@@ -3,17 +3,17 @@
  *
  * Z1. A hit is a look-up in a Map; all misses of a call are one prepared read.
  * Z2. Everything is forgotten when the auth revision changes, which every edit and delete of a role
- *     raises (src/store/roles.ts): another node's write counts after at most a beat of the lease, this
+ *     raises (src/roles/rows.ts): another node's write counts after at most a beat of the lease, this
  *     node's own at once (`forget`).
  * Z3. A read that began before something was forgotten fills nothing.
  * Z4. An id without a role is a role that denies everything.
  */
 import { Context, Effect, Layer } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import { builtInRoles } from "../domain/role.ts"
+import { builtInRoles } from "./role.ts"
 import { Lease } from "../journal/Lease.ts"
-import { Database, type DatabaseUnavailable } from "../store/Database.ts"
-import { readRoleBody } from "../store/roles.ts"
+import { Database, type DatabaseUnavailable } from "../database/Database.ts"
+import { readRoleBody } from "./rows.ts"
 import { type CompiledRole, compileRole, deniesAll } from "./evaluate.ts"
 
 export class Roles extends Context.Service<

@@ -11,7 +11,7 @@
  */
 import { hash } from "node:crypto"
 import { compileCondition, compilePath, type Condition, type Find, type Holds } from "../domain/condition.ts"
-import type { Denial, Grant } from "../domain/role.ts"
+import type { Denial, Grant } from "./role.ts"
 import { compileSelector, type Matches } from "../domain/selector.ts"
 
 export interface ToolAsked {

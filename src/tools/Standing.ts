@@ -5,8 +5,8 @@
  * K2. One write of a toolset at a time, and at most one a second: of what was seen meanwhile only the last counts.
  */
 import { Effect, FiberMap } from "effect"
-import type { DatabaseUnavailable } from "../store/Database.ts"
-import type { Seen, Server } from "../store/toolsetStatus.ts"
+import type { DatabaseUnavailable } from "../database/Database.ts"
+import type { Seen, Server } from "../toolsets/status.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 
 const againMs = 60_000

@@ -1,6 +1,6 @@
 /** A tool as turns know it, and how a call of one ends. */
 import type { Beside } from "../domain/beside.ts"
-import type { ToolAnnotations } from "../domain/toolset.ts"
+import type { ToolAnnotations } from "../toolsets/toolset.ts"
 
 /** What a turn's catalogue holds. Never changed once made: whoever validates by its schemas finds them compiled. */
 export interface Tool {

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { limits } from "../domain/limits.ts"
-import { Exposure, type OfferedTool, ToolContent, type ToolsetContent } from "../domain/toolset.ts"
+import { Exposure, type OfferedTool, ToolContent, type ToolsetContent } from "../toolsets/toolset.ts"
 import type { Tool } from "./Tool.ts"
 
 export const Catalogue = Schema.Struct({

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { nestsDeeper } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
-import { type ClientTool, schemaShape } from "../domain/toolset.ts"
+import { type ClientTool, schemaShape } from "../toolsets/toolset.ts"
 import { type Schemas, Unjudged } from "./Schemas.ts"
 
 /** For all schemas of a toolset together: each may wait, and there may be a thousand. */

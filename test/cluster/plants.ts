@@ -122,9 +122,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "a disabled identity is ignored",
-    edits: [
-      { file: "src/store/keysPostgres.ts", find: "identityDisabled: row.disabled", put: "identityDisabled: false" }
-    ],
+    edits: [{ file: "src/keys/postgres.ts", find: "identityDisabled: row.disabled", put: "identityDisabled: false" }],
     fault: "kill -9",
     caughtAs: /^R1/
   },
@@ -132,7 +130,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "a read without its workspace",
     edits: [
       {
-        file: "src/store/ThreadReads.ts",
+        file: "src/threads/ThreadReads.ts",
         find: "h.workspace = $1 and h.id = $2",
         put: "$1::uuid is not null and h.id = $2"
       }
@@ -144,7 +142,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "a second answer is told that it counted",
     edits: [
       {
-        file: "src/store/waitRow.ts",
+        file: "src/waits/waitRow.ts",
         find: `hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")`,
         put: `"same"`
       }

@@ -9,7 +9,7 @@ import pg from "pg"
 import { account } from "../../src/postgres/account.ts"
 import { type Binaries, locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
 import { type Cluster, freePort, halt, initialise, start } from "../../src/postgres/cluster.ts"
-import { codeOf } from "../../src/store/Database.ts"
+import { codeOf } from "../../src/database/Database.ts"
 import { jumping } from "./faketime.ts"
 import { forgetProcess, guardFolder, guardProcess } from "./guarded.ts"
 

@@ -10,8 +10,8 @@ import { nearMs } from "../../src/journal/agenda.ts"
 import type { ActorRef, Append, Head, InboxRow, InboxWanted } from "../../src/journal/Journal.ts"
 import { allShards } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { migrate } from "../../src/store/migrate.ts"
-import { migrations } from "../../src/store/migrations/all.ts"
+import { migrate } from "../../src/database/migrate.ts"
+import { migrations } from "../../src/database/migrations/all.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 
 const workspace = freshId("workspace")

@@ -17,7 +17,7 @@ import { appends } from "../../src/journal/appends.ts"
 import { appendStatement, sizeOf } from "../../src/journal/appendStatement.ts"
 import { wholeLog } from "../../src/journal/wholeLog.ts"
 import { freshId } from "../../src/seed.ts"
-import { Database } from "../../src/store/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 import { type Fault, MemoryStore } from "../../src/journal/MemoryStore.ts"
 import { memoryWorld, type Owner, type PostgresWorld, postgresWorld, type World } from "./journals.ts"
 

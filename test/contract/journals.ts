@@ -10,7 +10,7 @@ import { MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
-import { Database } from "../../src/store/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 import { freshDatabase } from "../setup/database.ts"
 import { cutProxy } from "./CutProxy.ts"
 

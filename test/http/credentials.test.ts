@@ -1,7 +1,7 @@
 /** Who may call: keys, leases, scopes; and how soon a change of a key is felt. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { generateKey, hashKey, parseKey, sameHash } from "../../src/crypto/apiKey.ts"
+import { generateKey, hashKey, parseKey, sameHash } from "../../src/keys/keyText.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
 import { during, raw, send } from "./client.ts"
 import { serve, World } from "./tiny.ts"

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { demoAgent, demoProfile } from "../../src/domain/demo.ts"
-import { readOnly } from "../../src/domain/role.ts"
+import { readOnly } from "../../src/roles/role.ts"
 import { document, headersOf, isIn, objectAt, operations, schemas, titleOf } from "./document.ts"
 import { faults, isObject, listAt } from "./jsonSchema.ts"
 

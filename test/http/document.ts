@@ -5,7 +5,7 @@
 import { OpenApi } from "effect/http-api"
 import { join } from "node:path"
 import { Api } from "../../http/Api.ts"
-import { type Scope, scopes } from "../../src/domain/apiKey.ts"
+import { type Scope, scopes } from "../../src/keys/apiKey.ts"
 import { isObject, listAt, type Schema, schemaAt, type Schemas } from "./jsonSchema.ts"
 
 /** As it is served and committed, key by key in this order. */

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { AnyEvent } from "../../src/domain/event.ts"
-import { ThreadEvent } from "../../src/domain/threadEvent.ts"
+import { ThreadEvent } from "../../src/threads/threadEvent.ts"
 import { document, headersOf, isIn, objectAt, operations, schemaOf, schemas, titleOf } from "./document.ts"
 import { faults, isObject, type Schema } from "./jsonSchema.ts"
 import { isOfMeaning } from "./meaning.ts"

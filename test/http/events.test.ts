@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { EventPage } from "../../src/domain/threadEvent.ts"
+import { EventPage } from "../../src/threads/threadEvent.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"

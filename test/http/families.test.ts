@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { begunBy } from "../../actors/thread/deliveries.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { ensureWorkspace } from "../../src/store/workspaces.ts"
+import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { allow, rewrite, type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { InputRecord, SubmittedMessage } from "../../src/domain/messageInput.ts"
+import { InputRecord, SubmittedMessage } from "../../src/threads/messageInput.ts"
 import { QueuedMessage } from "../../src/domain/thread.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { raw } from "./client.ts"

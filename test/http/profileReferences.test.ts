@@ -1,9 +1,9 @@
 /** What a profile names: roles, toolsets, and its hooks with their limits. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allTools, noTools, readOnly } from "../../src/domain/role.ts"
+import { allTools, noTools, readOnly } from "../../src/roles/role.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
-import { Directory } from "../../src/store/Directory.ts"
+import { Directory } from "../../src/agents/Directory.ts"
 import { newSecret } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"

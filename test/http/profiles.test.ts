@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allTools } from "../../src/domain/role.ts"
+import { allTools } from "../../src/roles/role.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 

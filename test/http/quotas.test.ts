@@ -1,7 +1,7 @@
 /** Quotas of a workspace, at the limit and one past it. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { resources, usualLimits } from "../../src/domain/quota.ts"
-import { ensureWorkspace } from "../../src/store/workspaces.ts"
+import { resources, usualLimits } from "../../src/quotas/quota.ts"
+import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"

@@ -1,6 +1,6 @@
 /** Who may ask how often: credentials, workspaces, and those who have no good credential. */
 import { assert, describe, it } from "@effect/vitest"
-import { generateKey } from "../../src/crypto/apiKey.ts"
+import { generateKey } from "../../src/keys/keyText.ts"
 import { freshId } from "../../src/seed.ts"
 import { addressFrom } from "../../http/address.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"

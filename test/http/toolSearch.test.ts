@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { ToolReveal } from "../../src/domain/event.ts"
-import { builtInRoles } from "../../src/domain/role.ts"
+import { builtInRoles } from "../../src/roles/role.ts"
 import { deny, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"

@@ -3,7 +3,7 @@
  * has run.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { readOnly } from "../../src/domain/role.ts"
+import { readOnly } from "../../src/roles/role.ts"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { endless, type Lie, type Liar, listedTools, sendJson, startLiar, stream } from "../tools/liar.ts"

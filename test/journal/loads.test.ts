@@ -15,7 +15,7 @@ import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { allShards } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { Database } from "../../src/store/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 import { ownConnection } from "../setup/database.ts"
 
 const workspace = freshId("workspace")

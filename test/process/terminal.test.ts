@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { generateKey } from "../../src/crypto/apiKey.ts"
+import { generateKey } from "../../src/keys/keyText.ts"
 import { Child } from "./Child.ts"
 import { hasScript, onTerminal } from "./script.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { usualLimits } from "../../src/domain/quota.ts"
+import { usualLimits } from "../../src/quotas/quota.ts"
 import { decodeQuotasFile, limitsOf, readQuotasFile } from "../../src/quotas/quotasFile.ts"
 import { freshId } from "../../src/seed.ts"
 

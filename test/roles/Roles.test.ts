@@ -1,9 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { allTools, noTools, readOnly } from "../../src/domain/role.ts"
+import { allTools, noTools, readOnly } from "../../src/roles/role.ts"
 import { evaluateRoles } from "../../src/roles/evaluate.ts"
 import { Roles } from "../../src/roles/Roles.ts"
-import { deleteRole, patchRole } from "../../src/store/roles.ts"
+import { deleteRole, patchRole } from "../../src/roles/rows.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { absent } from "../http/refused.ts"
 

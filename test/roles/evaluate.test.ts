@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import fc from "fast-check"
 import { Condition, type ConditionOp } from "../../src/domain/condition.ts"
-import { allTools, type Denial, type Grant, noTools, readOnly } from "../../src/domain/role.ts"
+import { allTools, type Denial, type Grant, noTools, readOnly } from "../../src/roles/role.ts"
 import { compileRole, deniesAll, evaluateRoles, mayEver, type ToolAsked } from "../../src/roles/evaluate.ts"
 import { explain } from "../../src/roles/explain.ts"
 

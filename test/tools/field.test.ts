@@ -4,8 +4,8 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { noteProbe } from "../../src/store/toolsets.ts"
-import { noteSeen } from "../../src/store/toolsetStatus.ts"
+import { noteProbe } from "../../src/toolsets/rows.ts"
+import { noteSeen } from "../../src/toolsets/status.ts"
 import type { Tool } from "../../src/tools/Tool.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { addToolset, call, eventually, fresh, makeWorker, only, turnOf } from "../http/toolFixture.ts"

@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import type { ToolReveal } from "../../../src/domain/event.ts"
 import { wordsOf } from "../../../src/domain/problems.ts"
-import type { DatabaseUnavailable } from "../../../src/store/Database.ts"
+import type { DatabaseUnavailable } from "../../../src/database/Database.ts"
 import { cutOutput } from "../../../src/tools/output.ts"
 import type { Unreachable } from "../../Actor.ts"
 import type { CallBy, ToolOutcome } from "../tools.ts"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { toUuid } from "../../../src/domain/ids.ts"
 import { fromTimestamp } from "../../../src/domain/time.ts"
-import type { Position } from "../../../src/store/newestFirst.ts"
+import type { Position } from "../../../src/database/newestFirst.ts"
 
 const most = 50
 const usual = 20

@@ -7,7 +7,7 @@
 import type { ListToolsResult } from "@modelcontextprotocol/client"
 import { Effect, Schema } from "effect"
 import { limits } from "../../domain/limits.ts"
-import { isToolName, ToolAnnotations, type ToolContent } from "../../domain/toolset.ts"
+import { isToolName, ToolAnnotations, type ToolContent } from "../../toolsets/toolset.ts"
 import { utf8Bytes } from "../../domain/text.ts"
 import { toProviderName } from "../../models/toolNames.ts"
 import { inTime, type Reads, schemaProblem } from "../usable.ts"

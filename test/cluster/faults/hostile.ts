@@ -9,7 +9,7 @@
 import { createServer } from "node:http"
 import { openInspector } from "../../../bench/inspector.ts"
 import { field } from "../../../src/cli/client.ts"
-import { type Scope, scopes } from "../../../src/domain/apiKey.ts"
+import { type Scope, scopes } from "../../../src/keys/apiKey.ts"
 import { Child } from "../../process/Child.ts"
 import { mark } from "../audit.ts"
 import { Caller } from "../Caller.ts"

@@ -1,4 +1,5 @@
 /** Two versions side by side, as during every rolling upgrade and its rollback. */
+import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { checkOut, git } from "../../../bench/checkout.ts"
@@ -12,8 +13,13 @@ const togetherMs = 6_000
 
 export const versionsName = "rollback of all nodes to an older version, one by one, and their upgrade again"
 
-const migrationsOf = async (folder: string) =>
-  (await readdir(join(folder, "src/store/migrations"))).flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? [])
+/** Of this version or of an older one, which kept them in another place. */
+const migrationsOf = async (folder: string) => {
+  const places = ["src/database/migrations", "src/store/migrations"].map((place) => join(folder, place))
+  const place = places.find((at) => existsSync(at))
+  if (place === undefined) throw new Error(`no migrations in ${folder}`)
+  return (await readdir(place)).flatMap((name) => /^(\d{3}_\w+)\.ts$/.exec(name)?.[1] ?? [])
+}
 
 /**
  * What docs/operations.md has an operator do before a rollback: the older version is not refused for tables that it

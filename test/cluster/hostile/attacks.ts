@@ -5,8 +5,8 @@
 import { createServer, type Server } from "node:http"
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { generateKey } from "../../../src/crypto/apiKey.ts"
-import type { Scope } from "../../../src/domain/apiKey.ts"
+import { generateKey } from "../../../src/keys/keyText.ts"
+import type { Scope } from "../../../src/keys/apiKey.ts"
 
 export interface Target {
   /** Of one node. */

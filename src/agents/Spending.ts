@@ -1,0 +1,64 @@
+/**
+ * What an agent has spent in its budget's window: sums of minutes, kept for a few seconds, because
+ * every Thread detail tells it. `at` says how old a figure is.
+ */
+import { Context, Effect, Layer } from "effect"
+import { toUuid } from "../domain/ids.ts"
+import type { BudgetWindow } from "../domain/thread.ts"
+import { dollars } from "../domain/usage.ts"
+import { Lease } from "../journal/Lease.ts"
+import { Database, type DatabaseUnavailable } from "../database/Database.ts"
+import type { Spend } from "../threads/detail.ts"
+
+const freshMs = 5000
+const heldAgents = 20_000
+const minutes: Record<BudgetWindow, number | null> = { "24h": 24 * 60, "7d": 7 * 24 * 60, total: null }
+
+const sum = `select coalesce(sum(amount), 0)::float8 as spent from spent where workspace = $1 and subject = $2 and minute > $3`
+
+export class Spending extends Context.Service<
+  Spending,
+  {
+    /** At most five seconds old. */
+    readonly of: (workspace: string, agentId: string, window: BudgetWindow) => Effect.Effect<Spend, DatabaseUnavailable>
+  }
+>()("troupe/agents/Spending") {
+  static readonly layer = Layer.effect(
+    Spending,
+    Effect.gen(function* () {
+      const database = yield* Database
+      const lease = yield* Lease
+      const held = new Map<string, Spend>()
+
+      const read = Effect.fnUntraced(function* (workspace: string, agentId: string, window: BudgetWindow) {
+        const at = Math.floor(lease.now())
+        const length = minutes[window]
+        const since = length === null ? 0 : Math.floor(at / 60_000) - length
+        const rows = yield* database.read<{ readonly spent: number }>({
+          name: "spending",
+          text: sum,
+          values: [toUuid(workspace), toUuid(agentId), since]
+        })
+        const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
+        const key = workspace + agentId
+        held.delete(key)
+        held.set(key, spend)
+        if (held.size > heldAgents)
+          for (const oldest of held.keys()) {
+            held.delete(oldest)
+            break
+          }
+        return spend
+      })
+
+      return Spending.of({
+        of: (workspace, agentId, window) => {
+          const known = held.get(workspace + agentId)
+          return known !== undefined && known.window === window && lease.now() - known.at < freshMs
+            ? Effect.succeed(known)
+            : read(workspace, agentId, window)
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,185 @@
+/**
+ * Profile: a reusable behaviour of agents, kept as immutable versions.
+ *
+ * Memory and compaction settings belong to a profile too. Until they exist nothing could keep what they
+ * promise, so they are unknown fields: refused, never stored in silence.
+ */
+import { Schema } from "effect"
+import { described } from "../domain/described.ts"
+import { ToolFamily } from "../domain/event.ts"
+import { Hook, HookInput } from "../domain/hook.ts"
+import { idOf } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+import { allTools } from "../roles/role.ts"
+import { controls, maxBytes, maxChars, singleLineOfPattern } from "../domain/text.ts"
+import { Timestamp } from "../domain/time.ts"
+import { Description, Name } from "../domain/names.ts"
+import { RoleId } from "../domain/resourceIds.ts"
+
+const selector = `^(?:@[^\\s/${controls}]+|[^\\s@/${controls}][^\\s/${controls}]*/[^\\s${controls}]+)$`
+
+/** Exact id (`provider/name`), `provider/*` or `@alias`; at most 512 characters. */
+export const ModelSelector = Schema.String.check(
+  maxChars(limits.selectorChars),
+  singleLineOfPattern,
+  Schema.isPattern(new RegExp(selector, "u"), {
+    expected: "a model selector: provider/name, provider/* or @alias",
+    toJsonSchema: () => ({ pattern: selector })
+  })
+).annotate({ identifier: "ModelSelector" })
+
+const Models = Schema.Array(ModelSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.modelSelectors))
+
+const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** Said once, of what is sent and of what is answered. */
+const says = {
+  name: "What people call the profile.",
+  description: "What the profile is for, in words for people.",
+  models: "Models to use, tried in this order: exact ids, `provider/*` or `@alias`.",
+  systemPrompt: "What every model call of the agent is told first.",
+  limits: "Bounds of a turn.",
+  maxSteps: `Model responses that a turn may take. ${limits.turn.maxSteps.usual} when absent.`,
+  maxTurnSeconds: `Seconds that a turn may run; they begin anew whenever it leaves a wait. ${limits.turn.maxTurnSeconds.usual} when absent.`,
+  maxParallelTools: `Tool calls that a turn may run at once. ${limits.turn.maxParallelTools.usual} when absent.`,
+  families:
+    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents` and `connections`.",
+  toolsetIds: "Toolsets whose tools the agent may be offered.",
+  roleIds: "Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is.",
+  hooks: "Hooks that judge what happens in a turn, asked in this order."
+}
+
+/** Bounds of a turn: responses of the model, running seconds, tool calls at once. */
+export const ProfileLimits = Schema.Struct({
+  maxSteps: described(whole(limits.turn.maxSteps.most), says.maxSteps),
+  maxTurnSeconds: described(whole(limits.turn.maxTurnSeconds.most), says.maxTurnSeconds),
+  maxParallelTools: described(whole(limits.turn.maxParallelTools.most), says.maxParallelTools)
+}).annotate({ identifier: "ProfileLimits" })
+export type ProfileLimits = typeof ProfileLimits.Type
+
+export const defaultLimits: ProfileLimits = {
+  maxSteps: limits.turn.maxSteps.usual,
+  maxTurnSeconds: limits.turn.maxTurnSeconds.usual,
+  maxParallelTools: limits.turn.maxParallelTools.usual
+}
+
+const SystemPrompt = Schema.String.check(maxBytes(limits.systemPromptBytes))
+
+const PartialLimits = Schema.Struct({
+  maxSteps: described(Schema.optionalKey(ProfileLimits.fields.maxSteps), says.maxSteps),
+  maxTurnSeconds: described(Schema.optionalKey(ProfileLimits.fields.maxTurnSeconds), says.maxTurnSeconds),
+  maxParallelTools: described(Schema.optionalKey(ProfileLimits.fields.maxParallelTools), says.maxParallelTools)
+})
+const NullableLimits = Schema.Struct({
+  maxSteps: described(Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxSteps)), says.maxSteps),
+  maxTurnSeconds: described(
+    Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxTurnSeconds)),
+    says.maxTurnSeconds
+  ),
+  maxParallelTools: described(
+    Schema.optionalKey(Schema.NullOr(ProfileLimits.fields.maxParallelTools)),
+    says.maxParallelTools
+  )
+})
+
+/** The families of built-in tools that this server has. */
+export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = ["thread", "agents", "connections"]
+
+const Family = ToolFamily.check(
+  Schema.makeFilter(
+    (family) =>
+      servedFamilies.includes(family) ||
+      `must be one of ${servedFamilies.join(", ")}: the other tool families do not exist on this server yet`,
+    {
+      toJsonSchema: () => ({ enum: [...servedFamilies] })
+    }
+  )
+)
+
+const distinct = <S extends Schema.Constraint>(entry: S, most: number) =>
+  Schema.Array(entry).check(Schema.isMaxLength(most), Schema.isUnique())
+
+/** A hook goes on as one: its id stands once. */
+const Hooks = Schema.Array(HookInput).check(
+  Schema.isMaxLength(limits.hooksPerProfile),
+  Schema.makeFilter(
+    (hooks) => {
+      const at = hooks.findIndex(({ id }, i) => id !== undefined && hooks.findIndex((other) => other.id === id) < i)
+      return at === -1 || { path: [at, "id"], issue: "must not stand twice" }
+    },
+    { toJsonSchema: () => [{ description: "Each id stands once." }, true] }
+  )
+)
+
+const Families = distinct(Family, limits.revealedFamilies)
+const RoleIds = distinct(RoleId, limits.rolesPerProfile)
+const ToolsetIds = distinct(idOf("toolset"), limits.toolsetsPerProfile)
+
+/** What a client may say of a profile: the body of a create, and what a patch is merged into. */
+export const ProfileInput = Schema.Struct({
+  name: described(Name, says.name),
+  description: described(Schema.optionalKey(Description), says.description),
+  models: described(Models, says.models),
+  systemPrompt: described(Schema.optionalKey(SystemPrompt), says.systemPrompt),
+  limits: described(Schema.optionalKey(PartialLimits), says.limits),
+  families: described(Schema.optionalKey(Families), says.families),
+  toolsetIds: described(Schema.optionalKey(ToolsetIds), says.toolsetIds),
+  roleIds: described(Schema.optionalKey(RoleIds), says.roleIds),
+  hooks: described(Schema.optionalKey(Hooks), says.hooks)
+}).annotate({ identifier: "ProfileInput" })
+export type ProfileInput = typeof ProfileInput.Type
+
+/** JSON Merge Patch of a profile: absent keeps, null clears. The merged whole is the next version. */
+export const ProfilePatch = Schema.Struct({
+  name: described(Schema.optionalKey(Name), says.name),
+  description: described(Schema.optionalKey(Schema.NullOr(Description)), says.description),
+  models: described(Schema.optionalKey(Models), says.models),
+  systemPrompt: described(Schema.optionalKey(Schema.NullOr(SystemPrompt)), says.systemPrompt),
+  limits: described(Schema.optionalKey(Schema.NullOr(NullableLimits)), says.limits),
+  families: described(Schema.optionalKey(Schema.NullOr(Families)), says.families),
+  toolsetIds: described(Schema.optionalKey(Schema.NullOr(ToolsetIds)), says.toolsetIds),
+  roleIds: described(Schema.optionalKey(Schema.NullOr(RoleIds)), says.roleIds),
+  hooks: described(Schema.optionalKey(Schema.NullOr(Hooks)), says.hooks)
+}).annotate({ identifier: "ProfilePatch" })
+export type ProfilePatch = typeof ProfilePatch.Type
+
+/** What one version holds, defaults filled in. Never changes once written. */
+export const ProfileContent = Schema.Struct({
+  name: described(Schema.String, says.name),
+  description: described(Schema.optionalKey(Schema.String), says.description),
+  models: described(Schema.Array(Schema.String), says.models),
+  systemPrompt: described(Schema.optionalKey(Schema.String), says.systemPrompt),
+  limits: described(ProfileLimits, says.limits),
+  families: described(Schema.optionalKey(Schema.Array(ToolFamily)), says.families),
+  toolsetIds: described(Schema.Array(Schema.String), says.toolsetIds),
+  roleIds: described(Schema.Array(Schema.String), says.roleIds),
+  hooks: described(Schema.Array(Hook), says.hooks)
+})
+export type ProfileContent = typeof ProfileContent.Type
+
+/** `updatedAt` is when this version was made. */
+export const Profile = Schema.Struct({
+  id: described(Schema.String, "Id of the profile: the same in all its versions."),
+  version: described(Schema.Int, "Number of this version, from 1."),
+  ...ProfileContent.fields,
+  createdAt: described(Timestamp, "When the profile was made."),
+  updatedAt: described(Timestamp, "When this version was made."),
+  archivedAt: described(
+    Schema.optionalKey(Timestamp),
+    "Since when no agent may follow it and nothing changes it. Absent while it is in use."
+  )
+}).annotate({ identifier: "Profile" })
+export type Profile = typeof Profile.Type
+
+/** The content of a version from what a client said, with its hooks as they have their ids. */
+export const contentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []): ProfileContent => ({
+  name: input.name,
+  ...(input.description !== undefined && { description: input.description }),
+  models: input.models,
+  ...(input.systemPrompt !== undefined && { systemPrompt: input.systemPrompt }),
+  limits: { ...defaultLimits, ...input.limits },
+  ...(input.families !== undefined && { families: input.families }),
+  toolsetIds: input.toolsetIds ?? [],
+  roleIds: input.roleIds ?? [allTools.id],
+  hooks
+})

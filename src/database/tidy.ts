@@ -1,0 +1,38 @@
+/**
+ * Removes what nobody asks for any more: idempotency keys after a day, minutes of tallies. Every node does, a little at
+ * a time.
+ */
+import { Effect, Layer } from "effect"
+import { sql } from "kysely"
+import { Database } from "./Database.ts"
+import { foldTallies } from "../quotas/tallies.ts"
+
+/** Rows a statement: no long locks, no large transactions. */
+const portion = 2_000
+
+/** One round; how many keys went. */
+export const forgetOldKeys = Effect.fnUntraced(function* () {
+  const database = yield* Database
+  let gone = 0
+  for (;;) {
+    const { numAffectedRows = 0n } = yield* database.run("forget old keys", (db) =>
+      sql`delete from idempotency where ctid = any (array(
+        select ctid from idempotency where created_at < now() - interval '25 hours' limit ${portion} for update skip locked))`.execute(
+        db
+      )
+    )
+    gone += Number(numAffectedRows)
+    if (numAffectedRows < portion) return gone
+  }
+})
+
+/** A round about every hour, not at the same time on all nodes. */
+export const layerTidy = Layer.effectDiscard(
+  Effect.suspend(() =>
+    Effect.delay(Effect.andThen(forgetOldKeys(), foldTallies()), (45 + Math.random() * 30) * 60_000)
+  ).pipe(
+    Effect.catch((error) => Effect.logWarning("old idempotency keys and tallies stay for now", error)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+)

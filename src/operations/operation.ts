@@ -1,0 +1,50 @@
+/** Operation handle (specification, Operation handle): a request that is, or was, parked for approval. */
+import { Schema } from "effect"
+import { described } from "../domain/described.ts"
+import { Principal } from "../domain/principal.ts"
+import { Timestamp } from "../domain/time.ts"
+
+export const operationStates = ["pending", "approved", "completed", "failed", "denied", "expired", "cancelled"] as const
+export const OperationState = Schema.Literals(operationStates)
+export type OperationState = typeof OperationState.Type
+
+/** Dotted `<noun>.<verb>`. Grows with what can park. */
+export type OperationAction = "identity.disable" | "identity.enable"
+
+/** States that nothing leaves. */
+export const isTerminal = (state: OperationState) => state !== "pending" && state !== "approved"
+
+/** Exactly the status and body that the direct call would have produced. */
+export const OperationResult = Schema.Struct({
+  status: described(Schema.Int, "HTTP status that the direct call would have answered with."),
+  body: described(Schema.Unknown, "Body that the direct call would have answered with; null without one.")
+}).annotate({ identifier: "OperationResult" })
+export type OperationResult = typeof OperationResult.Type
+
+export const Operation = Schema.Struct({
+  id: described(Schema.String, "Id of the operation."),
+  action: described(Schema.String, "What was asked for, as `noun.verb`: `identity.disable` or `identity.enable`."),
+  agentId: described(Schema.optionalKey(Schema.String), "Agent that the action is about, else the one that asked."),
+  state: described(
+    OperationState,
+    "`pending` waits for approval, `approved` is being carried out. Nothing leaves the others."
+  ),
+  createdAt: described(Timestamp, "When it was asked for."),
+  expiresAt: described(Timestamp, "Until when it can be decided: 24 hours after it was asked for."),
+  resolvedAt: described(Schema.optionalKey(Timestamp), "When it left `pending`."),
+  resolvedBy: described(Schema.optionalKey(Principal), "Who decided it."),
+  result: described(
+    Schema.optionalKey(OperationResult),
+    "What the direct call would have answered. Only in terminal states."
+  )
+}).annotate({ identifier: "Operation" })
+export type Operation = typeof Operation.Type
+
+/** The wrapper that the specification lists as a second 2xx of several operations. */
+export const OperationHandle = Schema.Struct({
+  operation: described(Operation, "The request that is, or was, parked for approval.")
+}).annotate({ identifier: "OperationHandle" })
+export type OperationHandle = typeof OperationHandle.Type
+
+/** createdAt + 24 h. */
+export const operationLifeMs = 24 * 3600 * 1000

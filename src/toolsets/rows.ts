@@ -1,0 +1,484 @@
+/**
+ * Toolsets as rows, and their catalogues.
+ *
+ * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds, or a call
+ *     shows, does not change it.
+ * L2. Catalogues are numbered from 1 without gaps; the toolset's row is locked while the next is written, and one that
+ *     would say the same is not. The newest hundred are kept.
+ * L3. What a probe has found counts only while the toolset is still what was probed (status.ts).
+ * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind
+ *     that lock.
+ */
+import { Result, Schema } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import type { ConnectionKind } from "../connections/connection.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+import { mergePatch } from "../domain/mergePatch.ts"
+import { strictly } from "../domain/strict.ts"
+import { toTimestamp } from "../domain/time.ts"
+import {
+  isReserved,
+  type OfferedTool,
+  strangeTo,
+  type ToolContent,
+  type Toolset,
+  type ToolsetContent,
+  ToolsetInput,
+  type ToolsetPatch,
+  type ToolsetStatus,
+  type ToolsetSummary
+} from "./toolset.ts"
+import { freshId } from "../seed.ts"
+import { type Catalogue, catalogueOf, offered, readCatalogue } from "../tools/catalogue.ts"
+import type { Db } from "../database/handle.ts"
+import { holdConnection, readConnection } from "../connections/rows.ts"
+import { codeOf } from "../database/Database.ts"
+import { behind, type Position } from "../database/newestFirst.ts"
+import { isNamed } from "../agents/profileUses.ts"
+import {
+  type Checked,
+  connectionOf,
+  isLater,
+  isSame,
+  readChecked,
+  readContent,
+  type Server,
+  serverOf
+} from "./status.ts"
+
+export interface StoredToolset {
+  readonly toolset: Toolset
+  readonly rev: number
+}
+
+/** What a probe has found: tools only where the server could be asked for them. */
+export interface Probed {
+  readonly status: ToolsetStatus
+  readonly reason?: string
+  readonly tools?: ReadonlyArray<ToolContent>
+  /** When, in milliseconds. */
+  readonly at: number
+}
+
+/** There is none, or it is not as the request's If-Match says. */
+export interface NotThere {
+  readonly refused: "not_found" | "precondition"
+}
+/**
+ * Its namespace is a built-in family's, or another toolset's, or its connection is nowhere, or holds nothing that is
+ * sent.
+ */
+export type NotAllowed =
+  | { readonly refused: "reserved"; readonly namespace: string }
+  // `by`: the toolset that has it; undefined where that one has gone since.
+  | { readonly refused: "taken"; readonly by: string | undefined }
+  | { readonly refused: "no_connection" }
+/** A field of a patch that only toolsets of the other kind have. */
+export interface OtherKind {
+  readonly refused: "other_kind"
+  readonly field: string
+  readonly kind: ToolsetInput["kind"]
+}
+
+export type PatchRefusal =
+  | NotThere
+  | NotAllowed
+  | OtherKind
+  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+
+const decodeInput = strictly(ToolsetInput)
+
+const columns = [
+  "id",
+  "connection",
+  "trusted",
+  "body",
+  "checked",
+  "catalogue",
+  "rev",
+  "created_at",
+  "updated_at"
+] as const
+
+interface Row {
+  readonly id: string
+  readonly connection: string | null
+  readonly trusted: boolean
+  readonly body: unknown
+  readonly checked: unknown
+  readonly catalogue: number
+  readonly rev: number
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+const summaryOf = (row: Row): ToolsetSummary => {
+  const {
+    description,
+    exclude,
+    exposure = "always",
+    include,
+    kind,
+    namespace,
+    timeoutMs = limits.mcpCallMs.usual,
+    toolTimeouts,
+    transport = "streamable_http",
+    url
+  } = readContent(row.body)
+  const { at, reason, status, toolCount } = readChecked(row.checked)
+  return {
+    id: fromUuid("toolset", row.id),
+    namespace,
+    kind,
+    ...(description !== undefined && { description }),
+    ...(url !== undefined && {
+      url,
+      transport,
+      trusted: row.trusted,
+      timeoutMs,
+      ...(toolTimeouts !== undefined && { toolTimeouts })
+    }),
+    ...connectionOf(row),
+    ...(include !== undefined && { include }),
+    ...(exclude !== undefined && { exclude }),
+    exposure,
+    status,
+    ...(reason !== undefined && { statusReason: reason }),
+    toolCount,
+    catalogVersion: row.catalogue,
+    ...(at !== undefined && { lastCheckedAt: toTimestamp(at) }),
+    createdAt: toTimestamp(row.created_at.getTime()),
+    updatedAt: toTimestamp(row.updated_at.getTime())
+  }
+}
+
+/** A client's tools are its own to say; a server's are in the catalogue only. */
+const storedOf = (row: Row, catalogue: Catalogue | undefined): StoredToolset => ({
+  rev: row.rev,
+  toolset: { ...summaryOf(row), ...(catalogue?.kind === "client" && { tools: catalogue.tools }) }
+})
+
+/** What is stored where: the body, the connection, whether a server is trusted, the tools of a client. */
+const partsOf = (input: ToolsetInput) => {
+  if (input.kind === "client") {
+    const { tools, ...content } = input
+    return { content, connectionId: undefined, trusted: undefined, tools }
+  }
+  const { connectionId, trusted = false, ...content } = input
+  return { content, connectionId, trusted, tools: undefined }
+}
+
+/** With what stands for a field that is absent: said or not, it is the same. */
+const toldOf = ({
+  exposure = "always",
+  timeoutMs = limits.mcpCallMs.usual,
+  toolTimeouts = {},
+  transport = "streamable_http",
+  ...content
+}: ToolsetContent) => ({ ...content, exposure, timeoutMs, toolTimeouts, transport })
+
+/** A signing secret is never sent: no server of tools is asked with one. */
+const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
+
+const toolsets = (db: Db, workspace: string) =>
+  db.selectFrom("toolsets").select(columns).where("workspace", "=", toUuid(workspace))
+const one = (db: Db, workspace: string, id: string) => toolsets(db, workspace).where("id", "=", toUuid(id))
+
+const kept = 100
+
+const latest = async (
+  db: Db,
+  workspace: string,
+  row: Pick<Row, "id" | "catalogue">
+): Promise<Catalogue | undefined> => {
+  const found = await db
+    .selectFrom("catalogues")
+    .select("body")
+    .where("workspace", "=", toUuid(workspace))
+    .where("toolset", "=", row.id)
+    .where("version", "=", row.catalogue)
+    .executeTakeFirst()
+  return found && readCatalogue(found.body)
+}
+
+/** The number of the catalogue that says this, written if need be (L2). The toolset's row is locked. */
+const numbered = async (
+  tx: Db,
+  workspace: string,
+  row: Pick<Row, "id" | "catalogue">,
+  catalogue: Catalogue,
+  at: number
+): Promise<number> => {
+  const before = await latest(tx, workspace, row)
+  if (before !== undefined && isDeepStrictEqual(before, catalogue)) return row.catalogue
+  const version = row.catalogue + 1
+  await tx
+    .insertInto("catalogues")
+    .values({
+      workspace: toUuid(workspace),
+      toolset: row.id,
+      version,
+      body: JSON.stringify(catalogue),
+      created_at: new Date(at)
+    })
+    .execute()
+  await tx
+    .deleteFrom("catalogues")
+    .where("workspace", "=", toUuid(workspace))
+    .where("toolset", "=", row.id)
+    .where("version", "<=", version - kept)
+    .execute()
+  return version
+}
+
+/**
+ * What a new probe leaves to say: how many tools there are is known from the one before where this one could not ask.
+ */
+const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked => ({
+  status,
+  ...(reason !== undefined && { reason }),
+  toolCount,
+  at
+})
+
+const isTaken = (cause: unknown) => codeOf(cause) === "23505"
+
+/**
+ * Why a namespace is not to be had, as far as rows tell: whoever writes at the same time is told by the unique index.
+ */
+const heldBy = async (db: Db, workspace: string, namespace: string, own?: string): Promise<NotAllowed | undefined> => {
+  if (isReserved(namespace)) return { refused: "reserved", namespace }
+  const held = await db
+    .selectFrom("toolsets")
+    .select("id")
+    .where("workspace", "=", toUuid(workspace))
+    .where("namespace", "=", namespace)
+    .executeTakeFirst()
+  return held === undefined || held.id === own ? undefined : { refused: "taken", by: fromUuid("toolset", held.id) }
+}
+
+/** A toolset, with what a probe of its server has found already; a client's needs none. */
+export const createToolset = async (
+  tx: Db,
+  workspace: string,
+  input: ToolsetInput,
+  probed: Probed | undefined,
+  at: number
+): Promise<StoredToolset | NotAllowed> => {
+  const { connectionId, content, trusted = false, tools = probed?.tools } = partsOf(input)
+  if (isReserved(content.namespace)) return { refused: "reserved", namespace: content.namespace }
+  if (connectionId !== undefined && !isSent(await holdConnection(tx, workspace, connectionId)))
+    return { refused: "no_connection" }
+  const catalogue = tools && catalogueOf(content, trusted, tools)
+  const toolCount = catalogue === undefined ? 0 : offered(catalogue).length
+  const row = {
+    id: toUuid(freshId("toolset")),
+    connection: connectionId === undefined ? null : toUuid(connectionId),
+    trusted,
+    catalogue: catalogue === undefined ? 0 : 1,
+    rev: 1,
+    created_at: new Date(at),
+    updated_at: new Date(at)
+  }
+  const checked: Checked = probed === undefined ? { status: "ready", toolCount } : checkedOf(probed, toolCount)
+  const made = await tx
+    .insertInto("toolsets")
+    .values({
+      workspace: toUuid(workspace),
+      namespace: content.namespace,
+      body: JSON.stringify(content),
+      checked: JSON.stringify(checked),
+      ...row
+    })
+    .onConflict((on) => on.columns(["workspace", "namespace"]).doNothing())
+    .returning("id")
+    .executeTakeFirst()
+  if (made === undefined) return (await heldBy(tx, workspace, content.namespace)) ?? { refused: "taken", by: undefined }
+  if (catalogue !== undefined) await numbered(tx, workspace, { id: row.id, catalogue: 0 }, catalogue, at)
+  return storedOf({ ...row, body: content, checked }, catalogue)
+}
+
+export const readToolset = async (db: Db, workspace: string, id: string): Promise<StoredToolset | undefined> => {
+  const row = await one(db, workspace, id).executeTakeFirst()
+  if (row === undefined) return undefined
+  return storedOf(row, readContent(row.body).kind === "client" ? await latest(db, workspace, row) : undefined)
+}
+
+/**
+ * What is to be asked of where, before a row of it is written: whether its namespace is free and its connection there.
+ */
+export const foresee = async (db: Db, workspace: string, input: ToolsetInput): Promise<NotAllowed | undefined> => {
+  const held = await heldBy(db, workspace, input.namespace)
+  if (held !== undefined) return held
+  const { connectionId } = partsOf(input)
+  if (connectionId === undefined) return undefined
+  const found = await readConnection(db, workspace, connectionId)
+  return isSent(found?.connection.kind) ? undefined : { refused: "no_connection" }
+}
+
+export interface Patched extends StoredToolset {
+  /** Another server than before, or another way to it: to be asked now. */
+  readonly moved?: Server
+}
+
+/** `fits` says whether the toolset's revision meets the request's If-Match (L1). */
+export const patchToolset = async (
+  tx: Db,
+  workspace: string,
+  id: string,
+  patch: ToolsetPatch,
+  fits: (rev: number) => boolean,
+  at: number
+): Promise<Patched | PatchRefusal> => {
+  const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  const before = readContent(row.body)
+  const strange = strangeTo(before.kind, patch)
+  if (strange !== undefined) return { refused: "other_kind", ...strange }
+  const current = await latest(tx, workspace, row)
+  const merged = decodeInput(
+    mergePatch(
+      {
+        ...before,
+        ...connectionOf(row),
+        ...(before.kind === "client" ? { tools: current?.tools } : { trusted: row.trusted })
+      },
+      patch
+    )
+  )
+  if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
+  const { connectionId, content, trusted = row.trusted, tools: own } = partsOf(merged.success)
+  const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
+  const asBefore =
+    isDeepStrictEqual(toldOf(content), toldOf(before)) &&
+    next.connection === row.connection &&
+    trusted === row.trusted &&
+    (own === undefined || isDeepStrictEqual(own, current?.tools))
+  if (asBefore) return storedOf(row, current)
+  const held =
+    content.namespace === before.namespace ? undefined : await heldBy(tx, workspace, content.namespace, row.id)
+  if (held !== undefined) return held
+  // The one that it has already is held by its row.
+  if (
+    connectionId !== undefined &&
+    next.connection !== row.connection &&
+    !isSent(await holdConnection(tx, workspace, connectionId))
+  )
+    return { refused: "no_connection" }
+
+  const server = serverOf(next)
+  const moved = !isSame(server, serverOf(row))
+  // Of another server nothing is known yet.
+  const tools = own ?? (server?.url === before.url ? current?.tools : current && [])
+  const catalogue = tools && catalogueOf(content, trusted, tools)
+  const { toolCount: _, ...checked } = readChecked(row.checked)
+  const changed = {
+    body: content,
+    connection: next.connection,
+    trusted,
+    checked: {
+      ...(moved ? { status: "pending" as const } : checked),
+      toolCount: catalogue === undefined ? 0 : offered(catalogue).length
+    },
+    catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, at),
+    rev: row.rev + 1,
+    updated_at: new Date(Math.max(at, row.updated_at.getTime()))
+  }
+  try {
+    await tx
+      .updateTable("toolsets")
+      .set({
+        ...changed,
+        namespace: content.namespace,
+        body: JSON.stringify(content),
+        checked: JSON.stringify(changed.checked)
+      })
+      .where("workspace", "=", toUuid(workspace))
+      .where("id", "=", row.id)
+      .execute()
+  } catch (cause) {
+    if (isTaken(cause)) return { refused: "taken", by: undefined }
+    throw cause
+  }
+  return { ...storedOf({ ...row, ...changed }, catalogue), ...(moved && server !== undefined && { moved: server }) }
+}
+
+/** Writes down what a probe of a server has found (L3); undefined where the toolset is gone. */
+export const noteProbe = async (
+  tx: Db,
+  workspace: string,
+  id: string,
+  server: Server,
+  probed: Probed
+): Promise<StoredToolset | undefined> => {
+  const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
+  if (row === undefined) return undefined
+  if (!isSame(serverOf(row), server)) return storedOf(row, undefined)
+  const catalogue = probed.tools && catalogueOf(readContent(row.body), row.trusted, probed.tools)
+  const before = readChecked(row.checked)
+  const toolCount = catalogue === undefined ? before.toolCount : offered(catalogue).length
+  const changed = {
+    catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, probed.at),
+    checked: isLater(before, probed) ? { ...before, toolCount } : checkedOf(probed, toolCount)
+  }
+  await tx
+    .updateTable("toolsets")
+    .set({ ...changed, checked: JSON.stringify(changed.checked) })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", row.id)
+    .execute()
+  return storedOf({ ...row, ...changed }, undefined)
+}
+
+export const deleteToolset = async (
+  tx: Db,
+  workspace: string,
+  id: string,
+  fits: (rev: number) => boolean
+): Promise<NotThere | { readonly refused: "in_use" } | undefined> => {
+  const row = await one(tx, workspace, id).forUpdate().executeTakeFirst()
+  if (row === undefined) return { refused: "not_found" }
+  if (!fits(row.rev)) return { refused: "precondition" }
+  if (await isNamed(tx, workspace, id)) return { refused: "in_use" }
+  await tx.deleteFrom("toolsets").where("workspace", "=", toUuid(workspace)).where("id", "=", row.id).execute()
+  return undefined
+}
+
+export const listToolsets = async (
+  db: Db,
+  workspace: string,
+  options: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<ToolsetSummary>> => {
+  const rows = await toolsets(db, workspace)
+    .where(behind("created_at", "id", options.after))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(options.limit)
+    .execute()
+  return rows.map(summaryOf)
+}
+
+/** What a toolset offers now; without a catalogue, nothing. Undefined where there is no toolset. */
+export const readOffered = async (
+  db: Db,
+  workspace: string,
+  id: string
+): Promise<{ readonly version: number; readonly tools: ReadonlyArray<OfferedTool> } | undefined> => {
+  const row = await one(db, workspace, id).executeTakeFirst()
+  if (row === undefined) return undefined
+  const catalogue = await latest(db, workspace, row)
+  return { version: row.catalogue, tools: catalogue === undefined ? [] : offered(catalogue) }
+}
+
+/** The server of a toolset; undefined where there is none. */
+export const readServer = async (
+  db: Db,
+  workspace: string,
+  id: string
+): Promise<(Server & { readonly namespace: string }) | undefined> => {
+  const row = await one(db, workspace, id).executeTakeFirst()
+  const server = row && serverOf(row)
+  return row && server && { ...server, namespace: readContent(row.body).namespace }
+}

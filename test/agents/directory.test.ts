@@ -1,0 +1,146 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { sql } from "kysely"
+import { allTools } from "../../src/roles/role.ts"
+import { raiseAuthRevision } from "../../src/keys/rows.ts"
+import { Directory } from "../../src/agents/Directory.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+
+let server: TestServer
+let directory: Directory["Service"]
+let workspace: string
+beforeAll(async () => {
+  server = await startServer({ leaseTtlMs: 1_000 })
+  directory = await server.runtime.runPromise(Directory)
+  workspace = server.workspaces.alpha
+})
+afterAll(() => server.stop())
+
+const profile = async () =>
+  (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], systemPrompt: "one" })).body
+    .profile.id
+const agent = async (profileId: string, fields: object = {}) =>
+  (await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })).body.agent.id
+const ask = (agentId: string) => server.runtime.runPromise(directory.agent(workspace, agentId))
+const until = async (holds: () => boolean | Promise<boolean>) => {
+  for (let i = 0; i < 200; i++) {
+    if (await holds()) return
+    await Effect.runPromise(Effect.sleep("25 millis"))
+  }
+  assert.fail("it never held")
+}
+
+describe("the directory", () => {
+  it("answers with the agent and its resolved profile, then from memory", async () => {
+    const profileId = await profile()
+    const id = await agent(profileId, { identity: "ann", budget: { limit: 1, window: "7d" } })
+    assert.isUndefined(directory.peek(workspace, id))
+    const view = await ask(id)
+    assert.deepStrictEqual(view, {
+      agentId: id,
+      archived: false,
+      identity: "ann",
+      profileId,
+      window: "7d",
+      profile: {
+        profileId,
+        version: 1,
+        models: ["troupe/scripted"],
+        systemPrompt: "one",
+        limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 },
+        roleIds: [allTools.id],
+        toolsetIds: [],
+        hooks: []
+      }
+    })
+    assert.strictEqual(directory.peek(workspace, id), view)
+  })
+
+  it("asks the database once for many who ask at once", async () => {
+    const id = await agent(await profile())
+    const before = server.database.counts.api
+    const views = await server.runtime.runPromise(
+      Effect.all(
+        Array.from({ length: 20 }, () => directory.agent(workspace, id)),
+        { concurrency: "unbounded" }
+      )
+    )
+    assert.strictEqual(server.database.counts.api - before, 1)
+    assert.strictEqual(new Set(views).size, 1)
+  })
+
+  it("still answers the others when the first of many who ask at once leaves", async () => {
+    const id = await agent(await profile())
+    let others: ReturnType<typeof ask> | undefined
+    // Whoever reads waits for the lock.
+    await server.runtime.runPromise(
+      server.database.atomically("test.lock", async (tx) => {
+        await sql`lock table agents in access exclusive mode`.execute(tx)
+        const first = server.runtime.runFork(directory.agent(workspace, id))
+        others = ask(id)
+        await Effect.runPromise(Fiber.interrupt(first))
+      })
+    )
+    assert.strictEqual((await others)?.agentId, id)
+  })
+
+  it("does not find the agents of another workspace", async () => {
+    const id = await agent(await profile())
+    assert.isUndefined(await server.runtime.runPromise(directory.agent(server.workspaces.beta, id)))
+  })
+
+  it("sees a write of this node at once", async () => {
+    const profileId = await profile()
+    const following = await agent(profileId)
+    const pinned = await agent(profileId, { profileVersion: 1 })
+    await ask(following)
+    await ask(pinned)
+    await server.alpha.patch(`/v1/profiles/${profileId}`, { systemPrompt: "two" })
+    assert.strictEqual((await ask(following))?.profile.systemPrompt, "two")
+    assert.strictEqual((await ask(pinned))?.profile.systemPrompt, "one")
+    await server.alpha.patch(`/v1/agents/${following}`, { profileVersion: 1, budget: { limit: 1, window: "total" } })
+    assert.deepInclude(await ask(following), { window: "total" })
+    assert.strictEqual((await ask(following))?.profile.version, 1)
+    await server.alpha.delete(`/v1/agents/${following}`)
+    assert.strictEqual((await ask(following))?.archived, true)
+  })
+
+  it("sees a write of another node within a second or so", async () => {
+    const id = await agent(await profile())
+    await ask(id)
+    await server.runtime.runPromise(
+      server.database.run("test", (db) => db.updateTable("agents").set({ archived_at: new Date() }).execute())
+    )
+    await until(async () => (await ask(id))?.archived === true)
+  })
+
+  it("keeps versions of profiles, which never change", async () => {
+    const profileId = await profile()
+    const read = (version: number) => server.runtime.runPromise(directory.profile(workspace, profileId, version))
+    const first = await read(1)
+    assert.strictEqual(first?.systemPrompt, "one")
+    assert.strictEqual(await read(1), first)
+    assert.isUndefined(await read(2))
+  })
+
+  it("knows a disabled identity at once on this node", async () => {
+    await server.alpha.post("/v1/identities/disable", { identity: "bo" })
+    assert.isTrue(directory.identityDisabled(workspace, "bo"))
+    assert.isFalse(directory.identityDisabled(server.workspaces.beta, "bo"))
+    await server.alpha.post("/v1/identities/enable", { identity: "bo" })
+    assert.isFalse(directory.identityDisabled(workspace, "bo"))
+  })
+
+  it("learns of one that another node disabled when the auth revision changes", async () => {
+    await server.alpha.post("/v1/identities/disable", { identity: "kim" })
+    directory.mark(workspace, "kim", false)
+    assert.isFalse(directory.identityDisabled(workspace, "kim"))
+    await server.runtime.runPromise(server.database.atomically("test", raiseAuthRevision))
+    await until(() => directory.identityDisabled(workspace, "kim"))
+  })
+
+  it("materialises an identity that it was asked about", async () => {
+    directory.identityDisabled(workspace, "seen at admission")
+    await until(async () => (await server.alpha.get("/v1/identities?limit=200")).text.includes("seen at admission"))
+  })
+})
