@@ -26,7 +26,7 @@ import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from ".
 import { type Envelope, type Item, type KeyOf, readPosted } from "./envelope.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
-import { Desk } from "./Desk.ts"
+import type { Desk } from "./Desk.ts"
 import { makeJobs } from "./Jobs.ts"
 import type { Breaks } from "./obligations.ts"
 import { together } from "./together.ts"

@@ -4,7 +4,7 @@
  */
 import { Option, Schema } from "effect"
 import { idOf } from "../src/domain/ids.ts"
-import { type ActorError, type Answer, Draining, KeyReused, reasons, Refused, Unreachable } from "./Actor.ts"
+import { type ActorError, type Answer, type Draining, KeyReused, reasons, Refused, Unreachable } from "./Actor.ts"
 
 /** Raised when a node of before would misunderstand; those that differ do not talk, and the inbox serves. */
 const version = Schema.Literal(1)

@@ -61,7 +61,7 @@ try {
     const length = await lastSeq(http, id)
     const before = performance.now()
     const after = await turn(http, id, length)
-    threads.push({ name, id, length, after, first: performance.now() - before, times: new Array<number>() })
+    threads.push({ name, id, length, after, first: performance.now() - before, times: [] as number[] })
   }
   const claimsBefore = await claims()
   for (let i = 0; i < messages; i++) {

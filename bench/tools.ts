@@ -87,7 +87,7 @@ try {
   const plainAgent = system.target.agents[0] ?? ""
   const toolAgent = await agentWith({ namespace: "bench", kind: "mcp", url })
   const calls = [1, 2, 3].map((n) => `/call bench.echo {"text":"${n}"}`).join("\n")
-  const took = { plain: new Array<number>(), tools: new Array<number>(), own: new Array<number>() }
+  const took = { plain: [] as number[], tools: [] as number[], own: [] as number[] }
   for (let i = -30; i < turns; i++) {
     const plain = await turn(plainAgent, "Is it safe to continue?", { seq: 3, type: "turn_completed" })
     const withTools = await turn(toolAgent, calls, { seq: 9, type: "turn_completed" })

@@ -17,7 +17,7 @@ import { Bus } from "../src/bus/Bus.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { type StoredKey, Keys } from "../src/keys/Keys.ts"
 import type { DatabaseUnavailable } from "../src/database/Database.ts"
-import { Caller } from "./Caller.ts"
+import type { Caller } from "./Caller.ts"
 
 export interface Credential {
   readonly caller: Caller["Service"]

@@ -98,7 +98,7 @@ export const describeAccess =
     }
     return {
       ...operation,
-      description: [operation["description"], `Scope: ${rule.scopes.map((scope) => `\`${scope}\``).join(" or ")}.`]
+      description: [operation.description, `Scope: ${rule.scopes.map((scope) => `\`${scope}\``).join(" or ")}.`]
         .filter((part) => part !== undefined)
         .join("\n\n"),
       security: [
@@ -114,10 +114,10 @@ const integer = /^integer (\d+) (\d+)$/
 
 /** `whole(1, 200)` reads digits, and is an integer to a client. */
 const parameterSchema = (schema: Json): Json => {
-  const [, minimum, maximum] = integer.exec(String(schema["format"] ?? "")) ?? []
+  const [, minimum, maximum] = integer.exec(String(schema.format ?? "")) ?? []
   if (minimum !== undefined && maximum !== undefined)
     return { type: "integer", minimum: Number(minimum), maximum: Number(maximum) }
-  return schema["format"] === "int64" ? { type: "integer", format: "int64", minimum: 0 } : schema
+  return schema.format === "int64" ? { type: "integer", format: "int64", minimum: 0 } : schema
 }
 
 /**
@@ -145,7 +145,7 @@ const parameters = (method: string, found: unknown) => {
   const list = (Array.isArray(found) ? found : []).filter(isJson).map(speaking)
   const kept = list
     .map((parameter) =>
-      parameter["in"] === "header" ? { ...parameter, name: canonical(String(parameter["name"])) } : parameter
+      parameter.in === "header" ? { ...parameter, name: canonical(String(parameter.name)) } : parameter
     )
     .map(withExample(method))
   return method === "post" ? [...kept, idempotencyKey] : kept
@@ -154,24 +154,24 @@ const parameters = (method: string, found: unknown) => {
 const withExample =
   (method: string) =>
   (parameter: Json): Json => {
-    const values = at(parameter, "schema")["enum"]
-    if (parameter["in"] === "path") {
-      const value = inPath(method, parameter["name"])
+    const values = at(parameter, "schema").enum
+    if (parameter.in === "path") {
+      const value = inPath(method, parameter.name)
       return value === undefined ? parameter : { ...parameter, example: value }
     }
-    const value = Array.isArray(values) ? values[0] : parameter["name"] === "Last-Event-ID" ? 0 : undefined
-    return parameter["required"] === true || value === undefined ? parameter : { ...parameter, examples: unsent(value) }
+    const value = Array.isArray(values) ? values[0] : parameter.name === "Last-Event-ID" ? 0 : undefined
+    return parameter.required === true || value === undefined ? parameter : { ...parameter, examples: unsent(value) }
   }
 
 const isHeader = (parameter: unknown, name: string) =>
-  isJson(parameter) && parameter["in"] === "header" && String(parameter["name"]).toLowerCase() === name
+  isJson(parameter) && parameter.in === "header" && String(parameter.name).toLowerCase() === name
 
 /** What a path of keys leads to; an empty object for nothing. */
 const inside = (value: unknown, ...keys: ReadonlyArray<string>): Json =>
   keys.reduce<Json>((found, key) => (isJson(found[key]) ? found[key] : {}), isJson(value) ? value : {})
 
 const operationsOf = (methods: unknown) => Object.values(inside(methods)).filter(isJson)
-const answeredWith = (response: unknown) => inside(response, "content", "application/json", "schema")["$ref"]
+const answeredWith = (response: unknown) => inside(response, "content", "application/json", "schema").$ref
 
 /**
  * Resources that can be changed under If-Match show their ETag wherever they are answered with, and where they are
@@ -237,7 +237,7 @@ const streamOf = (response: Json): Json | undefined => {
 
 /** What an answer is, by method and status: the library would say the name of its schema. */
 const succeeded = (method: string, status: string, response: Json) => {
-  if (status === "202") return response["description"]
+  if (status === "202") return response.description
   if (streamOf(response) !== undefined) return "The stream, until the client leaves or a frame `bye` ends it."
   return status === "201"
     ? "Created, as it is now."
@@ -281,7 +281,7 @@ const answers = (method: string, path: string, responses: Json, isTagged: IsTagg
       }
       continue
     }
-    const words = wordsOf(response["description"], method, path)
+    const words = wordsOf(response.description, method, path)
     if (words.length === 0) continue
     // Every endpoint lists its own words and the common ones: one shape all the same.
     kept[status] = {
@@ -296,7 +296,7 @@ const answers = (method: string, path: string, responses: Json, isTagged: IsTagg
 const references = (value: unknown, found: Set<string>, components: Json): Set<string> => {
   if (Array.isArray(value)) for (const item of value) references(item, found, components)
   else if (isJson(value)) {
-    const name = typeof value["$ref"] === "string" ? value["$ref"].replace("#/components/schemas/", "") : undefined
+    const name = typeof value.$ref === "string" ? value.$ref.replace("#/components/schemas/", "") : undefined
     if (name !== undefined && !found.has(name)) {
       found.add(name)
       references(components[name], found, components)
@@ -365,7 +365,7 @@ const plain = (value: unknown, open: boolean): unknown => {
   const { "x-effect-stream": _, ...rest } = value
   let made: Json = {}
   for (const [key, item] of Object.entries(rest)) made[key] = plain(item, open)
-  const checks = Array.isArray(made["allOf"]) ? made["allOf"].filter(isJson) : []
+  const checks = Array.isArray(made.allOf) ? made.allOf.filter(isJson) : []
   const [target, ...meanings] = checks
   // A shape with a name keeps its own description, and what it means here stands beside its name.
   if (target !== undefined && Object.keys(made).length === 1 && "$ref" in target && meanings.every(isMeaning))
@@ -373,14 +373,14 @@ const plain = (value: unknown, open: boolean): unknown => {
   else if (checks.length > 0 && checks.every((check) => !("$ref" in check) && !("type" in check)))
     made = withChecks(made, checks)
   made = recordOf(made)
-  if (open && made["additionalProperties"] === false) delete made["additionalProperties"]
-  if (made["type"] === "integer" && made["maximum"] === Number.MAX_SAFE_INTEGER) {
+  if (open && made.additionalProperties === false) delete made.additionalProperties
+  if (made.type === "integer" && made.maximum === Number.MAX_SAFE_INTEGER) {
     // Of what is sent the bounds are kept: they are held to.
-    if (open) delete made["maximum"]
-    if (open && made["minimum"] === Number.MIN_SAFE_INTEGER) delete made["minimum"]
-    made["format"] = "int64"
+    if (open) delete made.maximum
+    if (open && made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum
+    made.format = "int64"
   }
-  if (made["type"] === "number" && !("format" in made)) made["format"] = "double"
+  if (made.type === "number" && !("format" in made)) made.format = "double"
   return made
 }
 
@@ -388,19 +388,19 @@ const plain = (value: unknown, open: boolean): unknown => {
 const needed = (requestBody: Json, schemas: Json): boolean => {
   const schema = at(at(at(requestBody, "content"), "application/json"), "schema")
   const target =
-    typeof schema["$ref"] === "string" ? at(schemas, schema["$ref"].replace("#/components/schemas/", "")) : schema
+    typeof schema.$ref === "string" ? at(schemas, schema.$ref.replace("#/components/schemas/", "")) : schema
   return (
-    target["type"] !== "object" ||
-    Number(target["minProperties"] ?? 0) > 0 ||
-    (Array.isArray(target["required"]) && target["required"].length > 0)
+    target.type !== "object" ||
+    Number(target.minProperties ?? 0) > 0 ||
+    (Array.isArray(target.required) && target.required.length > 0)
   )
 }
 
 const body = (requestBody: Json, schemas: Json): Json => {
   const made = at({ found: plain(requestBody, false) }, "found")
   const media = at(at(made, "content"), "application/json")
-  const example = examples[String(at(media, "schema")["$ref"]).replace("#/components/schemas/", "")]
-  if (example !== undefined) media["examples"] = { default: { value: example } }
+  const example = examples[String(at(media, "schema").$ref).replace("#/components/schemas/", "")]
+  if (example !== undefined) media.examples = { default: { value: example } }
   return { ...made, required: needed(requestBody, schemas) }
 }
 
@@ -423,8 +423,8 @@ const named = (document: Json, schemas: Json): Json => {
   const linked = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(linked)
     if (!isJson(value)) return value
-    if (typeof value["$ref"] === "string" && value["$ref"].startsWith(shapeOf)) {
-      const name = value["$ref"].slice(shapeOf.length)
+    if (typeof value.$ref === "string" && value.$ref.startsWith(shapeOf)) {
+      const name = value.$ref.slice(shapeOf.length)
       const target = schemas[name]
       const { $ref: _, ...beside } = value
       if (isJson(target) && "contentSchema" in target) return linked({ ...target, ...beside })
@@ -437,7 +437,7 @@ const named = (document: Json, schemas: Json): Json => {
   )
   return {
     ...document,
-    paths: linked(document["paths"]),
+    paths: linked(document.paths),
     components: { ...at(document, "components"), schemas: linked(Object.fromEntries(kept)) }
   }
 }
@@ -482,16 +482,12 @@ const shapes = (schemas: Json, sent: ReadonlySet<string>, answered: ReadonlySet<
 
 /** What a client would type, as tools that show OpenAPI take it. */
 const sampleOf = (method: string, path: string, operation: Json) => {
-  const body = at(at(at(at(operation, "requestBody"), "content"), "application/json"), "examples")["default"]
+  const body = at(at(at(at(operation, "requestBody"), "content"), "application/json"), "examples").default
   const success = at(at(operation, "responses"), "200")
-  const found = Array.isArray(operation["parameters"]) ? operation["parameters"].filter(isJson) : []
+  const found = Array.isArray(operation.parameters) ? operation.parameters.filter(isJson) : []
   const prefixOf = (name: string) =>
     /^\^([a-z]+_)/.exec(
-      String(
-        at(found.find((parameter) => parameter["in"] === "path" && parameter["name"] === name) ?? {}, "schema")[
-          "pattern"
-        ]
-      )
+      String(at(found.find((parameter) => parameter.in === "path" && parameter.name === name) ?? {}, "schema").pattern)
     )?.[1]
   return [
     {
@@ -503,7 +499,7 @@ const sampleOf = (method: string, path: string, operation: Json) => {
         known: (name) => inPath(method, name),
         prefixOf,
         streams: streamOf(success) !== undefined,
-        ...(isJson(body) && { body: body["value"] })
+        ...(isJson(body) && { body: body.value })
       })
     }
   ]
@@ -514,7 +510,7 @@ const sampleOf = (method: string, path: string, operation: Json) => {
  */
 const tellingOf = (members: ReadonlyArray<Json>) =>
   ["type", "kind"]
-    .map((property) => ({ property, values: members.map((member) => inside(member, "properties", property)["enum"]) }))
+    .map((property) => ({ property, values: members.map((member) => inside(member, "properties", property).enum) }))
     .find(({ values }) => values.every((value) => Array.isArray(value) && value.length === 1))
 
 /** Unions of named shapes say by which property: clients are generated with a type for each. */
@@ -522,7 +518,7 @@ const withDiscriminators = (schemas: Json): Json =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
       const { anyOf, ...rest } = inside(schema)
-      const references = Array.isArray(anyOf) ? anyOf.map((member) => String(inside(member)["$ref"] ?? "")) : []
+      const references = Array.isArray(anyOf) ? anyOf.map((member) => String(inside(member).$ref ?? "")) : []
       const telling =
         references.length === 0
           ? undefined
@@ -550,7 +546,7 @@ export const finish = (document: Json): Json => {
       if (!isJson(operation)) continue
       const { requestBody } = operation
       const described = {
-        parameters: parameters(method, plain(operation["parameters"], true)),
+        parameters: parameters(method, plain(operation.parameters, true)),
         responses: plain(answers(method, path, at(operation, "responses"), isTagged), true)
       }
       references(requestBody, sent, schemas)
@@ -567,8 +563,8 @@ export const finish = (document: Json): Json => {
   const { kept, twice } = shapes(schemas, sent, answered)
   for (const methods of Object.values(paths)) {
     for (const operation of Object.values(at({ methods }, "methods"))) {
-      if (isJson(operation) && isJson(operation["requestBody"]))
-        operation["requestBody"] = renamed(operation["requestBody"], twice)
+      if (isJson(operation) && isJson(operation.requestBody))
+        operation.requestBody = renamed(operation.requestBody, twice)
     }
   }
   const finished = named(
@@ -582,6 +578,6 @@ export const finish = (document: Json): Json => {
     kept
   )
   const whole = at(finished, "components")
-  whole["schemas"] = withDiscriminators(at(whole, "schemas"))
+  whole.schemas = withDiscriminators(at(whole, "schemas"))
   return finished
 }

@@ -68,30 +68,30 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   const waitsFor = (call: string) => [...waits.values()].includes(call)
   let newest: number | null = null
   for (const [i, { event, seq, type }] of facts.entries()) {
-    const call = String(event["toolCallId"])
-    const wait = String(event["waitId"])
+    const call = String(event.toolCallId)
+    const wait = String(event.waitId)
     switch (type) {
       case "user_message":
         newest = seq
         break
       case "assistant_message":
-        if (event["inReplyToSeq"] !== newest) say(`I7: replies to ${String(event["inReplyToSeq"])}, not ${newest}`)
+        if (event.inReplyToSeq !== newest) say(`I7: replies to ${String(event.inReplyToSeq)}, not ${newest}`)
         break
       case "tool_intent":
         if (calls.has(call)) say(`I4: two intents of ${call}`)
         calls.set(call, "open")
         break
       case "hook_decision":
-        if (event["toolCallId"] !== undefined && calls.get(call) !== "open")
+        if (event.toolCallId !== undefined && calls.get(call) !== "open")
           say(`I9: a decision about ${call}, which is ${calls.get(call)}`)
         if (waitsFor(call)) say(`I9: a decision about ${call}, which waits`)
         if (decided.has(deliveryOf(event))) say(`I9: two decisions of ${deliveryOf(event)}`)
         decided.add(deliveryOf(event))
-        if (event["waitId"] !== undefined && facts[i + 1]?.event["waitId"] !== wait)
+        if (event.waitId !== undefined && facts[i + 1]?.event.waitId !== wait)
           say(`I9: an ask without its wait ${wait}`)
         break
       case "wait_created":
-        if (event["toolCallId"] !== undefined && calls.get(call) !== "open")
+        if (event.toolCallId !== undefined && calls.get(call) !== "open")
           say(`I4: a wait for ${call}, which is ${calls.get(call)}`)
         if (waitsFor(call)) say(`I4: two waits for ${call}`)
         if (asked.has(wait)) say(`I4: two waits ${wait}`)
@@ -129,8 +129,8 @@ export const violations = (log: ReadonlyArray<Recorded>): ReadonlyArray<string> 
     if (run?.turn === fact.turn) run.facts.push(fact)
     else runs.push({ turn: fact.turn, facts: [fact] })
     if (fact.type !== "user_message") continue
-    if (admitted.has(fact.event["inputId"])) broken.push(`I5: ${String(fact.event["inputId"])} is admitted twice`)
-    admitted.add(fact.event["inputId"])
+    if (admitted.has(fact.event.inputId)) broken.push(`I5: ${String(fact.event.inputId)} is admitted twice`)
+    admitted.add(fact.event.inputId)
   }
   const seen = new Set<string>()
   for (const [i, { facts, turn }] of runs.entries()) {
@@ -172,7 +172,7 @@ export const unaccounted = (
   { accepted, joins, pending, removed, unordered }: Ledger
 ): ReadonlyArray<string> => {
   const broken: Array<string> = []
-  const admissions = log.filter(({ type }) => type === "user_message").map(({ event }) => String(event["inputId"]))
+  const admissions = log.filter(({ type }) => type === "user_message").map(({ event }) => String(event.inputId))
   const admitted = new Set(admissions)
   for (const { inputId } of accepted) {
     const places = [admitted.has(inputId), pending.includes(inputId), removed.has(inputId)].filter(
@@ -185,7 +185,7 @@ export const unaccounted = (
     if (!known.has(inputId)) broken.push(`I5: ${inputId} was never accepted`)
 
   for (const { event, turn, type } of log) {
-    const inputId = String(event["inputId"])
+    const inputId = String(event.inputId)
     if (type === "user_message" && turn?.slice(-26) !== inputId.slice(-26) && joins.get(inputId) !== turn) {
       broken.push(`I8: ${inputId} joins ${turn}, not ${joins.get(inputId)}`)
     }

@@ -18,7 +18,7 @@ const short: Readonly<Record<string, string>> = {
 }
 
 const firstLine = ({ event }: Told) =>
-  /"text":"(?<line>.*?)(?:\\n|")/.exec(JSON.stringify(event["content"]))?.groups?.["line"] ?? "?"
+  /"text":"(?<line>.*?)(?:\\n|")/.exec(JSON.stringify(event.content))?.groups?.line ?? "?"
 
 interface Outcomes {
   readonly failureCode?: string

@@ -18,7 +18,7 @@ import type { Progress } from "../../src/tools/Tool.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
 import type { Carry } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
-import { Unreachable } from "../Actor.ts"
+import type { Unreachable } from "../Actor.ts"
 import type { ThreadSettings } from "./admission.ts"
 
 export interface ToolOutcome {

@@ -33,7 +33,7 @@ const handler = toNodeHandler(
     const server = new Server({ name: "notes", version: "1.0.0" }, { capabilities: { tools: {} } })
     server.setRequestHandler("tools/list", () => ({ tools }))
     server.setRequestHandler("tools/call", ({ params: { arguments: input, name } }) => {
-      if (name === "add") notes.push(String(input?.["text"]))
+      if (name === "add") notes.push(String(input?.text))
       if (name === "clear") notes.length = 0
       return { content: [{ type: "text", text: `${notes.length} notes: ${notes.join("; ")}` }] }
     })

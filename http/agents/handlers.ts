@@ -89,7 +89,7 @@ export const AgentsHandlers = HttpApiBuilder.group(
           filter: { includeArchived: query.includeArchived === undefined ? undefined : String(query.includeArchived) },
           defaults: { includeArchived: "false" },
           fetch: (db, page) =>
-            listAgents(db, workspace, { ...page, includeArchived: page.filter["includeArchived"] === "true" }),
+            listAgents(db, workspace, { ...page, includeArchived: page.filter.includeArchived === "true" }),
           position: placeOf
         })
         return json({ agents: rows, nextCursor })

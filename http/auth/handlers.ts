@@ -115,7 +115,7 @@ export const AuthHandlers = HttpApiBuilder.group(
         return HttpServerResponse.text(JSON.stringify({ key: kept.key, token: unseal(kept.token, secrets) }), {
           status: answer.status,
           contentType: "application/json",
-          headers: { "idempotency-replayed": "true", location: answer.headers["location"] ?? "/v1/auth/keys" }
+          headers: { "idempotency-replayed": "true", location: answer.headers.location ?? "/v1/auth/keys" }
         })
       }),
 

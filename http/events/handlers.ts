@@ -57,11 +57,11 @@ export const EventsHandlers = Layer.unwrap(
                 : yield* cursors.open(place, query.cursor, { turnId, order: query.order })
             const { filter } = page
             const position = page.after?.[0]
-            const ofTurn = filter["turnId"]
+            const ofTurn = filter.turnId
             const asked = {
               workspace,
               threadId,
-              order: filter["order"] === "desc" ? ("desc" as const) : ("asc" as const),
+              order: filter.order === "desc" ? ("desc" as const) : ("asc" as const),
               limit: rowsOf("events", limit),
               ...(ofTurn === undefined ? {} : { turnId: ofTurn }),
               ...(afterSeq > 0 ? { afterSeq } : {}),

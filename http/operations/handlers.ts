@@ -89,9 +89,9 @@ export const OperationsHandlers = HttpApiBuilder.group(
             listOperations(db, workspace, {
               after,
               limit,
-              state: operationStates.find((state) => state === filter["state"]),
-              action: filter["action"],
-              agentId: filter["agentId"]
+              state: operationStates.find((state) => state === filter.state),
+              action: filter.action,
+              agentId: filter.agentId
             }),
           position: placeOf
         })

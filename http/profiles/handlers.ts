@@ -122,7 +122,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(
           filter: { includeArchived: query.includeArchived === undefined ? undefined : String(query.includeArchived) },
           defaults: { includeArchived: "false" },
           fetch: (db, page) =>
-            listProfiles(db, workspace, { ...page, includeArchived: page.filter["includeArchived"] === "true" }),
+            listProfiles(db, workspace, { ...page, includeArchived: page.filter.includeArchived === "true" }),
           position: placeOf
         })
         return json({ profiles: rows, nextCursor })

@@ -165,10 +165,10 @@ export const ThreadsHandlers = Layer.unwrap(
               const { filter } = page
               const found = yield* reads.list({
                 workspace,
-                waiting: filter["state"] === "waiting",
+                waiting: filter.state === "waiting",
                 limit: rowsOf("threads", limit),
-                ...(filter["agentId"] === undefined ? {} : { agentId: filter["agentId"] }),
-                ...(filter["identity"] === undefined ? {} : { identity: filter["identity"] }),
+                ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
+                ...(filter.identity === undefined ? {} : { identity: filter.identity }),
                 ...(typeof updatedAt === "number" && typeof threadId === "string"
                   ? { position: { updatedAt, threadId } }
                   : {})

@@ -50,7 +50,7 @@ export const ToolsHandlers = HttpApiBuilder.group(
         const rows = rowsOf("toolCalls", limit)
         const found = yield* listOwedCalls(database, {
           workspace,
-          toolsetId: filter["toolsetId"],
+          toolsetId: filter.toolsetId,
           limit: rows + 1,
           after: typeof at === "number" && typeof id === "string" ? { at, id } : undefined
         })

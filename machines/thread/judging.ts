@@ -7,7 +7,7 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { Answer, Command, HookDecided, Rewrite } from "./commands.ts"
 import { type Call, isApproved, openWaits, type OpenWait, roundOf, type Turn } from "./context.ts"
-import { Draft } from "./draft.ts"
+import type { Draft } from "./draft.ts"
 import type { WaitResolved } from "./facts.ts"
 
 type NewWait = Omit<OpenWait, "createdAt">

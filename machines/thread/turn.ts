@@ -14,7 +14,7 @@ import { type Input, queuedBefore } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
 import { interrupted, openWaits, roomForMessage, type Turn } from "./context.ts"
-import { type Draft } from "./draft.ts"
+import type { Draft } from "./draft.ts"
 import type { ResponseDetail } from "./facts.ts"
 import { judgingJob, resolve } from "./judging.ts"
 

@@ -16,22 +16,19 @@ export interface Connected {
  * what is on this machine, and is sent nowhere else.
  */
 export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function* () {
-  const base = (process.env["TROUPE_URL"] ?? `http://127.0.0.1:${process.env["TROUPE_PORT"] ?? "4100"}`).replace(
-    /\/+$/,
-    ""
-  )
+  const base = (process.env.TROUPE_URL ?? `http://127.0.0.1:${process.env.TROUPE_PORT ?? "4100"}`).replace(/\/+$/, "")
   if (!URL.canParse(base))
     return yield* failure(`TROUPE_URL is ${JSON.stringify(base)}: give a URL such as http://127.0.0.1:4100`)
-  const given = process.env["TROUPE_KEY"]?.trim()
+  const given = process.env.TROUPE_KEY?.trim()
   if (given !== undefined && given !== "") return { base, key: given }
   const { host, hostname } = new URL(base)
   if (!isLoopback(hostname))
     return yield* failure(
       `Set TROUPE_KEY to an API key of ${host}: the development server's key is sent to this machine only.`
     )
-  const ofDev = process.env["TROUPE_DEV_KEY"]?.trim()
+  const ofDev = process.env.TROUPE_DEV_KEY?.trim()
   if (ofDev !== undefined && ofDev !== "") return { base, key: ofDev }
-  const path = join(resolve(process.env["TROUPE_DATA"] ?? ".troupe"), "dev-key")
+  const path = join(resolve(process.env.TROUPE_DATA ?? ".troupe"), "dev-key")
   const kept = yield* Effect.promise(() => readFile(path, "utf8").catch(() => ""))
   if (kept.trim() === "")
     return yield* failure(
@@ -41,8 +38,8 @@ export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = E
 })
 
 const refusal = (status: number, body: unknown) =>
-  isJsonObject(body) && typeof body["message"] === "string"
-    ? `${status} ${String(body["error"])}: ${body["message"]}`
+  isJsonObject(body) && typeof body.message === "string"
+    ? `${status} ${String(body.error)}: ${body.message}`
     : `The server answered ${status}.`
 
 export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>

@@ -161,7 +161,7 @@ const checkDatabase = Effect.fn("cli.doctor.database")(function* (
   if (Result.isFailure(reached)) return [bad("database", explainStart(reached.failure, 0).userMessage ?? "")]
   const { version: number, fsync } = reached.success
   const found =
-    Number.parseInt(number) >= 15
+    Number.parseInt(number, 10) >= 15
       ? ok("database", `PostgreSQL ${number}`)
       : bad("database", `PostgreSQL ${number} is too old: use 15 or later, best 18`)
   const durable = fsync === "off" ? [bad("fsync", "is off: a power cut loses acknowledged work. Set fsync = on")] : []
@@ -203,7 +203,7 @@ export const doctor = Command.make(
   "doctor",
   flags,
   Effect.fn("cli.doctor")(function* ({ output, mode }) {
-    const asked = mode._tag === "Some" ? mode.value : process.env["TROUPE_DATABASE_URL"] ? "serve" : "dev"
+    const asked = mode._tag === "Some" ? mode.value : process.env.TROUPE_DATABASE_URL ? "serve" : "dev"
     const read = yield* Effect.result(Settings.read(asked))
     const findings: Array<Finding> = [checkNode()]
     if (Result.isFailure(read)) {

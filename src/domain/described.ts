@@ -3,6 +3,6 @@
  *
  * A description says meaning, unit and default. Bounds and forms are the schema's own, and are not said again.
  */
-import { Schema } from "effect"
+import type { Schema } from "effect"
 
 export const described = <S extends Schema.Top>(schema: S, description: string) => schema.annotateKey({ description })

@@ -5,7 +5,7 @@
  * P1. A problem says where and what, and never repeats a value: only the names of fields, which are shortened.
  * P2. A place has one problem, the first of it; at most five are named.
  */
-import { SchemaAST, SchemaIssue } from "effect"
+import { type SchemaAST, SchemaIssue } from "effect"
 
 export interface Problem {
   /** `content[1].text`; empty for the whole. */

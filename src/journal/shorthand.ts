@@ -50,7 +50,7 @@ export const shorthand: ReadonlyArray<readonly [sign: string, phrase: string]> =
 const signOf = new Map(shorthand.map(([sign, phrase]) => [phrase, sign]))
 const phraseOf = new Map(shorthand)
 
-const anyPhrase = new RegExp(phrases.map((phrase) => phrase.replace(/[\[\]{}]/g, "\\$&")).join("|"), "g")
+const anyPhrase = new RegExp(phrases.map((phrase) => phrase.replace(/[[\]{}]/g, "\\$&")).join("|"), "g")
 const anySign = new RegExp(`[${signs.join("")}]`, "g")
 
 /** A JSON text as it is stored. */

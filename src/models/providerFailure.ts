@@ -30,11 +30,11 @@ const wordsOf = (value: unknown): Array<string> => {
   if (typeof value === "string") return [value]
   if (!isJSONObject(value)) return []
   return [
-    ...wordOf(value["code"]),
-    ...wordOf(value["type"]),
-    ...wordOf(value["status"]),
-    ...wordOf(value["message"]),
-    ...wordsOf(value["error"])
+    ...wordOf(value.code),
+    ...wordOf(value.type),
+    ...wordOf(value.status),
+    ...wordOf(value.message),
+    ...wordsOf(value.error)
   ]
 }
 

@@ -11,7 +11,7 @@ import { pipeline, Transform } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import type { Dispatcher } from "undici"
 import { errors } from "undici"
-import { asOutboundFailure, failed, OutboundFailure } from "./OutboundFailure.ts"
+import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
 
 export interface Asked {
   readonly method: string

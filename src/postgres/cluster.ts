@@ -16,7 +16,7 @@ export interface Cluster {
 }
 
 /** The same on every machine, whatever the shell that started us exports. */
-const environment = { LC_ALL: "C", LANG: "C", TZ: "UTC", PATH: process.env["PATH"] ?? "" }
+const environment = { LC_ALL: "C", LANG: "C", TZ: "UTC", PATH: process.env.PATH ?? "" }
 
 /** PostgreSQL looks at its working directory: one that the account can enter. */
 export const spawnOptions = (account: Account | undefined) => ({ cwd: "/", env: environment, ...account })

@@ -9,7 +9,7 @@
  * Q3. A statement whose outcome is unknown is sent again: a second's amounts may then count twice.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { type Gathered, type Resource } from "./quota.ts"
+import type { Gathered, Resource } from "./quota.ts"
 import type { Append } from "../journal/Journal.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"

@@ -13,7 +13,7 @@ const textAt = (value: JsonObject, field: string) => (typeof value[field] === "s
 
 /** What a resource's block is about. */
 const resourceOf = (block: Block) =>
-  block.type === "resource" && isJsonObject(block["resource"]) ? block["resource"] : undefined
+  block.type === "resource" && isJsonObject(block.resource) ? block.resource : undefined
 
 const isBlock = (value: unknown): value is Block => {
   if (!isJsonObject(value)) return false
@@ -23,9 +23,9 @@ const isBlock = (value: unknown): value is Block => {
       return typeof text === "string"
     case "image":
     case "audio":
-      return typeof data === "string" || value["truncated"] === true
+      return typeof data === "string" || value.truncated === true
     case "resource":
-      return isJsonObject(resource) && typeof resource["uri"] === "string"
+      return isJsonObject(resource) && typeof resource.uri === "string"
     case "resource_link":
       return typeof uri === "string"
     default:
@@ -47,14 +47,14 @@ export const withoutBytes = (block: Block): Block => {
   if (media.has(block.type) && typeof data === "string")
     return { ...rest, type: block.type, truncated: true, bytes: decodedBytes(data) }
   const resource = resourceOf(block)
-  if (typeof resource?.["blob"] !== "string") return block
+  if (typeof resource?.blob !== "string") return block
   const { blob, ...about } = resource
-  return { ...block, resource: { ...about, truncated: true, bytes: decodedBytes(resource["blob"]) } }
+  return { ...block, resource: { ...about, truncated: true, bytes: decodedBytes(resource.blob) } }
 }
 
 /** As the program's own count, or the server's word for it. */
 const sizeOf = (of: JsonObject, bytes: string | undefined) => {
-  const size = bytes === undefined ? (of["bytes"] ?? of["size"]) : decodedBytes(bytes)
+  const size = bytes === undefined ? (of.bytes ?? of.size) : decodedBytes(bytes)
   return typeof size === "number" ? `${size} bytes` : undefined
 }
 

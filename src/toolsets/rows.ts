@@ -9,7 +9,7 @@
  * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind
  *     that lock.
  */
-import { Result, Schema } from "effect"
+import { Result, type Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { ConnectionKind } from "../connections/connection.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"

@@ -85,7 +85,7 @@ export type ToolAnnotations = typeof ToolAnnotations.Type
  */
 export const schemaShape = (schema: unknown, bytes: number, input: boolean): string | undefined => {
   if (!isJsonObject(schema)) return "a JSON Schema: an object"
-  if (input && schema["type"] !== "object") return `a JSON Schema with "type": "object"`
+  if (input && schema.type !== "object") return `a JSON Schema with "type": "object"`
   return utf8Bytes(JSON.stringify(schema)) <= bytes ? undefined : `a JSON Schema of at most ${bytes} bytes`
 }
 

@@ -357,7 +357,7 @@ export class Client {
       const loaded = yield* coldClaim(this.world, ref)
       const facts = this.world.store.actors.get(placeOf(ref))?.facts ?? []
       const log: ReadonlyArray<Recorded> = facts.map(recorded)
-      const admitted = new Set(log.map(({ event }) => event["inputId"]))
+      const admitted = new Set(log.map(({ event }) => event.inputId))
       assert.deepStrictEqual(violations(log), [])
       assert.deepStrictEqual(openTurns(log), [])
       assert.deepStrictEqual(

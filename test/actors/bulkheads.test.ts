@@ -84,7 +84,7 @@ describe("slots", () => {
           const clock = { now: () => now, fenced: () => false }
           const actors = Array.from({ length: 12 }, (_, i) => ({
             seat: bulkheads.seat(`w${i % 2}`, clock),
-            jobs: new Array<Place>()
+            jobs: [] as Place[]
           }))
           /** Jobs that take slots. */
           const entered = new Set<Place>()
@@ -476,7 +476,7 @@ describe("a mailbox that is full", () => {
     all.reduce(
       (sum, { attributes, id, state, type }) =>
         sum +
-        (id === "troupe_mailbox_full_total" && type === "Counter" && attributes?.["kind"] === "thread"
+        (id === "troupe_mailbox_full_total" && type === "Counter" && attributes?.kind === "thread"
           ? Number(state.count)
           : 0),
       0

@@ -87,8 +87,8 @@ const pairs = [
  * Of what follows the plain crashes every so manieth case is run, from a place that differs from run to run: 1 is all
  * of them.
  */
-const stride = Number(process.env["TROUPE_CRASH_STRIDE"] ?? 3)
-const from = Number(process.env["TROUPE_CRASH_FROM"] ?? Math.floor(Math.random() * stride))
+const stride = Number(process.env.TROUPE_CRASH_STRIDE ?? 3)
+const from = Number(process.env.TROUPE_CRASH_FROM ?? Math.floor(Math.random() * stride))
 let place = from
 const isDrawn = () => place++ % stride === 0
 

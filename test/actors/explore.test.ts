@@ -28,7 +28,7 @@ import {
   type World
 } from "./World.ts"
 
-const runs = Number(process.env["TROUPE_EXPLORATIONS"] ?? 150)
+const runs = Number(process.env.TROUPE_EXPLORATIONS ?? 150)
 
 interface Move {
   readonly what:

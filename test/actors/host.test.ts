@@ -80,7 +80,7 @@ describe("a mailbox", () => {
       yield* toRest(world, node, ref)
       const texts = logOf(world, ref)
         .filter(({ type }) => type === "user_message")
-        .map(({ event }) => JSON.stringify(event["content"]))
+        .map(({ event }) => JSON.stringify(event.content))
       assert.deepStrictEqual(
         texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]),
         ["A", ...names]
@@ -92,10 +92,10 @@ describe("a mailbox", () => {
     Effect.gen(function* () {
       const { node, ref, world } = yield* setting()
       const answer = bodyOf(yield* node.deliver(ref, { request: submit("A\n/wait 3s") }))
-      assert.strictEqual(answer["state"], "admitted")
-      assert.deepInclude(logOf(world, ref)[0] ?? {}, { type: "user_message", seq: 1, turn: answer["turnId"] })
+      assert.strictEqual(answer.state, "admitted")
+      assert.deepInclude(logOf(world, ref)[0] ?? {}, { type: "user_message", seq: 1, turn: answer.turnId })
       const waiting = bodyOf(yield* node.deliver(ref, { request: submit("B") }))
-      assert.strictEqual(row(world, ref).inputs.get(String(waiting["id"]))?.state, "pending")
+      assert.strictEqual(row(world, ref).inputs.get(String(waiting.id))?.state, "pending")
     })
   )
 
@@ -154,7 +154,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
       const answers = yield* all(node, ref)
       assert.isAtMost(world.store.commits - before, 2)
       const states = answers.map((answer) =>
-        Result.isSuccess(answer) ? bodyOf(answer.success)["state"] : answer.failure._tag
+        Result.isSuccess(answer) ? bodyOf(answer.success).state : answer.failure._tag
       )
       assert.deepStrictEqual(states, ["admitted", ...names.map(() => "queued")])
       assert.strictEqual(
@@ -194,7 +194,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
         yield* toRest(world, node, ref)
         const texts = logOf(world, ref)
           .filter(({ type }) => type === "user_message")
-          .map(({ event }) => JSON.stringify(event["content"]))
+          .map(({ event }) => JSON.stringify(event.content))
         assert.deepStrictEqual(
           texts.map((text) => /"text":"(\w+)/.exec(text)?.[1]),
           ["A", "second"]
@@ -612,7 +612,7 @@ describe("a node", () => {
       assert.strictEqual(row(world, ref).inputs.size, 0, "nothing is taken without a lease")
       world.fenced.delete(node.incarnation)
       yield* pass(50)
-      assert.strictEqual(bodyOf(yield* Fiber.join(queued))["state"], "queued")
+      assert.strictEqual(bodyOf(yield* Fiber.join(queued)).state, "queued")
       assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
       assert.strictEqual(node.registry.wakeable.jobs(), 1)
     })

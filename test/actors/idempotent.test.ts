@@ -46,7 +46,7 @@ const factsOf = ({ store }: World, ref: ActorRef) => {
   return log
 }
 const admissions = (world: World, ref: ActorRef) =>
-  factsOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event["inputId"]] : []))
+  factsOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event.inputId] : []))
 
 const read = ({ body, status }: Answer) => ({
   status,

@@ -13,7 +13,7 @@ import type { ActorRef } from "../../src/journal/Journal.ts"
 import { placeOf } from "../../src/journal/MemoryStore.ts"
 import { asStored, connect, makeWorld, type Node, pass, settle, startNode, workspace, type World } from "./World.ts"
 
-const ways = Number(process.env["TROUPE_WALKS"] ?? 60)
+const ways = Number(process.env.TROUPE_WALKS ?? 60)
 
 const by = { type: "user", id: "ann" } as const
 type What = "disable" | "enable"

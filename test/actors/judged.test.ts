@@ -210,8 +210,8 @@ const scenarioOf = (point: HookPoint, processor: Hook["processor"], what: Case):
 /** The facts that name processor, target, hook and delivery agree with each other. */
 const agrees = (log: ReadonlyArray<Recorded>, point: HookPoint, processor: string) => {
   const decided = log.find(
-    ({ event, type }) => type === "hook_decision" && (event["hook"] as { readonly index: number }).index === 0
-  )?.event["hook"]
+    ({ event, type }) => type === "hook_decision" && (event.hook as { readonly index: number }).index === 0
+  )?.event.hook
   assert.deepInclude(decided, { point, processor })
 }
 

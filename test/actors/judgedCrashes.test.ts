@@ -26,7 +26,7 @@ const rewrite = (point: HookPoint): WaitAnswer => ({ ...allow, rewrite: rewrites
 
 /** The thread's last words: the scripted model reports what its tools said. */
 const lastWords = (text: string) => (log: ReadonlyArray<Recorded>) => {
-  const said = log.findLast(({ type }) => type === "assistant_message")?.event["content"]
+  const said = log.findLast(({ type }) => type === "assistant_message")?.event.content
   assert.deepStrictEqual(said, [{ type: "text", text }])
 }
 
@@ -444,7 +444,7 @@ const atOnce: ReadonlyArray<Scenario> = [
     then: (log) => {
       const count = (type: string) => log.filter((fact) => fact.type === type).length
       assert.deepStrictEqual([count("hook_decision"), count("wait_created"), count("tool_result")], [9, 1, 4])
-      assert.isTrue(log.every(({ event }) => event["failureCode"] === undefined))
+      assert.isTrue(log.every(({ event }) => event.failureCode === undefined))
     }
   }
 ]

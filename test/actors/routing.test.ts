@@ -97,7 +97,7 @@ describe("a command to an actor of another node", () => {
       const request = submit("A\n/wait 3s")
       const answer = yield* b.deliver(ref, { request })
       assert.deepInclude(bodyOf(answer), { id: request.input.inputId, state: "admitted", seq: 1 })
-      assert.strictEqual(bodyOf(yield* b.deliver(ref, { request: submit("B") }))["state"], "queued")
+      assert.strictEqual(bodyOf(yield* b.deliver(ref, { request: submit("B") })).state, "queued")
       assert.strictEqual(
         (yield* b.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: true } })).status,
         200
@@ -195,7 +195,7 @@ describe("an actor that nobody has", () => {
       assert.strictEqual(row(world, ref).owner, c.incarnation)
       // And the one that was to have it finds out where it is.
       wire.cut.delete(a.incarnation)
-      assert.strictEqual(bodyOf(yield* a.deliver(ref, { request: submit("B") }))["state"], "queued")
+      assert.strictEqual(bodyOf(yield* a.deliver(ref, { request: submit("B") })).state, "queued")
       assert.strictEqual(row(world, ref).owner, c.incarnation)
     })
   )
@@ -220,13 +220,13 @@ describe("a node that joins", () => {
       const { a, b, ref, wire, world } = yield* moving()
       yield* pass(5_000)
       assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
-      assert.strictEqual(bodyOf(yield* b.deliver(ref, { request: submit("B") }))["state"], "queued")
+      assert.strictEqual(bodyOf(yield* b.deliver(ref, { request: submit("B") })).state, "queued")
       const c = yield* join(world)
       wire.asked.length = 0
-      assert.strictEqual(bodyOf(yield* c.deliver(ref, { request: submit("C") }))["state"], "queued")
+      assert.strictEqual(bodyOf(yield* c.deliver(ref, { request: submit("C") })).state, "queued")
       // Whoever has found an actor asks there at once for a while.
       const first = wire.asked.length
-      assert.strictEqual(bodyOf(yield* c.deliver(ref, { request: submit("D") }))["state"], "queued")
+      assert.strictEqual(bodyOf(yield* c.deliver(ref, { request: submit("D") })).state, "queued")
       assert.strictEqual(wire.asked.length, first + 1)
       yield* pass(60_000)
       assert.strictEqual(
@@ -302,7 +302,7 @@ describe("a node that does not answer", () => {
       const { a, b, ref, world } = yield* setting(2)
       yield* a.kill
       const answer = yield* b.deliver(ref, { request: submit("A") })
-      assert.strictEqual(bodyOf(answer)["state"], "admitted")
+      assert.strictEqual(bodyOf(answer).state, "admitted")
       assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 2 })
     })
   )
@@ -436,7 +436,7 @@ describe("a command whose answer was lost", () => {
     Effect.gen(function* () {
       for (const request of [submit("B"), { type: "cancel", principal: ann, clearQueue: false, turnId: "" } as const]) {
         const { a, b, ref, wire, world } = yield* setting(2)
-        const turnId = String(bodyOf(yield* a.deliver(ref, { request: submit("A\n/wait 30s") }))["turnId"])
+        const turnId = String(bodyOf(yield* a.deliver(ref, { request: submit("A\n/wait 30s") })).turnId)
         yield* pass(100)
         wire.fate = "unheard"
         const asked = yield* Effect.forkChild(

@@ -16,7 +16,7 @@ const factsWith = (store: MemoryStore, id: string): ReadonlyArray<Seen> =>
     .filter(({ event }) => event.includes(id))
     .map(({ event, type }) => ({ type, event: JSON.parse(event) }))
 
-const outcomeOf = ({ event }: Seen) => (event["waitResult"] as { readonly outcome: string }).outcome
+const outcomeOf = ({ event }: Seen) => (event.waitResult as { readonly outcome: string }).outcome
 
 /** Somebody has given the grant for the whole thread. */
 const givenForAll = (store: MemoryStore, grant: string) =>
@@ -43,7 +43,7 @@ export const againstRun = (
     ...(grant === undefined || resolved.some((fact) => outcomeOf(fact) === "allow") || givenForAll(store, grant)
       ? []
       : ["without a person's word"]),
-    ...(of("hook_decision").some(({ event }) => (event["hook"] as { readonly decision: string }).decision === "deny")
+    ...(of("hook_decision").some(({ event }) => (event.hook as { readonly decision: string }).decision === "deny")
       ? ["though a hook denied it"]
       : [])
   ].map((why) => `${toolCallId} ran ${why}`)

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 /** For people who want to see it: DOCS_SCREENSHOT=/tmp/docs writes /tmp/docs-<name>.png. */
 const shoot = async (page: Page, name: string) => {
-  const prefix = process.env["DOCS_SCREENSHOT"]
+  const prefix = process.env.DOCS_SCREENSHOT
   if (prefix !== undefined) await page.screenshot({ path: `${prefix}-${name}.png` })
 }
 

@@ -9,7 +9,7 @@ const topic = (n: number) => `${about(n).workspace}/${about(n).threadId}`
 
 /** Two nodes; what one says the other hears, unless the line is cut. */
 const pair = (most?: number) => {
-  const line = { cut: false, messages: new Array<Presence>() }
+  const line = { cut: false, messages: [] as Presence[] }
   const carry = (to: () => ReturnType<typeof makeInterest>) => (message: Presence) => {
     line.messages.push(message)
     if (!line.cut) to().heard(message)

@@ -112,7 +112,7 @@ const read = async (cluster: Cluster, history: History): Promise<ReadonlyMap<str
 }
 
 const firstLine = (event: Readonly<Record<string, unknown>>) => {
-  const [block] = Array.isArray(event["content"]) ? event["content"] : []
+  const [block] = Array.isArray(event.content) ? event.content : []
   return field(block, "text").split("\n")[0] ?? ""
 }
 
@@ -127,11 +127,11 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
 
   // J2, J6. What was never answered may be there or not; the ledger knows the rest.
   const admissions = log.filter(({ type }) => type === "user_message")
-  const admitted = new Map(admissions.map((fact) => [String(fact.event["inputId"]), fact]))
+  const admitted = new Map(admissions.map((fact) => [String(fact.event.inputId), fact]))
   const byLabel = new Map(thread.sent.map((sent) => [sent.label, sent]))
   const labelled = new Map<string, number>()
   for (const { event } of admissions) labelled.set(firstLine(event), (labelled.get(firstLine(event)) ?? 0) + 1)
-  const found = [...admissions.map(({ event }) => ({ id: String(event["inputId"]), label: firstLine(event) }))]
+  const found = [...admissions.map(({ event }) => ({ id: String(event.inputId), label: firstLine(event) }))]
   const accepted = thread.sent.flatMap((sent) => {
     if (sent.inputId !== undefined) return [{ inputId: sent.inputId, mode: sent.mode }]
     const there = found.find(({ label }) => label === sent.label)
@@ -175,7 +175,7 @@ const ofThread = (thread: ThreadHistory, { gone, head, log, pending, waits }: St
   // J5, J10.
   const resolutions = Map.groupBy(
     log.filter(({ type }) => type === "wait_resolved"),
-    ({ event }) => String(event["waitId"])
+    ({ event }) => String(event.waitId)
   )
   for (const { body, id, state } of waits) {
     const waitId = fromUuid("wait", id)
@@ -201,8 +201,8 @@ const answersKept = (history: History, stored: ReadonlyMap<string, Stored>) => {
     const log = stored.get(given[0]?.threadId ?? "")?.log ?? []
     const about = log.filter(
       ({ event }) =>
-        event["waitId"] === waitId ||
-        event["toolCallId"] === log.find((fact) => fact.event["waitId"] === waitId)?.event["toolCallId"]
+        event.waitId === waitId ||
+        event.toolCallId === log.find((fact) => fact.event.waitId === waitId)?.event.toolCallId
     )
     const said = about.map(({ event }) => JSON.stringify(event)).join()
     for (const mark of marks)
@@ -290,7 +290,7 @@ export const check = async (
     broken.push(...ofThread(thread, all).map((text) => `${text} (${threadId})`))
     for (const { event, at: when, type } of all.log) {
       if (type !== "wait_resolved" || field(event, "waitResult", "outcome") !== "expired") continue
-      const row = all.waits.find(({ id }) => fromUuid("wait", id) === String(event["waitId"]))
+      const row = all.waits.find(({ id }) => fromUuid("wait", id) === String(event.waitId))
       if (row !== undefined) lateness.push(when - fromTimestamp(field(JSON.parse(row.body), "expiresAt")))
     }
     let freeSince = 0
@@ -298,7 +298,7 @@ export const check = async (
     for (const fact of all.log) {
       // One that joins a running turn was not picked up: it waited for that turn's next step.
       if (fact.type === "user_message" && fact.turn !== opened) {
-        admitted.set(String(fact.event["inputId"]), { at: fact.at, freeSince })
+        admitted.set(String(fact.event.inputId), { at: fact.at, freeSince })
         opened = fact.turn
       }
       if (isTerminal(fact)) freeSince = fact.at

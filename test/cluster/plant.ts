@@ -4,8 +4,8 @@
 import { registerHooks } from "node:module"
 import { plants } from "./plants.ts"
 
-const plant = plants.find(({ name }) => name === process.env["TROUPE_PLANTED"])
-if (plant === undefined) throw new Error(`there is no plant ${process.env["TROUPE_PLANTED"]}`)
+const plant = plants.find(({ name }) => name === process.env.TROUPE_PLANTED)
+if (plant === undefined) throw new Error(`there is no plant ${process.env.TROUPE_PLANTED}`)
 
 registerHooks({
   load: (url, context, next) => {

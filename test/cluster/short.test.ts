@@ -7,7 +7,7 @@ import { experiment, type Fault } from "./experiment.ts"
 import { kill } from "./faults/nodes.ts"
 import { describe as told } from "./report.ts"
 
-const seed = Number(process.env["TROUPE_SEED"] ?? randomBytes(3).readUIntLE(0, 3))
+const seed = Number(process.env.TROUPE_SEED ?? randomBytes(3).readUIntLE(0, 3))
 
 let cluster: Cluster
 beforeAll(async () => {

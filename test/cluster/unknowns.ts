@@ -14,8 +14,8 @@ import { type Audit, isTakeover } from "./audit.ts"
 /** Of the runtime itself: an MCP connection that broke says something else. */
 const isLost = ({ event, type }: Recorded) =>
   type === "tool_result" &&
-  event["failureCode"] === "tool_outcome_unknown" &&
-  /node .*lost/i.test(String(event["failureText"]))
+  event.failureCode === "tool_outcome_unknown" &&
+  /node .*lost/i.test(String(event.failureText))
 
 export const lostCalls = (
   logs: ReadonlyMap<string, ReadonlyArray<Recorded>>,
@@ -29,9 +29,9 @@ export const lostCalls = (
   for (const [threadId, log] of logs) {
     for (const result of log) {
       if (!isLost(result)) continue
-      const call = String(result.event["toolCallId"])
-      const intent = log.find(({ event, type }) => type === "tool_intent" && event["toolCallId"] === call)
-      if (intent === undefined || !counted(String(intent.event["toolName"]))) continue
+      const call = String(result.event.toolCallId)
+      const intent = log.find(({ event, type }) => type === "tool_intent" && event.toolCallId === call)
+      if (intent === undefined || !counted(String(intent.event.toolName))) continue
       let pos = 0
       const died = (changes.get(toUuid(threadId)) ?? []).some((change) => {
         // A claim moves nothing: it stands where the last append has left the log.

@@ -393,7 +393,7 @@ describe("the agenda in PostgreSQL", () => {
             owners[1]!,
             actors.map(({ ref }) => ref)
           )
-          assert.deepStrictEqual(found.map(toUuid).sort(), [...row(rows?.["ids"])].sort())
+          assert.deepStrictEqual(found.map(toUuid).sort(), [...row(rows?.ids)].sort())
         })
         yield* Effect.promise(() =>
           fc.assert(

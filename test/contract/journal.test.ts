@@ -883,9 +883,9 @@ describe("the journal in PostgreSQL alone", () => {
         "select array_agg(fine_shard_of(id) order by o) as shards, array_agg(shard_of(id) order by o) as coarse from unnest($1::uuid[]) with ordinality as u(id, o)",
         [ids.map(toUuid)]
       )
-      assert.deepStrictEqual(row?.["shards"], ids.map(shardOf))
+      assert.deepStrictEqual(row?.shards, ids.map(shardOf))
       assert.deepStrictEqual(
-        row?.["coarse"],
+        row?.coarse,
         ids.map((id) => coarseOf(shardOf(id))),
         "as nodes of earlier versions ask"
       )
@@ -954,7 +954,7 @@ describe("the journal in PostgreSQL alone", () => {
         world.sql(
           "select pg_stat_clear_snapshot(), count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'troupe writer'"
         )
-      while ((yield* Effect.promise(waiting))[0]?.["n"] !== count) yield* Effect.sleep("5 millis")
+      while ((yield* Effect.promise(waiting))[0]?.n !== count) yield* Effect.sleep("5 millis")
     })
   /**
    * Appends together in one statement whose connection is lost while it runs on; then it, and the one that tries it

@@ -115,7 +115,7 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
             toUuid(workspace),
             toUuid(subject)
           ])
-        )[0]?.["sum"]
+        )[0]?.sum
       ),
     waits: async ({ id, workspace }) => {
       const { rows } = await client.query<{

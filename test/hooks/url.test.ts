@@ -223,7 +223,7 @@ describe("what is tried again", () => {
         [1, 2]
       )
       assert.strictEqual(new Set(hooks.received.map(({ headers }) => headers["webhook-id"])).size, 1)
-      assert.strictEqual(new Set(hooks.received.map(({ body }) => body["occurredAt"])).size, 1)
+      assert.strictEqual(new Set(hooks.received.map(({ body }) => body.occurredAt)).size, 1)
     })
   }
 

@@ -16,8 +16,8 @@ import { Known } from "./known.ts"
 import { type Credential, type Request, requests } from "./requests.ts"
 import { makeAgent, makeThread, submit } from "./threadFixture.ts"
 
-const total = Number(process.env["TROUPE_REQUESTS"] ?? 1_000)
-const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+const total = Number(process.env.TROUPE_REQUESTS ?? 1_000)
+const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 /** What creates first, what ends things last. */
 const rank = ({ method, path }: Operation) =>
@@ -68,7 +68,7 @@ const settle = async () => {
   await clearRoles()
   const found = await furnish(server.alpha)
   known.own.add(...idsOf(found))
-  known.addTo(found["threadId"]!, found["inputId"]!, found["waitId"]!)
+  known.addTo(found.threadId!, found.inputId!, found.waitId!)
 }
 beforeAll(async () => {
   server = await startServer()
@@ -144,7 +144,7 @@ const judge = (operation: Operation, sent: Request, { headers, status, text, typ
   if (status >= 500) return ["a fault of the server"]
   const response = schemaAt(operation.responses, String(status))
   const errors = faults(
-    schemas["ErrorResponse"] ?? {},
+    schemas.ErrorResponse ?? {},
     status >= 400 ? JSON.parse(text) : { error: "", message: "" },
     schemas,
     true
@@ -157,7 +157,7 @@ const judge = (operation: Operation, sent: Request, { headers, status, text, typ
   const wrong = [...errors]
   const declared = headersOf(response)
   for (const [name, header] of declared)
-    if (header["required"] === true && !headers.has(name)) wrong.push(`it has no ${name}`)
+    if (header.required === true && !headers.has(name)) wrong.push(`it has no ${name}`)
   for (const name of headers.keys())
     if (!ofHttp.has(name) && !declared.some(([known]) => known.toLowerCase() === name))
       wrong.push(`its header ${name} is not in the document`)
@@ -173,8 +173,8 @@ const judge = (operation: Operation, sent: Request, { headers, status, text, typ
     const body: unknown = JSON.parse(text)
     wrong.push(...faults(schema, body, schemas, true))
     if (status >= 400 && isObject(body)) {
-      if (/[\p{Cc}\p{Cs}]/u.test(String(body["message"]))) wrong.push("its message has control characters")
-      if ("retryAfterSeconds" in body && headers.get("retry-after") !== String(body["retryAfterSeconds"]))
+      if (/[\p{Cc}\p{Cs}]/u.test(String(body.message))) wrong.push("its message has control characters")
+      if ("retryAfterSeconds" in body && headers.get("retry-after") !== String(body.retryAfterSeconds))
         wrong.push("Retry-After is not retryAfterSeconds")
     }
   }

@@ -81,8 +81,8 @@ class Comparison {
 
   schemas(old: Schema, now: Schema, side: Side, path: string): ReadonlyArray<string> {
     // A shape that holds itself is compared once.
-    if (typeof old["$ref"] === "string") {
-      const pair = `${side} ${old["$ref"]} ${json(now)}`
+    if (typeof old.$ref === "string") {
+      const pair = `${side} ${old.$ref} ${json(now)}`
       if (this.#seen.has(pair)) return []
       this.#seen.add(pair)
     }
@@ -106,7 +106,7 @@ class Comparison {
   }
 
   #types(was: Schema, is: Schema, side: Side, path: string) {
-    const [from, to] = [was["type"], is["type"]]
+    const [from, to] = [was.type, is.type]
     const [narrow, wide] = side === "sent" ? [from, to] : [to, from]
     const wider = wide === undefined || (narrow === "integer" && wide === "number")
     const wrong =
@@ -125,10 +125,10 @@ class Comparison {
 
   #values(was: Schema, is: Schema, side: Side, path: string) {
     const values = textsAt(is, "enum")
-    const gone = Array.isArray(is["enum"]) ? textsAt(was, "enum").filter((value) => !values.includes(value)) : []
+    const gone = Array.isArray(is.enum) ? textsAt(was, "enum").filter((value) => !values.includes(value)) : []
     const wrong = gone.map((value) => `${path}: ${value} is no value of it any more`)
     if (side === "answered") return wrong
-    if (Array.isArray(is["enum"]) && !Array.isArray(was["enum"])) wrong.push(`${path}: it has only certain values now`)
+    if (Array.isArray(is.enum) && !Array.isArray(was.enum)) wrong.push(`${path}: it has only certain values now`)
     const narrower = [
       ...upper.filter((keyword) => Number(is[keyword] ?? Infinity) < Number(was[keyword] ?? Infinity)),
       ...lower.filter((keyword) => Number(is[keyword] ?? -Infinity) > Number(was[keyword] ?? -Infinity))
@@ -136,8 +136,7 @@ class Comparison {
     wrong.push(
       ...narrower.map((keyword) => `${path}: its ${keyword} was ${json(was[keyword])} and is ${json(is[keyword])}`)
     )
-    if (is["uniqueItems"] === true && was["uniqueItems"] !== true)
-      wrong.push(`${path}: its items have to be unique now`)
+    if (is.uniqueItems === true && was.uniqueItems !== true) wrong.push(`${path}: its items have to be unique now`)
     return wrong
   }
 
@@ -148,7 +147,7 @@ class Comparison {
     const wrong = textsAt(stricter, "required")
       .filter((name) => !asked.includes(name))
       .map((name) => `${path}.${name}: ${side === "sent" ? "is required now" : "is no longer always there"}`)
-    if (side === "sent" && is["additionalProperties"] === false && was["additionalProperties"] !== false)
+    if (side === "sent" && is.additionalProperties === false && was.additionalProperties !== false)
       wrong.push(`${path}: takes no other fields now`)
     for (const name of Object.keys(from)) {
       if (name in to) wrong.push(...this.schemas(objectAt(from, name), objectAt(to, name), side, `${path}.${name}`))
@@ -188,7 +187,7 @@ const parametersOf = (operation: Schema) =>
   new Map(
     listAt(operation, "parameters")
       .filter(isObject)
-      .map((parameter) => [`${parameter["name"]} in ${parameter["in"]}`, parameter])
+      .map((parameter) => [`${parameter.name} in ${parameter.in}`, parameter])
   )
 
 const operationBreaks = (comparison: Comparison, was: Schema, is: Schema, path: string): ReadonlyArray<string> => {
@@ -203,19 +202,19 @@ const operationBreaks = (comparison: Comparison, was: Schema, is: Schema, path: 
       )
   }
   for (const [name, parameter] of to) {
-    if (parameter["required"] === true && from.get(name)?.["required"] !== true)
+    if (parameter.required === true && from.get(name)?.required !== true)
       wrong.push(`${path}: the parameter ${name} is required now`)
   }
   if (was["x-required-scope"] !== is["x-required-scope"])
     wrong.push(`${path}: its scope was ${json(was["x-required-scope"])} and is ${json(is["x-required-scope"])}`)
-  const schemes = json(is["security"])
+  const schemes = json(is.security)
   if (listAt(was, "security").length === 0 && listAt(is, "security").length > 0)
     wrong.push(`${path}: a credential is required now`)
   for (const scheme of listAt(was, "security"))
     if (!schemes.includes(json(scheme))) wrong.push(`${path}: ${json(scheme)} is not taken any more`)
-  if (objectAt(is, "requestBody")["required"] === true && objectAt(was, "requestBody")["required"] !== true)
+  if (objectAt(is, "requestBody").required === true && objectAt(was, "requestBody").required !== true)
     wrong.push(`${path}: a body is required now`)
-  for (const [type, body] of media(was["requestBody"])) {
+  for (const [type, body] of media(was.requestBody)) {
     const now = objectAt(is, "requestBody", "content")[type]
     if (isObject(now))
       wrong.push(...comparison.schemas(objectAt(body, "schema"), objectAt(now, "schema"), "sent", `${path} body`))

@@ -60,7 +60,7 @@ const Document = Schema.Struct({
 })
 
 const nameOf = (schema: Readonly<Record<string, unknown>> | undefined) =>
-  String(schema?.["$ref"] ?? "").replace("#/components/schemas/", "")
+  String(schema?.$ref ?? "").replace("#/components/schemas/", "")
 const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(documentText)
 /**
  * A union of shapes as one: the fields of all, of which those are required that each requires; where they differ, the
@@ -68,7 +68,7 @@ const document = Schema.decodeUnknownSync(Schema.fromJsonString(Document))(docum
  */
 const united = (schema: Json): Json => {
   const members = listAt(schema, "oneOf").map((member) => named[nameOf(Schema.decodeUnknownSync(Any)(member))] ?? {})
-  if (members.length === 0 || schema["discriminator"] === undefined) return schema
+  if (members.length === 0 || schema.discriminator === undefined) return schema
   const properties: Record<string, Json> = {}
   for (const [field, found] of members.flatMap((member) => Object.entries(at(member, "properties") ?? {}))) {
     const other = Schema.decodeUnknownSync(Any)(found)
@@ -114,7 +114,7 @@ describe.each(built)("%s", (_, operation) => {
       const parameter = found.find((parameter) => parameter.name === name && parameter.in === place)
       assert(parameter !== undefined, `${name} in ${place}`)
       assert.strictEqual(parameter.required, required, name)
-      assert.strictEqual(parameter.schema["type"], type, name)
+      assert.strictEqual(parameter.schema.type, type, name)
       assert.deepInclude(parameter.schema, rules, name)
     }
     const paths = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
@@ -186,7 +186,7 @@ const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
     const name = nameOf(schema)
     const target = whole[name] ?? {}
     // A named list or text is what it is.
-    return target["type"] === "object" ? name : typeOf(target)
+    return target.type === "object" ? name : typeOf(target)
   }
   const { format, type } = schema
   if (format === "date-time" || format === "int64" || format === "double") return format
@@ -216,7 +216,7 @@ const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
     const found =
       field === "[]"
         ? itemsOf(within)
-        : Schema.decodeUnknownSync(Any)(Schema.decodeUnknownSync(Any)(within["properties"] ?? {})[field] ?? {})
+        : Schema.decodeUnknownSync(Any)(Schema.decodeUnknownSync(Any)(within.properties ?? {})[field] ?? {})
     return resolved(found)
   }, whole[name] ?? {})
 }
@@ -249,9 +249,9 @@ describe.each(Object.entries(events))("an event of type %s", (type, also) => {
   )
   it("is one of the union, and carries what the specification says", () => {
     assert(found !== undefined)
-    assert.include(JSON.stringify(named["ThreadEvent"]), type)
+    assert.include(JSON.stringify(named.ThreadEvent), type)
     assert.includeMembers(Object.keys(at(found, "properties") ?? {}), [
-      ...Object.keys(shapes["ThreadEvent"]?.required ?? {}),
+      ...Object.keys(shapes.ThreadEvent?.required ?? {}),
       ...also
     ])
   })
@@ -259,8 +259,8 @@ describe.each(Object.entries(events))("an event of type %s", (type, also) => {
 
 it("enumerations have the values of the specification", () => {
   for (const [place, values] of Object.entries(enumerations))
-    assert.deepStrictEqual(schemaAt(place)["enum"], [...values], place)
-  for (const [place, value] of Object.entries(shown)) assert.include(schemaAt(place)["enum"], value, place)
+    assert.deepStrictEqual(schemaAt(place).enum, [...values], place)
+  for (const [place, value] of Object.entries(shown)) assert.include(schemaAt(place).enum, value, place)
 })
 
 it.each(limits.map((limit) => [limit.at, limit.row, limit] as const))(
@@ -268,12 +268,12 @@ it.each(limits.map((limit) => [limit.at, limit.row, limit] as const))(
   (_, __, { at, says, tells }: Limit) => {
     const found = schemaAt(at)
     if (says !== undefined) assert.deepInclude(found, says)
-    if (tells !== undefined) assert.include(found["description"], tells)
+    if (tells !== undefined) assert.include(found.description, tells)
   }
 )
 
 it("times are date-time strings wherever they are sent", () => {
-  for (const at of times) assert.strictEqual(schemaAt(at)["format"], "date-time", at)
+  for (const at of times) assert.strictEqual(schemaAt(at).format, "date-time", at)
 })
 
 it("what is answered is open, but where the specification closes it; what is sent is closed", () => {
@@ -297,7 +297,7 @@ it("what is answered is open, but where the specification closes it; what is sen
   const strict = (names: Iterable<string>) =>
     [...names].filter((name) => JSON.stringify(whole[name]).includes(`"additionalProperties":false`)).sort()
   assert.deepStrictEqual(strict(answered), closed.sort())
-  const objects = [...sent].filter((name) => named[name]?.["type"] === "object")
+  const objects = [...sent].filter((name) => named[name]?.type === "object")
   assert.deepStrictEqual(
     objects.filter((name) => schemas[name]?.additionalProperties !== false),
     []
@@ -356,8 +356,8 @@ describe("every operation", () => {
     for (const { found, path } of all) {
       const limit = found.parameters.find((parameter) => parameter.name === "limit")
       if (limit === undefined) continue
-      assert.deepStrictEqual([limit.schema["type"], limit.schema["minimum"]], ["integer", 1], path)
-      assert.isAtMost(Number(limit.schema["maximum"]), 200, path)
+      assert.deepStrictEqual([limit.schema.type, limit.schema.minimum], ["integer", 1], path)
+      assert.isAtMost(Number(limit.schema.maximum), 200, path)
       assert.include(
         found.parameters.map((parameter) => parameter.name),
         "cursor",

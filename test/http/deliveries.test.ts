@@ -109,7 +109,7 @@ describe.concurrent("the token of a delivery", () => {
       (await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: "b" } } })).status,
       200
     )
-    assert.deepStrictEqual((await waitsOf(server.alpha, threadId))[0]!["toolInput"], { document: "b" })
+    assert.deepStrictEqual((await waitsOf(server.alpha, threadId))[0]!.toolInput, { document: "b" })
   })
 
   it("under an Idempotency-Key is the same answer again, and its key nobody else's", async () => {

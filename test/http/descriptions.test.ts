@@ -18,8 +18,8 @@ interface Said {
 const propertiesOf = (value: unknown, place: string): ReadonlyArray<Said> => {
   if (Array.isArray(value)) return value.flatMap((item, index) => propertiesOf(item, `${place}[${index}]`))
   if (!isObject(value)) return []
-  const own = Object.entries(value["type"] === "object" ? objectAt(value, "properties") : {}).map(
-    ([name, property]): Said => ({ place: `${place}.${name}`, description: objectAt(property)["description"] })
+  const own = Object.entries(value.type === "object" ? objectAt(value, "properties") : {}).map(
+    ([name, property]): Said => ({ place: `${place}.${name}`, description: objectAt(property).description })
   )
   const within = Object.entries(value).flatMap(([keyword, item]) =>
     keyword === "properties"
@@ -40,8 +40,8 @@ const properties = [
 const parameters = operations.flatMap((operation) =>
   operation.parameters.map(
     (parameter): Said => ({
-      place: `${titleOf(operation)} ${parameter["name"]}`,
-      description: parameter["description"]
+      place: `${titleOf(operation)} ${parameter.name}`,
+      description: parameter.description
     })
   )
 )
@@ -56,7 +56,7 @@ const answers = operations.flatMap((operation) =>
   Object.entries(operation.responses).map(
     ([status, response]): Said => ({
       place: `${titleOf(operation)} ${status}`,
-      description: objectAt(response)["description"]
+      description: objectAt(response).description
     })
   )
 )
@@ -122,7 +122,7 @@ describe("what a client reads of the interface", () => {
 
 const tags = listAt(objectAt(document), "tags")
   .filter(isObject)
-  .map((tag) => String(tag["name"]))
+  .map((tag) => String(tag.name))
 
 describe("the groups", () => {
   it("stand in the order of work", () => {
@@ -136,7 +136,7 @@ describe("the groups", () => {
 
   it("are told from the shapes by what the reference calls them, and say in words for people what they are", () => {
     const found = listAt(objectAt(document), "tags").filter(isObject)
-    const shown = found.map((tag) => String(tag["x-displayName"] ?? tag["name"]).toLowerCase())
+    const shown = found.map((tag) => String(tag["x-displayName"] ?? tag.name).toLowerCase())
     assert.deepStrictEqual([new Set(shown).size, shown.includes("models")], [tags.length, false])
     for (const { description } of found) assert.match(String(description), /^[A-Z].*\.$/)
   })
@@ -151,8 +151,8 @@ describe("the groups", () => {
 
 const samples = operations.flatMap((operation) => [
   ...operation.parameters.map((parameter): readonly [string, unknown] => [
-    `${titleOf(operation)} ${parameter["name"]}`,
-    [parameter["example"], parameter["examples"]]
+    `${titleOf(operation)} ${parameter.name}`,
+    [parameter.example, parameter.examples]
   ]),
   [titleOf(operation), operation.example] as const
 ])
@@ -160,9 +160,9 @@ const samples = operations.flatMap((operation) => [
 describe("the samples", () => {
   it("hold nothing that stands in the way of sending them again", () => {
     const headers = operations.flatMap((operation) => operation.parameters.filter(isIn("header")))
-    const named = headers.filter((header) => ["Idempotency-Key", "If-Match"].includes(String(header["name"])))
+    const named = headers.filter((header) => ["Idempotency-Key", "If-Match"].includes(String(header.name)))
     assert.isAbove(named.length, 20)
-    for (const header of named) assert.isUndefined(header["example"] ?? header["examples"])
+    for (const header of named) assert.isUndefined(header.example ?? header.examples)
   })
 
   it("name only ids that a development server has from its first start", () => {
@@ -223,7 +223,7 @@ describe("the samples", () => {
     const named = operations
       .filter(({ method }) => method === "DELETE" || method === "PATCH")
       .flatMap(({ parameters }) =>
-        parameters.filter((parameter) => isIn("path")(parameter) && parameter["example"] !== undefined)
+        parameters.filter((parameter) => isIn("path")(parameter) && parameter.example !== undefined)
       )
     assert.deepStrictEqual(named, [])
   })
@@ -232,7 +232,7 @@ describe("the samples", () => {
     const streams = operations.flatMap(({ path, responses }) => {
       const media = objectAt(responses, "200", "content", "text/event-stream")
       return "schema" in media
-        ? [{ path, media, frames: Object.values(objectAt(media, "examples")).map((frame) => objectAt(frame)["value"]) }]
+        ? [{ path, media, frames: Object.values(objectAt(media, "examples")).map((frame) => objectAt(frame).value) }]
         : []
     })
     assert.lengthOf(streams, 3)
@@ -243,13 +243,13 @@ describe("the samples", () => {
         path
       )
       assert.deepStrictEqual(
-        [frames.map((frame) => objectAt(frame)["event"])[0], frames.length > 5],
+        [frames.map((frame) => objectAt(frame).event)[0], frames.length > 5],
         ["ready", true],
         path
       )
       const { description } = objectAt(document, "paths", path, "get")
       for (const frame of frames)
-        assert.include(String(description), `event: ${objectAt(frame)["event"]}\ndata: ${objectAt(frame)["data"]}\n`)
+        assert.include(String(description), `event: ${objectAt(frame).event}\ndata: ${objectAt(frame).data}\n`)
     }
   })
 })

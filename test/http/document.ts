@@ -48,7 +48,7 @@ export const operations: ReadonlyArray<Operation> = Object.entries(objectAt(docu
         names: [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!),
         parameters: listAt(objectAt(operation), "parameters").filter(isObject),
         body: schemaAt(media, "schema"),
-        example: objectAt(media, "examples", "default")["value"],
+        example: objectAt(media, "examples", "default").value,
         responses: objectAt(operation, "responses"),
         scopes: scopes.filter((scope) => named.has(scope)),
         schemes: listAt(objectAt(operation), "security").flatMap((scheme) => Object.keys(objectAt(scheme)))
@@ -65,8 +65,8 @@ export const headersOf = (response: unknown): ReadonlyArray<readonly [name: stri
 
 export const titleOf = ({ method, path }: Operation) => `${method} ${path}`
 export const schemaOf = (parameter: Schema): Schema => schemaAt(parameter, "schema") ?? {}
-export const isIn = (place: string) => (parameter: Schema) => parameter["in"] === place
+export const isIn = (place: string) => (parameter: Schema) => parameter.in === place
 
 /** The prefix of the ids that a pattern is about; undefined where it is about something else. */
 export const prefixOf = (schema: Schema): string | undefined =>
-  /^\^([a-z]+_)\[0-7\]/.exec(String(schema["pattern"] ?? ""))?.[1]
+  /^\^([a-z]+_)\[0-7\]/.exec(String(schema.pattern ?? ""))?.[1]

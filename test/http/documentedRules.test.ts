@@ -276,7 +276,7 @@ describe("the document says of", () => {
     const walk = (value: unknown, path: string): void => {
       if (Array.isArray(value)) value.forEach((item, index) => walk(item, `${path}/${index}`))
       if (!isObject(value)) return
-      if (value["type"] === "array" && !("items" in value)) without.push(path)
+      if (value.type === "array" && !("items" in value)) without.push(path)
       for (const [key, item] of Object.entries(value)) walk(item, `${path}/${key}`)
     }
     walk(document, "")
@@ -310,19 +310,18 @@ describe("the document says of", () => {
   })
 
   it("ThreadEvent which fields each type has", () => {
-    const { discriminator, oneOf } = schemas["ThreadEvent"] ?? {}
+    const { discriminator, oneOf } = schemas.ThreadEvent ?? {}
     assert.lengthOf(Array.isArray(oneOf) ? oneOf : [], 12)
-    assert.strictEqual(objectAt(discriminator)["propertyName"], "type")
+    assert.strictEqual(objectAt(discriminator).propertyName, "type")
     for (const [type, reference] of Object.entries(objectAt(discriminator, "mapping"))) {
-      assert.deepStrictEqual(
-        objectAt(document, ...String(reference).slice(2).split("/"), "properties", "type")["enum"],
-        [type]
-      )
+      assert.deepStrictEqual(objectAt(document, ...String(reference).slice(2).split("/"), "properties", "type").enum, [
+        type
+      ])
     }
     const common = { seq: 1, eventId: "e", threadId: "t", turnId: "r", occurredAt: "2030-01-01T00:00:00.000Z" }
     const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
     const failed = { ...common, type: "turn_failed", failureCode: "model_error", failureText: "t", usage }
-    const union = schemas["ThreadEvent"] ?? {}
+    const union = schemas.ThreadEvent ?? {}
     assert.isTrue(fits(union, { ...failed, fieldOfTomorrow: 1 }))
     for (const wrong of [
       { ...failed, failureCode: undefined },

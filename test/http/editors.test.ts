@@ -56,7 +56,7 @@ describe("a message that somebody else edits", () => {
       log.find(({ inputId }) => inputId === id),
       { ...whose, content: text("bob wrote this") }
     )
-    assert.deepStrictEqual(only(log, "turn_completed")[0]?.["principal"], bob.principal)
+    assert.deepStrictEqual(only(log, "turn_completed")[0]?.principal, bob.principal)
     assert.deepInclude((await alice.client.get(path)).body, { ...whose, state: "admitted" })
   })
 
@@ -161,7 +161,7 @@ describe("a hook", () => {
   const seen = ({ endpoint }: Awaited<ReturnType<typeof judge>>) =>
     endpoint
       .received()
-      .map(({ body }) => ({ point: body["point"], principal: body["principal"], turnPrincipal: body["turnPrincipal"] }))
+      .map(({ body }) => ({ point: body.point, principal: body.principal, turnPrincipal: body.turnPrincipal }))
 
   it("is told who sent the message that it judges, a steer's too, and whose turn it is", async () => {
     const judging = await judge()

@@ -54,7 +54,7 @@ describe.concurrent("thread", () => {
     const log = await logOf(server.alpha, threadId, ended(1))
     const [, output] = outcomes(log) as [unknown, Fields]
     assert.deepInclude(output, { status: "running", openWaits: 0, queued: 0 })
-    assert.deepInclude(output["thread"], { id: threadId, agentId, workspaceId: server.workspaces.alpha })
+    assert.deepInclude(output.thread, { id: threadId, agentId, workspaceId: server.workspaces.alpha })
     assert.sameMembers(Object.keys(output), [
       "lastSeq",
       "model",
@@ -86,12 +86,12 @@ describe.concurrent("thread", () => {
     })
     await submit(server.alpha, threadId, call("thread.rename", { title: null, metadata: { kind: null, done: "yes" } }))
     const log = await logOf(server.alpha, threadId, ended(2))
-    assert.deepStrictEqual(only(log, "tool_result").at(-1)!["toolOutput"], { metadata: { order: "7", done: "yes" } })
+    assert.deepStrictEqual(only(log, "tool_result").at(-1)!.toolOutput, { metadata: { order: "7", done: "yes" } })
     assert.notProperty(await get(), "title")
     // The live thread knows it too, and keeps what was fixed at its birth.
     await submit(server.alpha, threadId, call("thread.get"))
-    const last = only(await logOf(server.alpha, threadId, ended(3)), "tool_result").at(-1)!["toolOutput"] as Fields
-    assert.deepInclude(last["thread"], { metadata: { order: "7", done: "yes" }, agentId })
+    const last = only(await logOf(server.alpha, threadId, ended(3)), "tool_result").at(-1)!.toolOutput as Fields
+    assert.deepInclude(last.thread, { metadata: { order: "7", done: "yes" }, agentId })
   })
 
   it("rename holds to the limits of titles and metadata", async () => {
@@ -317,7 +317,7 @@ const spentBy = async (agentId: string) => {
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
 const costOf = (event: Event | undefined) =>
-  (event?.["usage"] as { readonly estimatedCost?: number } | undefined)?.estimatedCost ?? 0
+  (event?.usage as { readonly estimatedCost?: number } | undefined)?.estimatedCost ?? 0
 
 describe.concurrent("agents.ask", () => {
   it("answers what the other agent says in the end, in a thread of its own", async () => {
@@ -326,7 +326,7 @@ describe.concurrent("agents.ask", () => {
     const intent = only(told, "tool_intent")[1]!
     const [threadId] = await threadsOf(other)
     assert.deepStrictEqual(outcomes(told)[1], { threadId, text: "forty-two" })
-    assert.strictEqual(threadId, begunBy("thread", String(intent["toolCallId"])))
+    assert.strictEqual(threadId, begunBy("thread", String(intent.toolCallId)))
     const [question] = await logOf(server.alpha, threadId!, ended(1))
     assert.deepInclude(question, {
       type: "user_message",
@@ -347,7 +347,7 @@ describe.concurrent("agents.ask", () => {
     const [theirs] = await threadsOf(other)
     const end = (await logOf(server.alpha, theirs!, ended(1))).at(-1)
     const result = only(told, "tool_result")[1]!
-    assert.deepStrictEqual(result["usage"], end?.["usage"])
+    assert.deepStrictEqual(result.usage, end?.usage)
     assert.closeTo(costOf(result), 0.0012, 1e-12)
     assert.isAbove(costOf(told.at(-1)), costOf(result), "the turn's usage holds that of its tools")
     assert.closeTo(await spentBy(other), costOf(result), 1e-9)
@@ -357,9 +357,9 @@ describe.concurrent("agents.ask", () => {
   it("fails as the other's turn does, and still says what it used", async () => {
     const { log } = await asking("/usage 10 1\n/call nothing.here\n/then\n/fail content_refused no", {})
     const result = only(await log(), "tool_result")[1]!
-    assert.strictEqual(result["failureCode"], "tool_error")
-    assert.match(String(result["failureText"]), /^The agent's turn in thr_\w+ failed: content_refused: no$/)
-    assert.isAbove((result["usage"] as { inputTokens: number }).inputTokens, 0)
+    assert.strictEqual(result.failureCode, "tool_error")
+    assert.match(String(result.failureText), /^The agent's turn in thr_\w+ failed: content_refused: no$/)
+    assert.isAbove((result.usage as { inputTokens: number }).inputTokens, 0)
   })
 
   it("refuses agents that are not there, or do not run", async () => {
@@ -375,7 +375,7 @@ describe.concurrent("agents.ask", () => {
         call("agents.ask", { agentId, message: "hello" })
       )
     )
-    const results = new Map(only(log, "tool_result").map((event) => [event["toolCallId"], event["failureText"]]))
+    const results = new Map(only(log, "tool_result").map((event) => [event.toolCallId, event.failureText]))
     const texts = only(log, "tool_intent")
       .slice(1)
       .map(({ toolCallId }) => String(results.get(toolCallId)))
@@ -488,7 +488,7 @@ describe.concurrent("agents.ask", () => {
     await logOf(server.alpha, threadId, ended(1))
     const [theirs = ""] = await threadsOf(other)
     assert.strictEqual((await server.alpha.get(`/v1/threads/${theirs}`)).body.thread.identity, "hedy-thread")
-    assert.deepInclude((await logOf(server.alpha, theirs, ended(1)))[0]!["principal"], {
+    assert.deepInclude((await logOf(server.alpha, theirs, ended(1)))[0]!.principal, {
       type: "agent",
       id: agentId,
       identity: "hedy"

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Date.now() % 1_000_000_000)
+const seed = Number(process.env.TROUPE_TEST_SEED ?? Date.now() % 1_000_000_000)
 
 /** mulberry32 */
 const randomOf = (seed: number) => {
@@ -154,16 +154,14 @@ describe(`random histories (TROUPE_TEST_SEED=${seed})`, () => {
         "a watcher sees every event once, in order"
       )
 
-      const admitted = new Map(
-        log.filter(({ type }) => type === "user_message").map((event) => [event["inputId"], event])
-      )
+      const admitted = new Map(log.filter(({ type }) => type === "user_message").map((event) => [event.inputId, event]))
       for (const [inputId, { removed, text: words }] of accepted) {
         const record = (await server.alpha.get(`/v1/threads/${threadId}/queue/${inputId}`)).body
         const event = admitted.get(inputId)
         assert.strictEqual(record.state, removed ? "cancelled" : "admitted", inputId)
         assert.strictEqual(event !== undefined, !removed, inputId)
         if (event === undefined) continue
-        assert.deepStrictEqual([record.seq, record.turnId, record.content], [event.seq, event.turnId, event["content"]])
+        assert.deepStrictEqual([record.seq, record.turnId, record.content], [event.seq, event.turnId, event.content])
         assert.deepStrictEqual(record.content, text(words))
       }
       for (const inputId of admitted.keys())

@@ -56,9 +56,9 @@ const known = new Set([
 ])
 
 export const resolve = (schema: Schema, schemas: Schemas): Schema => {
-  if (typeof schema["$ref"] === "string") {
-    const target = schemas[schema["$ref"].replace("#/components/schemas/", "")]
-    if (target === undefined) throw new Error(`${schema["$ref"]} is nowhere`)
+  if (typeof schema.$ref === "string") {
+    const target = schemas[schema.$ref.replace("#/components/schemas/", "")]
+    if (target === undefined) throw new Error(`${schema.$ref} is nowhere`)
     return resolve(target, schemas)
   }
   for (const keyword in schema)
@@ -132,7 +132,7 @@ export const faults = (
   path = "$"
 ): ReadonlyArray<string> => {
   const found = resolve(schema, schemas)
-  if (found["type"] !== undefined && !isType(value, found["type"])) return [`${path}: is no ${found["type"]}`]
+  if (found.type !== undefined && !isType(value, found.type)) return [`${path}: is no ${found.type}`]
   // A part names some of the properties only: whether all are named is seen from the whole.
   const parts = partsOf(found)
   const choices = choicesOf(found)
@@ -155,15 +155,15 @@ export const faults = (
   const hold = (rule: boolean, what: string) => {
     if (!rule) wrong.push(`${path}: ${what}`)
   }
-  if (Array.isArray(found["enum"])) hold(found["enum"].includes(value), `is none of ${found["enum"].join(", ")}`)
+  if (Array.isArray(found.enum)) hold(found.enum.includes(value), `is none of ${found.enum.join(", ")}`)
   if (typeof value === "string") {
     const { length } = [...value]
     hold(length <= numberAt(found, "maxLength", Infinity), "is too long")
     hold(length >= numberAt(found, "minLength", 0), "is too short")
-    if (typeof found["pattern"] === "string")
-      hold(new RegExp(found["pattern"], "u").test(value), `does not match ${found["pattern"]}`)
-    if (found["format"] === "date-time") hold(isDateTime(value), "is no time")
-    if (found["format"] === "uri") hold(URL.canParse(value), "is no URL")
+    if (typeof found.pattern === "string")
+      hold(new RegExp(found.pattern, "u").test(value), `does not match ${found.pattern}`)
+    if (found.format === "date-time") hold(isDateTime(value), "is no time")
+    if (found.format === "uri") hold(URL.canParse(value), "is no URL")
     const content = schemaAt(found, "contentSchema")
     if (content !== undefined) wrong.push(...faults(content, JSON.parse(value), schemas, exact, `${path}, as JSON,`))
   }
@@ -176,7 +176,7 @@ export const faults = (
   if (Array.isArray(value)) {
     hold(value.length <= numberAt(found, "maxItems", Infinity), "has too many items")
     hold(value.length >= numberAt(found, "minItems", 0), "has too few items")
-    if (found["uniqueItems"] === true)
+    if (found.uniqueItems === true)
       hold(new Set(value.map((item) => JSON.stringify(item))).size === value.length, "has an item twice")
     const contained = schemaAt(found, "contains")
     if (contained !== undefined) {
@@ -215,8 +215,8 @@ export const faults = (
       if (isObject(property)) wrong.push(...faults(property, item, schemas, exact, at))
       else if (others !== undefined) wrong.push(...faults(others, item, schemas, exact, at))
       else if (
-        found["additionalProperties"] === false ||
-        (named !== undefined && others === undefined && found["additionalProperties"] !== true && !named.has(name))
+        found.additionalProperties === false ||
+        (named !== undefined && others === undefined && found.additionalProperties !== true && !named.has(name))
       )
         wrong.push(`${at}: is unknown`)
       if (names !== undefined) wrong.push(...faults(names, name, schemas, exact, `${at} (its name)`))
@@ -278,16 +278,16 @@ export const fitting = (schema: Schema, schemas: Schemas, textOf: TextOf): fc.Ar
 }
 
 const fittingParts = (found: Schema, schemas: Schemas, textOf: TextOf): fc.Arbitrary<unknown> => {
-  const parts = found["type"] === undefined ? [...partsOf(found), ...choicesOf(found)] : partsOf(found)
+  const parts = found.type === undefined ? [...partsOf(found), ...choicesOf(found)] : partsOf(found)
   // What is named first is the usual.
   if (parts.length > 0)
     return fc.oneof(
       ...parts.map((part, index) => ({ weight: index === 0 ? 4 : 1, arbitrary: fitting(part, schemas, textOf) }))
     )
-  if (Array.isArray(found["enum"])) return fc.constantFrom<unknown>(...found["enum"])
-  switch (found["type"]) {
+  if (Array.isArray(found.enum)) return fc.constantFrom<unknown>(...found.enum)
+  switch (found.type) {
     case "string": {
-      if (found["format"] === "date-time") return times.filter((text) => faults(found, text, schemas).length === 0)
+      if (found.format === "date-time") return times.filter((text) => faults(found, text, schemas).length === 0)
       for (const { pattern } of [found, ...checksOf(found)]) {
         const texts = typeof pattern === "string" ? textOf(pattern) : undefined
         if (texts !== undefined) return texts
@@ -299,7 +299,7 @@ const fittingParts = (found: Schema, schemas: Schemas, textOf: TextOf): fc.Arbit
       const min = numberAt(found, "minimum", 0)
       const max = numberAt(found, "maximum", Number.MAX_SAFE_INTEGER)
       const whole = fc.oneof(fc.constantFrom(min, max), fc.integer({ min, max: Math.min(max, min + 1000) }))
-      if (found["type"] === "integer") return whole
+      if (found.type === "integer") return whole
       return fc.oneof(
         { weight: 3, arbitrary: "exclusiveMinimum" in found ? whole.map((n) => n + 0.5) : whole },
         { weight: 1, arbitrary: fc.constantFrom(1e-300, 0.1, 1e300) }
@@ -315,7 +315,7 @@ const fittingParts = (found: Schema, schemas: Schemas, textOf: TextOf): fc.Arbit
         minLength: numberAt(found, "minItems", 0),
         maxLength: Math.min(numberAt(found, "maxItems", 4), 4)
       }
-      return found["uniqueItems"] === true ? fc.uniqueArray(items, length) : fc.array(items, length)
+      return found.uniqueItems === true ? fc.uniqueArray(items, length) : fc.array(items, length)
     }
     case "object": {
       const choices = listAt(found, "oneOf")
@@ -338,7 +338,7 @@ const fittingParts = (found: Schema, schemas: Schemas, textOf: TextOf): fc.Arbit
         )
       }
       const properties = Object.entries(schemaAt(found, "properties") ?? {}).filter(
-        (entry): entry is [string, Schema] => isObject(entry[1]) && JSON.stringify(entry[1]["not"]) !== "{}"
+        (entry): entry is [string, Schema] => isObject(entry[1]) && JSON.stringify(entry[1].not) !== "{}"
       )
       const required = listAt(found, "required").map(String)
       const others = schemaAt(found, "additionalProperties")

@@ -130,12 +130,12 @@ describe.concurrent("what a tool says beside its output", () => {
     const { toolContent, toolMeta, toolOutput } = value ?? {}
     return { toolOutput, toolContent, toolMeta }
   }
-  const saidIn = (log: ReadonlyArray<Event>) => JSON.stringify(only(log, "assistant_message")[0]?.["content"])
+  const saidIn = (log: ReadonlyArray<Event>) => JSON.stringify(only(log, "assistant_message")[0]?.content)
 
   it("is in the log, and a model reads it as text: an image by its type and size", async () => {
     const log = await turnOf(server.alpha, await worker(), call(`${ns}.picture`))
     assert.deepStrictEqual(heldIn(only(log, "tool_result")[0]), beside)
-    assert.deepStrictEqual(only(log, "assistant_message")[0]?.["content"], content(`Done: ${JSON.stringify([read])}`))
+    assert.deepStrictEqual(only(log, "assistant_message")[0]?.content, content(`Done: ${JSON.stringify([read])}`))
   })
 
   it("is judged with it, kept through a restart, and gone where a hook puts something else in its place", async () => {
@@ -187,8 +187,8 @@ describe.concurrent("a hook", () => {
         ...script()
       )
       assert.deepStrictEqual(told(log), told1(point, ["hook_decision: deny"], "hook_denied"))
-      assert.strictEqual(log.find(({ failureCode }) => failureCode === "hook_denied")?.["failureText"], "not today")
-      if (point === "after_tool_result") assert.isNull(only(log, "tool_result")[0]!["toolOutput"])
+      assert.strictEqual(log.find(({ failureCode }) => failureCode === "hook_denied")?.failureText, "not today")
+      if (point === "after_tool_result") assert.isNull(only(log, "tool_result")[0]!.toolOutput)
       assert.deepStrictEqual(executed(log), ranOnce(point, true))
       assert.deepStrictEqual(later.received(), [])
     })
@@ -228,7 +228,7 @@ describe.concurrent("a hook", () => {
         told(log),
         told1(point, ["hook_decision: ask", "wait_created", "wait_resolved: deny"], "hook_denied")
       )
-      assert.strictEqual(log.find(({ failureCode }) => failureCode === "hook_denied")?.["failureText"], "rather not")
+      assert.strictEqual(log.find(({ failureCode }) => failureCode === "hook_denied")?.failureText, "rather not")
       assert.deepStrictEqual(executed(log), ranOnce(point, true))
     })
 
@@ -243,7 +243,7 @@ describe.concurrent("a hook", () => {
       await resolveWait(server.alpha, threadId, wait!.id, { type: "decision", decision: "allow" })
       const log = await logOf(server.alpha, threadId, ended(1))
       assert.deepStrictEqual(told(log), told1(point, ["hook_decision: ask", "wait_created", "wait_resolved: allow"]))
-      assert.deepInclude(only(log, "hook_decision")[0]!["hook"], { latencyMs: 0, decision: "ask", processor: "client" })
+      assert.deepInclude(only(log, "hook_decision")[0]!.hook, { latencyMs: 0, decision: "ask", processor: "client" })
     })
 
     it(`of ${point} that answers later itself is waited for, and its word counts`, async () => {
@@ -354,7 +354,7 @@ describe.concurrent("a hook's endpoint", () => {
       ...script()
     )
     assert.deepStrictEqual(told(log), told1("before_tool_call", ["hook_decision: allow"]))
-    const hookTold = only(log, "hook_decision")[0]!["hook"]
+    const hookTold = only(log, "hook_decision")[0]!.hook
     assert.deepStrictEqual(
       received().map(({ body, headers }) => [body.attempt, headers["webhook-id"]]),
       [1, 2].map((attempt) => [attempt, received()[0]?.body.deliveryId])
@@ -378,8 +378,8 @@ describe.concurrent("a rewrite", () => {
       "/say original"
     )
     assert.deepStrictEqual(told(log), ["user_message", "hook_decision: allow", "assistant_message", "turn_completed"])
-    assert.deepStrictEqual([log[0]!["content"], log[2]!["content"]], [content("/say original"), content("rewritten")])
-    assert.deepInclude(log[1]!["hook"], { rewrote: true })
+    assert.deepStrictEqual([log[0]!.content, log[2]!.content], [content("/say original"), content("rewritten")])
+    assert.deepInclude(log[1]!.hook, { rewrote: true })
   })
 
   it("of an input is what runs; the log keeps what the model asked for", async () => {
@@ -396,7 +396,7 @@ describe.concurrent("a rewrite", () => {
       "assistant_message",
       "turn_completed"
     ])
-    assert.deepStrictEqual(log[1]!["toolInput"], { text: "raw" })
+    assert.deepStrictEqual(log[1]!.toolInput, { text: "raw" })
     assert.deepStrictEqual([outcomes(log), executed(log)], [["better"], [{ text: "better" }]])
   })
 
@@ -448,7 +448,7 @@ describe.concurrent("a rewrite", () => {
         "turn_completed"
       ])
       assert.deepStrictEqual(
-        [outcomes(log), log.at(-2)!["content"]],
+        [outcomes(log), log.at(-2)!.content],
         [[toolOutput], content(`Done: ${JSON.stringify([toolOutput])}`)]
       )
     }
@@ -461,7 +461,7 @@ describe.concurrent("a rewrite", () => {
       "/say Worse."
     )
     assert.deepStrictEqual(told(log), ["user_message", "hook_decision: allow", "assistant_message", "turn_completed"])
-    assert.deepStrictEqual(log[2]!["content"], content("Better."))
+    assert.deepStrictEqual(log[2]!.content, content("Better."))
   })
 
   it("that takes all away from a response, or brings more than a message holds, is none", async () => {
@@ -562,7 +562,7 @@ describe.concurrent("hooks", () => {
       ...["good", "bad", "ask one", "ask two"].map((words) => call(`${ns}.echo`, { text: words }))
     )
     const [one, two] = await waitsOf(server.alpha, threadId, 2)
-    const inputOf = (wait: typeof one) => Object(wait?.["toolInput"]).text
+    const inputOf = (wait: typeof one) => Object(wait?.toolInput).text
     const [first, second] = inputOf(one) === "ask one" ? [one, two] : [two, one]
     // In any order, and one of them leaves the other waiting.
     await resolveWait(server.alpha, threadId, second!.id, { type: "decision", decision: "deny" })

@@ -139,9 +139,7 @@ const assertHidden = async (
   await Promise.all(
     streams.map((stream) =>
       stream.until(({ frames }) =>
-        frames.some(
-          ({ data, event }) => event === "event" && data["turnId"] === last.turnId && data["type"] === last.type
-        )
+        frames.some(({ data, event }) => event === "event" && data.turnId === last.turnId && data.type === last.type)
       )
     )
   )
@@ -154,11 +152,11 @@ const assertHidden = async (
     agentId,
     threadId,
     profileId,
-    inputId: String(turn!["inputId"]),
+    inputId: String(turn!.inputId),
     turnId: turn!.turnId,
     toolsetId: toolset.id,
     version: "1",
-    ...(wait !== undefined && { waitId: String(wait["waitId"]) })
+    ...(wait !== undefined && { waitId: String(wait.waitId) })
   })
   assert.includeMembers(asked, [
     `/v1/threads/${threadId}/events`,
@@ -223,7 +221,7 @@ describe("what a model said", () => {
     assert.deepStrictEqual(told(log), ["user_message", "hook_decision: allow", "assistant_message", "turn_completed"])
     for (const stream of played.streams)
       assert.deepStrictEqual(
-        stream.events("delta").filter(({ data }) => data["turnId"] === log[0]!.turnId),
+        stream.events("delta").filter(({ data }) => data.turnId === log[0]!.turnId),
         []
       )
     await submit(server.alpha, played.threadId, "and again?")
@@ -286,7 +284,7 @@ describe("what a model said", () => {
     )
     const log = await played.log()
     assert.deepStrictEqual(told(log), ["user_message", "assistant_message", "turn_completed"])
-    await played.streams[0]!.until(({ frames }) => frames.some(({ data }) => data["type"] === "turn_completed"))
+    await played.streams[0]!.until(({ frames }) => frames.some(({ data }) => data.type === "turn_completed"))
     assert.deepStrictEqual(played.streams[0]!.events("delta"), [])
     for (const stream of played.streams.slice(0, 2)) stream.close()
   })
@@ -299,7 +297,7 @@ describe("what a tool said", () => {
 
   it("and a hook has rewritten is shown to nobody, nor to the model", async () => {
     const played = await turn(rewrite(redacted), call(`${toolset.namespace}.tell`))
-    assert.deepStrictEqual((await played.log()).at(-2)!["content"], text(`Done: [{"redacted":true}]`))
+    assert.deepStrictEqual((await played.log()).at(-2)!.content, text(`Done: [{"redacted":true}]`))
     await assertHidden(played, ["result_received"])
   })
 

@@ -326,7 +326,7 @@ describe.concurrent("a judged turn of every provider's models", () => {
         calls(echo("second try")),
         says("fine")
       )
-      assert.strictEqual((await log()).at(-1)!["failureCode"], "hook_denied")
+      assert.strictEqual((await log()).at(-1)!.failureCode, "hook_denied")
       await leavesMemory(server, threadId)
       assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/retry`)).status, 201)
       assert.strictEqual((await log(2)).at(-1)!.type, "turn_completed", JSON.stringify((await log(2)).at(-1)))
@@ -339,7 +339,7 @@ describe.concurrent("a judged turn of every provider's models", () => {
         calls(echo("a")),
         says("worse")
       )
-      assert.strictEqual((await whole.log()).at(-1)!["failureCode"], "hook_denied")
+      assert.strictEqual((await whole.log()).at(-1)!.failureCode, "hook_denied")
       await whole.goesOn()
       assert.notInclude(whole.sent(-1), "worse")
     })

@@ -110,7 +110,7 @@ describe("after hints were lost", () => {
     const threadId = await makeThread(server.alpha, agentId)
     await submit(server.alpha, threadId, "heard")
     for (const watcher of watchers) {
-      await watcher.until((watcher) => watcher.events("event").some(({ data }) => data["type"] === "turn_completed"))
+      await watcher.until((watcher) => watcher.events("event").some(({ data }) => data.type === "turn_completed"))
       watcher.close()
     }
   })
@@ -144,7 +144,7 @@ describe("after hints were lost", () => {
     })
     await watcher.until((watcher) => watcher.events("event").length === 3)
     assert.deepStrictEqual(
-      watcher.events("event").map(({ data }) => data["seq"]),
+      watcher.events("event").map(({ data }) => data.seq),
       [1, 2, 3]
     )
     watcher.close()

@@ -69,8 +69,7 @@ const rules: ReadonlyArray<Rule> = [
   {
     says: /^must not stand twice$/,
     at: /^hooks\[\d+\]\.id$/,
-    isBroken: ({ sent }) =>
-      hasTwice(blocksOf(bodyOf(sent)["hooks"]).flatMap(({ id }) => (id === undefined ? [] : [id])))
+    isBroken: ({ sent }) => hasTwice(blocksOf(bodyOf(sent).hooks).flatMap(({ id }) => (id === undefined ? [] : [id])))
   },
   // What only a parser of URLs knows.
   { says: /^expected an https:\/\/ URL$/, isBroken: ({ value }) => typeof value === "string" && !URL.canParse(value) },
@@ -126,7 +125,7 @@ const rules: ReadonlyArray<Rule> = [
     says: /^is required$/,
     at: /^budget\.(?:limit|window)$/,
     of: /^PATCH /,
-    isBroken: ({ sent, value }) => value === undefined && isObject(bodyOf(sent)["budget"])
+    isBroken: ({ sent, value }) => value === undefined && isObject(bodyOf(sent).budget)
   },
   { says: /^expected at most 16 pairs$/, at: /^metadata$/, of: /^PATCH /, isBroken: ({ value }) => isObject(value) },
   {

@@ -56,7 +56,7 @@ describe("submitting a message", () => {
     assert.strictEqual(answer.status, 201, answer.text)
     assert.deepStrictEqual(answer.body.content, text(words))
     const log = await logOf(alpha, threadId, ended(1))
-    assert.deepStrictEqual(log[0]!["content"], text(words))
+    assert.deepStrictEqual(log[0]!.content, text(words))
     assert.deepStrictEqual(
       (await alpha.get(`/v1/threads/${threadId}/queue/${answer.body.id}`)).body.content,
       text(words)
@@ -262,7 +262,7 @@ describe("submitting a message", () => {
     assertRefused(await send(threadId, { content: text("x"), model: "nobody/nothing" }), 422, "model_unavailable")
     assert.strictEqual((await send(threadId, { content: text("x"), model: "troupe/scripted-paid" })).status, 201)
     const log = await logOf(alpha, threadId, ended(1))
-    assert.strictEqual(log[1]!["modelId"], "troupe/scripted-paid")
+    assert.strictEqual(log[1]!.modelId, "troupe/scripted-paid")
   })
 })
 
@@ -411,7 +411,7 @@ describe("the queue", () => {
     assertRefused(await alpha.patch(path(`inp_${"0".repeat(26)}`), { content: text("x") }), 404, "not_found")
     assertRefused(await alpha.patch(path("inp_1"), { content: text("x") }), 404, "not_found")
     const log = await logOf(alpha, threadId, ended(2))
-    assert.deepStrictEqual(log.find(({ inputId }) => inputId === q.id)!["content"], text("edited \u0000"))
+    assert.deepStrictEqual(log.find(({ inputId }) => inputId === q.id)!.content, text("edited \u0000"))
     const late = await alpha.patch(path(q.id), { content: text("late") })
     assertRefused(late, 409, "input_not_pending")
     assert.include(late.body.message, q.turnId)

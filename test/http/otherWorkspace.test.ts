@@ -111,7 +111,7 @@ describe("the id of another workspace", () => {
   const filters = operations.flatMap((operation) =>
     operation.parameters.filter(isIn("query")).flatMap((parameter) => {
       const prefix = prefixOf(schemaOf(parameter))
-      return prefix === undefined ? [] : [[titleOf(operation), String(parameter["name"]), operation] as const]
+      return prefix === undefined ? [] : [[titleOf(operation), String(parameter.name), operation] as const]
     })
   )
 
@@ -153,21 +153,21 @@ describe("the id of another workspace", () => {
     }
     const { beta } = server
     const refused = [
-      await beta.post("/v1/threads", { agentId: theirs["agentId"] }),
-      await beta.post("/v1/agents", { name: "A", profileId: theirs["profileId"] }),
-      await beta.patch(`/v1/agents/${ours["agentId"]}`, { profileId: theirs["profileId"] }),
-      await beta.post(`/v1/threads/${ours["threadId"]}/messages`, {
+      await beta.post("/v1/threads", { agentId: theirs.agentId }),
+      await beta.post("/v1/agents", { name: "A", profileId: theirs.profileId }),
+      await beta.patch(`/v1/agents/${ours.agentId}`, { profileId: theirs.profileId }),
+      await beta.post(`/v1/threads/${ours.threadId}/messages`, {
         content: text("x"),
-        expectedTurnId: theirs["turnId"]
+        expectedTurnId: theirs.turnId
       }),
-      await beta.post(`/v1/threads/${ours["threadId"]}/cancel`, { turnId: theirs["turnId"] }),
-      await beta.post("/v1/roles/evaluate", { roleIds: [theirs["roleId"]], tool: "a.b" }),
-      await beta.post("/v1/roles/evaluate", { profileId: theirs["profileId"], tool: "a.b" }),
+      await beta.post(`/v1/threads/${ours.threadId}/cancel`, { turnId: theirs.turnId }),
+      await beta.post("/v1/roles/evaluate", { roleIds: [theirs.roleId], tool: "a.b" }),
+      await beta.post("/v1/roles/evaluate", { profileId: theirs.profileId, tool: "a.b" }),
       await beta.post("/v1/toolsets", {
         kind: "mcp",
         namespace: "books",
         url: "https://tools.example.com/mcp",
-        connectionId: theirs["connectionId"]
+        connectionId: theirs.connectionId
       })
     ]
     assert.deepStrictEqual(
@@ -183,10 +183,10 @@ describe("the id of another workspace", () => {
         [422, "connection_not_found"]
       ]
     )
-    assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs["agentId"]}`)).body, { threads: [] })
-    assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs["agentId"]}`)).body, { operations: [] })
-    assert.deepStrictEqual((await beta.get(`/v1/tools/calls?toolsetId=${theirs["toolsetId"]}`)).body, { calls: [] })
-    assert.deepStrictEqual((await beta.get(`/v1/threads/${ours["threadId"]}/events?turnId=${theirs["turnId"]}`)).body, {
+    assert.deepStrictEqual((await beta.get(`/v1/threads?agentId=${theirs.agentId}`)).body, { threads: [] })
+    assert.deepStrictEqual((await beta.get(`/v1/operations?agentId=${theirs.agentId}`)).body, { operations: [] })
+    assert.deepStrictEqual((await beta.get(`/v1/tools/calls?toolsetId=${theirs.toolsetId}`)).body, { calls: [] })
+    assert.deepStrictEqual((await beta.get(`/v1/threads/${ours.threadId}/events?turnId=${theirs.turnId}`)).body, {
       events: []
     })
     for (const list of [

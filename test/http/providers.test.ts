@@ -63,9 +63,9 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "first question")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
-    assert.deepStrictEqual(log[1]!["content"], [{ type: "text", text: "Hello there" }])
+    assert.deepStrictEqual(log[1]!.content, [{ type: "text", text: "Hello there" }])
     await watcher.until(({ frames }) =>
-      frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed")
+      frames.some(({ data, event }) => event === "event" && data.type === "turn_completed")
     )
     const deltas = watcher.events("delta").map(({ data }) => data)
     assert.deepStrictEqual(
@@ -124,7 +124,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
       JSON.stringify(log.at(-1))
     )
     for (const result of log.filter(({ type }) => type === "tool_result"))
-      assert.strictEqual(result["failureCode"], "tool_not_found")
+      assert.strictEqual(result.failureCode, "tool_not_found")
     assert.lengthOf(provider.requests, 3)
 
     await leaves(threadId)
@@ -157,7 +157,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
-    assert.strictEqual(log[1]!["modelId"], spare.modelId)
+    assert.strictEqual(log[1]!.modelId, spare.modelId)
     assert.lengthOf(provider.requests, 3)
     assert.lengthOf(spare.requests, 1)
   })
@@ -168,7 +168,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "turn_failed"])
-    assert.strictEqual(log[1]!["failureCode"], "model_overloaded")
+    assert.strictEqual(log[1]!.failureCode, "model_overloaded")
     assert.lengthOf(provider.requests, 3)
   })
 
@@ -180,15 +180,15 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "assistant_message", "turn_completed"])
     await watcher.until(({ frames }) =>
-      frames.some(({ data, event }) => event === "event" && data["type"] === "turn_completed")
+      frames.some(({ data, event }) => event === "event" && data.type === "turn_completed")
     )
     const streamed = watcher.frames.filter(({ event }) => event === "delta" || event === "discard")
     const at = streamed.findIndex(({ event }) => event === "discard")
-    const eventId = log[1]!["eventId"]
-    assert.deepStrictEqual(new Set(streamed.map(({ data }) => data["eventId"])), new Set([eventId]))
-    const text = (frames: typeof streamed) => frames.map(({ data }) => data["text"]).join("")
+    const eventId = log[1]!.eventId
+    assert.deepStrictEqual(new Set(streamed.map(({ data }) => data.eventId)), new Set([eventId]))
+    const text = (frames: typeof streamed) => frames.map(({ data }) => data.text).join("")
     assert.deepStrictEqual([text(streamed.slice(0, at)), text(streamed.slice(at + 1))], ["Hel", "Hello."])
-    assert.strictEqual(streamed[at + 1]?.data["index"], 0)
+    assert.strictEqual(streamed[at + 1]?.data.index, 0)
     assert.lengthOf(provider.requests, 2)
     const [, failed] = await factsOf(server, threadId)
     assert.include(failed?.detail, "the answer broke off after 3 characters: the connection was lost")
@@ -227,7 +227,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
     await submit(server.alpha, threadId, "work")
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(types(log), ["user_message", "tool_intent", "tool_result", "turn_completed"])
-    assert.deepInclude(log.at(-1)!["usage"], { inputTokens: 40, outputTokens: 6 })
+    assert.deepInclude(log.at(-1)!.usage, { inputTokens: 40, outputTokens: 6 })
 
     provider.enqueue(nothing, nothing)
     await submit(server.alpha, threadId, "say something")
@@ -237,7 +237,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
       failureCode: "model_error",
       failureText: "The model answered with neither text nor calls."
     })
-    assert.deepInclude(failed["usage"], { inputTokens: 40, outputTokens: 6 })
+    assert.deepInclude(failed.usage, { inputTokens: 40, outputTokens: 6 })
     assert.deepInclude((await server.alpha.get(`/v1/threads/${threadId}`)).body.usage, {
       inputTokens: 80,
       outputTokens: 12

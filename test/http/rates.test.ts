@@ -30,7 +30,7 @@ describe("the bucket of a workspace", () => {
 
   it("that is empty takes nothing from the credential's, nor the other way round", () => {
     const { take } = makeLimits({ credential: 1, burst: 3, workspace: 1 }, () => 0)
-    const left = (keyId: string) => take?.(caller(keyId)).headers["ratelimit"]
+    const left = (keyId: string) => take?.(caller(keyId)).headers.ratelimit
     assert.strictEqual(left("a"), `"default";r=2;t=1, "workspace";r=1;t=1`)
     assert.strictEqual(left("b"), `"default";r=2;t=1, "workspace";r=0;t=2`)
     assert.strictEqual(left("b"), `"default";r=2;t=1, "workspace";r=0;t=1`)
@@ -55,8 +55,7 @@ describe("the bucket of a workspace", () => {
 
 describe("a body, or an answer", () => {
   const KiB = 1024
-  const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) =>
-    taken?.headers["ratelimit"]
+  const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) => taken?.headers.ratelimit
 
   it("costs one request more for each 64 KiB of it", () => {
     const { take } = makeLimits({ credential: 10, burst: 40 }, () => 0)

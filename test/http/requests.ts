@@ -203,8 +203,8 @@ const wrongInQuery = (parameter: Schema, value: unknown) => {
   const schema = schemaOf(parameter)
   const text = asText(value)
   // Numbers are digits in a query, and nothing else.
-  return faults(schema, schema["type"] === "integer" && /^\d+$/.test(text) ? Number(text) : text, schemas).map(
-    (fault) => `${parameter["name"]} ${fault}`
+  return faults(schema, schema.type === "integer" && /^\d+$/.test(text) ? Number(text) : text, schemas).map(
+    (fault) => `${parameter.name} ${fault}`
   )
 }
 
@@ -222,9 +222,9 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
   )
   // Long polls are for other tests. A cursor is of this list, or of another thing of its kind.
   const usual = (parameter: Schema) =>
-    parameter["name"] === "waitSeconds"
+    parameter.name === "waitSeconds"
       ? fc.constant(0)
-      : parameter["name"] === "cursor"
+      : parameter.name === "cursor"
         ? fc.nat(5).map((n) => known.cursor(operation.path, n))
         : fitting(schemaOf(parameter), schemas, texts)
   const values = fc.tuple(
@@ -234,7 +234,7 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
           { weight: 4, arbitrary: usual(parameter) },
           {
             weight: 1,
-            arbitrary: odd.filter((value) => parameter["name"] !== "waitSeconds" || !/^\d+$/.test(asText(value)))
+            arbitrary: odd.filter((value) => parameter.name !== "waitSeconds" || !/^\d+$/.test(asText(value)))
           }
         ),
         { freq: 2, nil: undefined }
@@ -306,11 +306,10 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
         const thread = inPath.length === 2 && together > 0 ? known.threadOf(String(chosen[1])) : undefined
         const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
         const query = inQuery.flatMap((parameter, index) =>
-          values[index] === undefined ? [] : [`${parameter["name"]}=${encodeURIComponent(asText(values[index]))}`]
+          values[index] === undefined ? [] : [`${parameter.name}=${encodeURIComponent(asText(values[index]))}`]
         )
         const path = inPath.reduce(
-          (path, parameter, index) =>
-            path.replace(`{${parameter["name"]}}`, () => encodeURIComponent(asText(ids[index]))),
+          (path, parameter, index) => path.replace(`{${parameter.name}}`, () => encodeURIComponent(asText(ids[index]))),
           operation.path
         )
         const text = JSON.stringify(body.value)
@@ -362,7 +361,7 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
           sent: {
             query: Object.fromEntries(
               inQuery.flatMap((parameter, index) =>
-                values[index] === undefined ? [] : [[String(parameter["name"]), values[index]]]
+                values[index] === undefined ? [] : [[String(parameter.name), values[index]]]
               )
             ),
             body: body.value

@@ -64,7 +64,7 @@ const reviewed = async (lines: ReadonlyArray<string>, more: object = {}, reviewe
 const script = () => [call(`${ns}.echo`, { text: "hello" }), "/say done"]
 
 const decisionOf = (log: ReadonlyArray<Event>) =>
-  only(log, "hook_decision")[0]?.["hook"] as {
+  only(log, "hook_decision")[0]?.hook as {
     readonly deliveryId: string
     readonly reason?: string
     readonly decision: string
@@ -82,7 +82,7 @@ const spentBy = async (agentId: string) => {
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
 const costOf = (log: ReadonlyArray<Event>) =>
-  (log.at(-1)?.["usage"] as { readonly estimatedCost?: number }).estimatedCost ?? 0
+  (log.at(-1)?.usage as { readonly estimatedCost?: number }).estimatedCost ?? 0
 
 describe.concurrent("a reviewing agent", () => {
   it("that allows lets the call run", async () => {
@@ -106,7 +106,7 @@ describe.concurrent("a reviewing agent", () => {
       principal: { type: "agent", id: agentId },
       inputId: begunBy("input", deliveryId)
     })
-    assert.include(JSON.stringify(question?.["content"]), "hello")
+    assert.include(JSON.stringify(question?.content), "hello")
     assert.deepStrictEqual(told(rest), ["assistant_message", "turn_completed"])
     const { body } = await server.alpha.get(`/v1/threads/${sibling("thread", deliveryId)}`)
     assert.deepInclude(body.thread, { agentId: reviewerId, createdBy: { type: "agent", id: agentId } })
@@ -116,7 +116,7 @@ describe.concurrent("a reviewing agent", () => {
     const { agentId } = await reviewed([denies])
     const log = await turnOf(server.alpha, agentId, ...script())
     assert.deepStrictEqual(outcomes(log), ["hook_denied"])
-    assert.strictEqual(only(log, "tool_result")[0]!["failureText"], "not today")
+    assert.strictEqual(only(log, "tool_result")[0]!.failureText, "not today")
   })
 
   it("that asks parks the turn for a person", async () => {
@@ -331,7 +331,7 @@ describe("a reviewer's thread", () => {
     const threadId = await begin(server.alpha, agentId, ...script())
     const [wait] = await waitsOf(server.alpha, threadId)
     const [review] = await logOf(server.alpha, sibling("thread", wait!.id), ended(1))
-    const principal = review!["principal"] as Principal
+    const principal = review!.principal as Principal
     assert.deepStrictEqual(principal, { type: "agent", id: agentId })
     const refused = await server.runtime.runPromise(
       Threads.pipe(

@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { type Scope, scopes } from "../../src/keys/apiKey.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type Operation, operations, schemas, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { fitting } from "./jsonSchema.ts"

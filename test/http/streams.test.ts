@@ -21,7 +21,7 @@ const watch = (
 ) => Watcher.open(server.base, path, (options.client ?? server.alpha).token!, options.headers, options.paused)
 
 const ofThread = (threadId: string, query = "") => `/v1/threads/${threadId}/events/stream${query}`
-const isDone = (watcher: Watcher) => watcher.events("event").some(({ data }) => data["type"] === "turn_completed")
+const isDone = (watcher: Watcher) => watcher.events("event").some(({ data }) => data.type === "turn_completed")
 
 describe("a thread's stream", () => {
   it("opens with a retry time and ready, then tells every event whole with its seq as id", async () => {
@@ -34,8 +34,8 @@ describe("a thread's stream", () => {
     await watcher.until(({ frames }) => frames.length === 1)
     assert.isTrue(watcher.text.startsWith("retry: 2000\n\nevent: ready\n"))
     assert.strictEqual(watcher.frames[0]!.event, "ready")
-    assert.strictEqual(watcher.frames[0]!.data["lastSeq"], 0)
-    assert.isString(watcher.frames[0]!.data["streamId"])
+    assert.strictEqual(watcher.frames[0]!.data.lastSeq, 0)
+    assert.isString(watcher.frames[0]!.data.streamId)
     await submit(server.alpha, threadId, "hello")
     await watcher.until(isDone)
     const log = await logOf(server.alpha, threadId, ended(1))
@@ -78,7 +78,7 @@ describe("a thread's stream", () => {
       none.events("event").map(({ id }) => Number(id)),
       [10, 11, 12]
     )
-    assert.strictEqual(none.frames[0]!.data["lastSeq"], 9)
+    assert.strictEqual(none.frames[0]!.data.lastSeq, 9)
     for (const watcher of [all, some, none]) watcher.close()
   })
 
@@ -143,7 +143,7 @@ describe("a thread's stream", () => {
       ["4", "5", "6"]
     )
     assert.deepStrictEqual(
-      watcher.events("event").map(({ data }) => data["seq"]),
+      watcher.events("event").map(({ data }) => data.seq),
       [4, 5, 6]
     )
     watcher.close()
@@ -155,15 +155,15 @@ describe("a thread's stream", () => {
     await watcher.until(({ frames }) => frames.length === 1)
     await submit(server.alpha, threadId, "/chunks 5 5ms\n/say one two three four five")
     await watcher.until(isDone)
-    const message = watcher.events("event").find(({ data }) => data["type"] === "assistant_message")!
+    const message = watcher.events("event").find(({ data }) => data.type === "assistant_message")!
     const deltas = watcher.events("delta")
     assert.isAbove(deltas.length, 1)
-    assert.deepStrictEqual(new Set(deltas.map(({ data }) => data["eventId"])), new Set([message.data["eventId"]]))
+    assert.deepStrictEqual(new Set(deltas.map(({ data }) => data.eventId)), new Set([message.data.eventId]))
     assert.deepStrictEqual(
-      deltas.map(({ data }) => data["index"]),
+      deltas.map(({ data }) => data.index),
       deltas.map((_, i) => i)
     )
-    assert.strictEqual(deltas.map(({ data }) => data["text"]).join(""), "one two three four five")
+    assert.strictEqual(deltas.map(({ data }) => data.text).join(""), "one two three four five")
     const at = (wanted: (typeof watcher.frames)[number]) => watcher.frames.indexOf(wanted)
     assert.isBelow(at(deltas.at(-1)!), at(message))
     watcher.close()
@@ -211,7 +211,7 @@ describe("a thread's stream", () => {
     await watcher.until((watcher) => watcher.events("delta").length > 2)
     await server.alpha.post(`/v1/threads/${threadId}/cancel`)
     await watcher.until((watcher) => watcher.events("discard").length === 1)
-    assert.strictEqual(watcher.events("discard")[0]!.data["eventId"], watcher.events("delta")[0]!.data["eventId"])
+    assert.strictEqual(watcher.events("discard")[0]!.data.eventId, watcher.events("delta")[0]!.data.eventId)
     watcher.close()
   })
 
@@ -222,10 +222,10 @@ describe("a thread's stream", () => {
     await submit(server.alpha, threadId, "/wait 100ms\nfirst")
     await submit(server.alpha, threadId, "second")
     await logOf(server.alpha, threadId, ended(2))
-    await watcher.until((watcher) => watcher.events("status").some(({ data }) => data["status"] === "idle"))
+    await watcher.until((watcher) => watcher.events("status").some(({ data }) => data.status === "idle"))
     assert.deepStrictEqual(new Set(watcher.frames.map(({ event }) => event)), new Set(["ready", "status", "queue"]))
     assert.include(
-      watcher.events("queue").map(({ data }) => data["pending"]),
+      watcher.events("queue").map(({ data }) => data.pending),
       1
     )
     watcher.close()
@@ -308,7 +308,7 @@ describe("the streams of an agent and of the workspace", () => {
     await ofAgent.until(isDone)
     await ofOther.until(isDone)
     await ofWorkspace.until((watcher) => watcher.events("event").length === 6)
-    const threads = (watcher: Watcher) => new Set(watcher.frames.slice(1).map(({ data }) => data["threadId"]))
+    const threads = (watcher: Watcher) => new Set(watcher.frames.slice(1).map(({ data }) => data.threadId))
     assert.deepStrictEqual(threads(ofAgent), new Set([mine]))
     assert.deepStrictEqual(threads(ofOther), new Set([others]))
     assert.deepStrictEqual(threads(ofWorkspace), new Set([mine, others]))
@@ -409,7 +409,7 @@ describe("slow and stalled watchers", () => {
       type: "events",
       events: [{ seq: 100_000, turnId: "trn_x", type: "user_message", text: "{}" }]
     })
-    await watcher.until(({ frames }) => frames.at(-1)?.data["seq"] === 100_000)
+    await watcher.until(({ frames }) => frames.at(-1)?.data.seq === 100_000)
     watcher.close()
   })
 

@@ -23,7 +23,7 @@ const say = (log: ReadonlyArray<Event>, inputs: Readonly<Record<string, string>>
   const turns = new Map<string, string>()
   return log
     .map((event) => {
-      const input = typeof event["inputId"] === "string" ? nameOf.get(event["inputId"]) : undefined
+      const input = typeof event.inputId === "string" ? nameOf.get(event.inputId) : undefined
       if (input !== undefined && !turns.has(event.turnId)) turns.set(event.turnId, input)
       const turn = turns.get(event.turnId)
       const what = short[event.type] ?? event.type
@@ -89,7 +89,7 @@ describe.concurrent("while turn A waits", () => {
       say(log, { A: a.id, S: s.id, I: i.id }),
       "user(A) turn_cancelled(A) user(I) assistant(I) turn_completed(I) user(S) assistant(S) turn_completed(S)"
     )
-    assert.strictEqual(log[5]!["submitMode"], "steer")
+    assert.strictEqual(log[5]!.submitMode, "steer")
     assert.strictEqual(log[5]!.turnId, s.id.replace("inp_", "trn_"))
   })
 
@@ -103,6 +103,6 @@ describe.concurrent("while turn A waits", () => {
       say(log, { A: a.id, S: s.id }),
       "user(A) turn_cancelled(A) user(S) assistant(S) turn_completed(S)"
     )
-    assert.strictEqual(log[2]!["submitMode"], "steer")
+    assert.strictEqual(log[2]!.submitMode, "steer")
   })
 })

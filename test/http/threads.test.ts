@@ -74,9 +74,9 @@ describe("creating a thread", () => {
       log.map(({ type }) => type),
       ["user_message", "assistant_message", "turn_completed"]
     )
-    assert.strictEqual(log[0]!["inputId"], input.id)
+    assert.strictEqual(log[0]!.inputId, input.id)
     assert.strictEqual(log[0]!.turnId, input.turnId)
-    assert.deepStrictEqual(log[1]!["content"], text("You said: hello"))
+    assert.deepStrictEqual(log[1]!.content, text("You said: hello"))
     const after = await detailOf(detail.thread.id)
     assert.deepInclude(after, { status: "idle", lastSeq: 3, model: "troupe/scripted" })
     assert.isAbove(after.usage.totalTokens, 0)
@@ -360,7 +360,7 @@ describe("cancelling", () => {
       log.map(({ type }) => type),
       ["user_message", "turn_cancelled", "user_message", "assistant_message", "turn_completed"]
     )
-    assert.strictEqual((log[1]!["principal"] as { type: string }).type, "api_key")
+    assert.strictEqual((log[1]!.principal as { type: string }).type, "api_key")
   })
 
   it("clears the queue when told so", async () => {
@@ -420,7 +420,7 @@ describe("retrying", () => {
       log.map(({ type }) => type),
       ["user_message", "turn_failed", "user_message", "turn_failed"]
     )
-    assert.strictEqual(log[1]!["failureCode"], "model_error")
+    assert.strictEqual(log[1]!.failureCode, "model_error")
   })
 
   it("is refused with 409 when there is nothing to retry, and while a turn runs", async () => {

@@ -42,18 +42,18 @@ describe("the calls that clients owe", () => {
   it("say all that a worker needs, and are gone once they are answered", async () => {
     const { threadId, wait } = await parked(server.alpha, desk.plain, [desk.tool("print", { document: "a" })])
     const [call] = (await calls("?state=pending")).calls.filter((one) => one.threadId === threadId)
-    assert.isString(call?.["createdAt"])
+    assert.isString(call?.createdAt)
     assert.deepStrictEqual(call, {
       waitId: wait.id,
       threadId,
       agentId: desk.plain,
-      turnId: wait["turnId"],
+      turnId: wait.turnId,
       toolCallId: wait.toolCallId,
       toolName: "desk.print",
       toolInput: { document: "a" },
       toolsetId: desk.toolsetId,
-      createdAt: call?.["createdAt"],
-      expiresAt: wait["expiresAt"]
+      createdAt: call?.createdAt,
+      expiresAt: wait.expiresAt
     })
     const done = await give(wait.toolCallId, { output: { pages: 1 } })
     assert.deepStrictEqual(
@@ -166,7 +166,7 @@ describe.concurrent("the result of a call", () => {
     assert.strictEqual((await give(wait.toolCallId, { error: { code: "jam", message: "Paper jam" } })).text, one.text)
     assertRefused(await give(wait.toolCallId, { output: null }), 409, "wait_already_resolved")
     const [said] = only(await logOf(server.alpha, threadId, ended(1)), "tool_result")
-    assert.deepStrictEqual([said?.["failureCode"], said?.["failureText"]], ["tool_error", "jam: Paper jam"])
+    assert.deepStrictEqual([said?.failureCode, said?.failureText], ["tool_error", "jam: Paper jam"])
   })
 
   it("comes too late for a turn that was stopped", async () => {

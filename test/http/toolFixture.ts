@@ -63,10 +63,10 @@ export const told = (log: ReadonlyArray<Event>) =>
 
 /** Results of calls in the order of their intents: output, or code of the failure. */
 export const outcomes = (log: ReadonlyArray<Event>) => {
-  const results = new Map(only(log, "tool_result").map((event) => [event["toolCallId"], event]))
+  const results = new Map(only(log, "tool_result").map((event) => [event.toolCallId, event]))
   return only(log, "tool_intent").map(({ toolCallId }) => {
     const result = results.get(toolCallId)
-    return result?.["failureCode"] ?? result?.["toolOutput"]
+    return result?.failureCode ?? result?.toolOutput
   })
 }
 

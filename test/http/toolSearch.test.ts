@@ -57,9 +57,9 @@ interface Found {
   readonly tools: ReadonlyArray<{ readonly name: string; readonly description?: string }>
   readonly more?: number
 }
-const foundIn = (log: ReadonlyArray<Event>, at = 0) => only(log, "tool_result")[at]!["toolOutput"] as Found
+const foundIn = (log: ReadonlyArray<Event>, at = 0) => only(log, "tool_result")[at]!.toolOutput as Found
 const revealIn = (log: ReadonlyArray<Event>, at = 0) =>
-  only(log, "tool_result")[at]!["reveal"] as typeof ToolReveal.Type | undefined
+  only(log, "tool_result")[at]!.reveal as typeof ToolReveal.Type | undefined
 const names = ({ families, tools }: Found) => [...families, ...tools].map(({ name }) => name)
 const isReveal = Schema.is(ToolReveal)
 
@@ -116,7 +116,7 @@ describe.concurrent("what is hidden", () => {
       ["connections.list"]
     )
     assert.deepStrictEqual(revealIn(log, 1), { families: ["connections"] })
-    assert.deepStrictEqual(only(log, "tool_result")[2]!["toolOutput"], { families: [], tools: [] })
+    assert.deepStrictEqual(only(log, "tool_result")[2]!.toolOutput, { families: [], tools: [] })
     assert.isUndefined(revealIn(log, 2))
     for (const at of [0, 1]) assert.isTrue(isReveal(revealIn(log, at)))
   })

@@ -77,7 +77,7 @@ describe("a turn that calls tools", () => {
         [`${ns}.delete.all`, {}]
       ]
     )
-    assert.deepStrictEqual(log.at(-2)!["content"], [{ type: "text", text: `Done: [{"sum":5},"deleted"]` }])
+    assert.deepStrictEqual(log.at(-2)!.content, [{ type: "text", text: `Done: [{"sum":5},"deleted"]` }])
     assert.deepStrictEqual(
       executed(log).map(({ input, tool }) => [tool, input]),
       [
@@ -136,9 +136,7 @@ describe("a turn that calls tools", () => {
         run: async () => {
           const callId = own.calls.at(-1)?.toolCallId
           const { events } = (await server.alpha.get(`/v1/threads/${threadId}/events`)).body
-          seen.push(
-            events.filter((event: Event) => event.type === "tool_intent" && event["toolCallId"] === callId).length
-          )
+          seen.push(events.filter((event: Event) => event.type === "tool_intent" && event.toolCallId === callId).length)
           return "seen"
         }
       }
@@ -222,7 +220,7 @@ describe("an output", () => {
     [1024 * 1024, "cut"]
   ] as const)("of %i characters is kept %s", async (chars, how) => {
     const [result] = only(await turn(call(`${ns}.big`, { chars }), "/say done"), "tool_result")
-    const output = result!["toolOutput"]
+    const output = result!.toolOutput
     if (how === "whole") return assert.strictEqual(output, "x".repeat(chars))
     assert.hasAllKeys(output, ["truncated", "text"])
     assert.isAtMost(utf8Bytes(JSON.stringify(output)), 256 * 1024)
@@ -234,7 +232,7 @@ describe("an output", () => {
     assert.deepStrictEqual(failures(log), [
       ["tool_error", "the tool's output does not fit its schema: sum: must be number"]
     ])
-    assert.isNull(only(log, "tool_result")[0]!["toolOutput"])
+    assert.isNull(only(log, "tool_result")[0]!.toolOutput)
     assert.strictEqual(log.at(-1)!.type, "turn_completed")
   })
 
@@ -286,7 +284,7 @@ describe("a call that does not run", () => {
       log,
       Array.from({ length: 6 }, () => "tool_input_invalid")
     )
-    assert.strictEqual(only(log, "tool_intent")[0]!["toolInput"], `{"text":`)
+    assert.strictEqual(only(log, "tool_intent")[0]!.toolInput, `{"text":`)
     assert.include(String(failures(log)[3]![1]), "text")
   })
 

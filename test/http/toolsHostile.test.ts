@@ -10,7 +10,7 @@ import { type McpServer, startMcpServer, type TestTool } from "../tools/mcpServe
 import { ended, logOf } from "./threadFixture.ts"
 import { addRole, addToolset, assertSound, begin, call, makeWorker, only, resolveWait } from "./toolFixture.ts"
 
-const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 interface Condition {
   readonly path: string
@@ -338,17 +338,15 @@ describe("a model that asks for everything", () => {
           assert.deepStrictEqual(theirs.calls, [])
           const intents = only(log, "tool_intent")
           assert.lengthOf(intents, calls.length)
-          const results = new Map(
-            only(log, "tool_result").map((result) => [result["toolCallId"], result["failureCode"]])
-          )
+          const results = new Map(only(log, "tool_result").map((result) => [result.toolCallId, result.failureCode]))
           for (const [i, intent] of intents.entries()) {
             const fate = fateOf(roles, approves, calls[i]!)
             const ran = mine.calls
-              .filter(({ toolCallId }) => toolCallId === intent["toolCallId"])
+              .filter(({ toolCallId }) => toolCallId === intent.toolCallId)
               .map(({ input, tool }) => ({ tool, input }))
             assert.deepStrictEqual(ran, typeof fate === "string" ? [] : [fate], JSON.stringify(calls[i]))
             if (typeof fate === "string")
-              assert.include(["tool_denied", "tool_not_found", "tool_input_invalid"], results.get(intent["toolCallId"]))
+              assert.include(["tool_denied", "tool_not_found", "tool_input_invalid"], results.get(intent.toolCallId))
             count[typeof fate === "string" ? fate : "ran"]++
           }
           // Nothing ran that nobody asked for.

@@ -126,7 +126,7 @@ describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports i
     // Eighteen were made: not each is told.
     assert.isAtLeast(reports.length, 2)
     assert.isBelow(reports.length, 10)
-    const toolCallId = log.find(({ type }) => type === "tool_intent")?.["toolCallId"]
+    const toolCallId = log.find(({ type }) => type === "tool_intent")?.toolCallId
     const told = reports.map(({ progress }) => Number(progress))
     assert.deepStrictEqual(
       told,
@@ -140,7 +140,7 @@ describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports i
     const { log } = await watched("endless", "?types=event")
     assert.deepStrictEqual(outcomes(log), ["tool_timeout"])
     assert.strictEqual(
-      log.find(({ type }) => type === "tool_result")?.["failureText"],
+      log.find(({ type }) => type === "tool_result")?.failureText,
       "no result within 5000 ms, 5 times the call's time, though there was progress"
     )
   })
@@ -152,7 +152,7 @@ describe.concurrent.each(["sessions", "modern"] as const)("a tool that reports i
     const { log, reports } = await watched("long", "", { hooks })
     assert.deepStrictEqual(outcomes(log), ["through"])
     assert.isAtLeast(reports.length, 2)
-    assert.isTrue(reports.every((report) => !("message" in report) && report["total"] === 18))
+    assert.isTrue(reports.every((report) => !("message" in report) && report.total === 18))
   })
 })
 

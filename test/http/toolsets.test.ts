@@ -6,7 +6,7 @@ import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
-const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 let server: TestServer
 let mcp: McpServer
@@ -193,7 +193,7 @@ describe("the time of a server's calls", () => {
       [200, 60_000, { slow: 86_400_000, nowhere: 2_000, echo: 3_000 }]
     )
     const after = await timesOf(id)
-    assert.deepStrictEqual([after["echo"], after["add"], after["slow"]], [3_000, 60_000, 86_400_000])
+    assert.deepStrictEqual([after.echo, after.add, after.slow], [3_000, 60_000, 86_400_000])
     const same = await patch(id, { timeoutMs: 60_000 })
     assert.deepStrictEqual(
       [same.headers.get("etag"), same.body.toolset.catalogVersion],

@@ -61,11 +61,11 @@ describe.concurrent("the result of a call that a client executes", () => {
         ...wait,
         state: "resolved",
         waitResult: { outcome: "result", by, output: { pages: 3 } },
-        resolvedAt: event?.["occurredAt"]
+        resolvedAt: event?.occurredAt
       },
       seq: event?.seq
     })
-    assert.deepStrictEqual(event?.["waitResult"], told200.body.wait.waitResult)
+    assert.deepStrictEqual(event?.waitResult, told200.body.wait.waitResult)
     assert.deepStrictEqual(outcomes(log), [{ pages: 3 }])
     assert.deepStrictEqual(told(log), [
       "user_message",
@@ -96,7 +96,7 @@ describe.concurrent("the result of a call that a client executes", () => {
     assert.deepStrictEqual([waitResult.outcome, "output" in waitResult], ["error", false])
     const [said] = only(await done(threadId), "tool_result")
     assert.deepStrictEqual(
-      [said?.["failureCode"], said?.["failureText"], said?.["toolOutput"]],
+      [said?.failureCode, said?.failureText, said?.toolOutput],
       ["tool_error", "no_paper: The tray is empty.\nFill it.", null]
     )
   })
@@ -137,7 +137,7 @@ describe.concurrent("a decision", () => {
     const { threadId, wait } = await asked()
     await resolved(server.alpha, threadId, wait, decision("deny", { reason: "Not on a Sunday" }))
     const [said] = only(await done(threadId), "tool_result")
-    assert.deepStrictEqual([said?.["failureCode"], said?.["failureText"]], ["hook_denied", "Not on a Sunday"])
+    assert.deepStrictEqual([said?.failureCode, said?.failureText], ["hook_denied", "Not on a Sunday"])
   })
 
   it("that rewrites puts another input in place, if it fits the tool and the point", async () => {
@@ -162,7 +162,7 @@ describe.concurrent("a decision", () => {
     )
     await resolved(server.alpha, threadId, wait, decision("allow", { rewrite: { toolInput: { document: "b" } } }))
     const [next] = await waitsOf(server.alpha, threadId)
-    assert.deepStrictEqual(next!["toolInput"], { document: "b" })
+    assert.deepStrictEqual(next!.toolInput, { document: "b" })
   })
 
   it("for the thread is not asked about again, whatever the input; another tool is", async () => {
@@ -294,7 +294,7 @@ describe.concurrent("what a hook asks about", () => {
     await resolved(server.alpha, threadId, secret, decision("deny"))
     const log = await done(threadId)
     assert.deepStrictEqual(outcomes(log), ["tool_error", "later", "hook_denied"])
-    assert.isNull(only(log, "tool_result").at(-1)!["toolOutput"])
+    assert.isNull(only(log, "tool_result").at(-1)!.toolOutput)
     assert.notInclude((await server.alpha.get(pathOf(threadId, secret))).text, "secret")
   })
 
@@ -749,7 +749,7 @@ describe("several open waits", () => {
       "assistant_message",
       "turn_completed"
     ])
-    assert.deepStrictEqual(only(log, "assistant_message")[0]!["content"], [{ type: "text", text: "steered" }])
+    assert.deepStrictEqual(only(log, "assistant_message")[0]!.content, [{ type: "text", text: "steered" }])
   })
 })
 
@@ -762,7 +762,7 @@ describe("waits are seen", () => {
       (await server.alpha.get(`/v1/threads?state=waiting&agentId=${thread.agentId}&limit=200`)).body
         .threads as ReadonlyArray<{ readonly thread: { readonly id: string }; readonly [field: string]: unknown }>
     const row = (await waiting()).find((found) => found.thread.id === threadId)
-    assert.deepStrictEqual([row?.["status"], row?.["pendingWaits"]], ["awaiting", pendingWaits])
+    assert.deepStrictEqual([row?.status, row?.pendingWaits], ["awaiting", pendingWaits])
     await resolved(server.alpha, threadId, wait, decision("deny"))
     await done(threadId)
     assert.notInclude(
@@ -794,7 +794,7 @@ describe("waits are seen", () => {
           watcher
             .events("wait")
             .map(({ data }) => data)
-            .filter((data) => data["threadId"] === threadId)
+            .filter((data) => data.threadId === threadId)
         await watcher.until(() => mine().length >= 2)
         assert.deepStrictEqual(
           mine(),
@@ -805,7 +805,7 @@ describe("waits are seen", () => {
         watchers[2]!
           .events("status")
           .map(({ data }) => data)
-          .filter((data) => data["threadId"] === threadId)
+          .filter((data) => data.threadId === threadId)
           .map(({ status }) => status)
       await watchers[2]!.until(() => statuses().at(-1) === "idle")
       assert.deepStrictEqual(statuses(), ["running", "awaiting", "running", "idle"])

@@ -13,7 +13,7 @@ import { deadlineOf, knownInput, openWaits } from "../../machines/thread/context
 import { ann, call, clientCall, inputOf, plan, refusedCall, turnOf, usage, Walk } from "./Walk.ts"
 
 /** Random ways; more by environment for a long night. */
-const many = Number(process.env["TROUPE_WALKS"] ?? 400)
+const many = Number(process.env.TROUPE_WALKS ?? 400)
 
 /** One move: what is done, and numbers that choose its object among what there is. */
 interface Move {

@@ -10,7 +10,7 @@ const countsOf = Effect.map(
     new Map(
       all.flatMap((metric) =>
         metric.id === "troupe_model_samples_total" && metric.type === "Counter"
-          ? [[metric.attributes?.["outcome"] ?? "", Number(metric.state.count)]]
+          ? [[metric.attributes?.outcome ?? "", Number(metric.state.count)]]
           : []
       )
     )

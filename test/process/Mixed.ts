@@ -123,10 +123,10 @@ export class Mixed {
 
   private note({ body, status }: Answered, mode: string) {
     if (status !== 201) return
-    const inputId = String(body["id"])
+    const inputId = String(body.id)
     this.accepted.push({ inputId, mode })
-    if (body["state"] === "steered") this.joins.set(inputId, String(body["turnId"]))
-    if (body["state"] === "admitted") this.promised.set(inputId, body["seq"])
+    if (body.state === "steered") this.joins.set(inputId, String(body.turnId))
+    if (body.state === "admitted") this.promised.set(inputId, body.seq)
   }
 
   private text() {
@@ -144,15 +144,15 @@ export class Mixed {
     const message = first === undefined ? {} : { message: { content: [{ type: "text", text: first }] } }
     const { body, status } = await this.ask("POST", "/v1/threads", { agentId, ...message })
     assert.strictEqual(status, 201, JSON.stringify(body))
-    this.threadId = String((body["thread"] as { readonly id: string }).id)
-    if (first !== undefined) this.note({ status, replayed: false, body: { ...(body["input"] as object) } }, "queue")
+    this.threadId = String((body.thread as { readonly id: string }).id)
+    if (first !== undefined) this.note({ status, replayed: false, body: { ...(body.input as object) } }, "queue")
   }
 
   private submit(mode: string) {
     const content = this.content()
     return this.ask("POST", `/v1/threads/${this.threadId}/messages`, { content, mode }).then((answer) => {
       this.note(answer, mode)
-      return String(answer.body["id"])
+      return String(answer.body.id)
     })
   }
 
@@ -175,7 +175,7 @@ export class Mixed {
       const { body, status } = await this.ask("POST", `${thread}/queue/${inputId}/promote`, {
         mode: this.random() < 0.5 ? "steer" : "interrupt"
       })
-      if (status === 200 && body["state"] === "steered") this.joins.set(inputId, String(body["turnId"]))
+      if (status === 200 && body.state === "steered") this.joins.set(inputId, String(body.turnId))
     } else if (dice < 0.96) {
       const clearQueue = this.random() < 0.3
       if (clearQueue) for (const { inputId } of this.accepted) this.mayBeGone.add(inputId)
@@ -187,13 +187,13 @@ export class Mixed {
   async rest(): Promise<void> {
     for (let deadline = Date.now() + 30_000; ; ) {
       const { body } = await request(this.server, "GET", `/v1/threads/${this.threadId}`)
-      const busy = body["status"] === "running" || body["status"] === "awaiting"
+      const busy = body.status === "running" || body.status === "awaiting"
       if (!busy) return
       if (Date.now() > deadline) assert.fail(`${this.threadId} does not come to rest: ${JSON.stringify(body)}`)
       await request(
         this.server,
         "GET",
-        `/v1/threads/${this.threadId}/events?waitSeconds=2&afterSeq=${String(body["lastSeq"])}`
+        `/v1/threads/${this.threadId}/events?waitSeconds=2&afterSeq=${String(body.lastSeq)}`
       )
     }
   }
@@ -203,8 +203,8 @@ export class Mixed {
     const events: Array<Readonly<Record<string, unknown>>> = []
     for (let path = `/v1/threads/${this.threadId}/events?limit=50`; path !== ""; ) {
       const { body } = await request(this.server, "GET", path)
-      events.push(...(body["events"] as typeof events))
-      const cursor = body["nextCursor"]
+      events.push(...(body.events as typeof events))
+      const cursor = body.nextCursor
       path =
         typeof cursor === "string"
           ? `/v1/threads/${this.threadId}/events?limit=50&cursor=${encodeURIComponent(cursor)}`
@@ -219,7 +219,7 @@ export class Mixed {
     for (const { inputId } of this.accepted) {
       const { body, status } = await request(this.server, "GET", `/v1/threads/${this.threadId}/queue/${inputId}`)
       assert.strictEqual(status, 200, `${inputId} was acknowledged`)
-      if (body["state"] === "cancelled") gone.add(inputId)
+      if (body.state === "cancelled") gone.add(inputId)
     }
     assert.includeMembers([...this.mayBeGone], [...gone], "nobody asked for its removal")
     return gone

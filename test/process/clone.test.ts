@@ -40,7 +40,7 @@ describe.skipIf(!isRoot)("a clone inside a home of mode 0700 (needs root)", () =
           TROUPE_PORT: "0",
           TROUPE_DATA: undefined,
           TROUPE_DATABASE_URL: undefined,
-          PATH: `${join(clone, "node_modules", ".bin")}:${process.env["PATH"]}`
+          PATH: `${join(clone, "node_modules", ".bin")}:${process.env.PATH}`
         }
       })
     const first = start()

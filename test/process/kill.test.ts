@@ -16,7 +16,7 @@ import { Mixed, randomOf, request, type Somewhere } from "./Mixed.ts"
 
 const kills = 10
 const clients = 6
-const seed = Number(process.env["TROUPE_SEED"] ?? randomBytes(4).readUInt32LE())
+const seed = Number(process.env.TROUPE_SEED ?? randomBytes(4).readUInt32LE())
 const cli = resolve(import.meta.dirname, "../../src/cli.ts")
 
 let database: FreshDatabase
@@ -74,9 +74,9 @@ const setting = async () => {
   const profile = await request(life.server, "POST", "/v1/profiles", { name: "Mixed", models: ["troupe/scripted"] })
   const agent = await request(life.server, "POST", "/v1/agents", {
     name: "Mixed",
-    profileId: (profile.body["profile"] as { readonly id: string }).id
+    profileId: (profile.body.profile as { readonly id: string }).id
   })
-  return { ...life, agentId: (agent.body["agent"] as { readonly id: string }).id }
+  return { ...life, agentId: (agent.body.agent as { readonly id: string }).id }
 }
 
 it(`loses nothing over ${kills} kills`, async () => {
@@ -143,7 +143,7 @@ it(`loses nothing over ${kills} kills`, async () => {
     assert.deepStrictEqual(waiting, [])
     for (const { type, event } of log)
       if (type.startsWith("turn_"))
-        outcomes[String(event["failureCode"] ?? type)] = (outcomes[String(event["failureCode"] ?? type)] ?? 0) + 1
+        outcomes[String(event.failureCode ?? type)] = (outcomes[String(event.failureCode ?? type)] ?? 0) + 1
   }
   await pool.end()
   const sum = (of: (user: Mixed) => number) => users.reduce((total, user) => total + of(user), 0)

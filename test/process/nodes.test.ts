@@ -111,18 +111,18 @@ describe("a cluster on one machine", () => {
       content: [{ type: "text", text: "/chunks 5 20ms\n/say one two three four five" }]
     })
     for (const watcher of watchers)
-      await watcher.until((watcher) => watcher.events("event").some(({ data }) => data["type"] === "turn_completed"))
+      await watcher.until((watcher) => watcher.events("event").some(({ data }) => data.type === "turn_completed"))
     // By hints: the next look at the log would come after 15 s.
     assert.isBelow(performance.now() - since, 5_000)
     for (const watcher of watchers) {
       assert.deepStrictEqual(
-        watcher.events("event").map(({ data }) => data["seq"]),
+        watcher.events("event").map(({ data }) => data.seq),
         [1, 2, 3]
       )
       assert.strictEqual(
         watcher
           .events("delta")
-          .map(({ data }) => data["text"])
+          .map(({ data }) => data.text)
           .join(""),
         "one two three four five"
       )

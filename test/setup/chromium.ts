@@ -6,7 +6,7 @@ import { type Browser, chromium } from "playwright-core"
 const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
 
 const executable = () => {
-  const found = () => [process.env["CHROMIUM"] ?? "", ...paths].find((path) => existsSync(path))
+  const found = () => [process.env.CHROMIUM ?? "", ...paths].find((path) => existsSync(path))
   const there = found()
   if (there !== undefined) return there
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {

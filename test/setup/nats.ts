@@ -91,7 +91,7 @@ export class NatsServer {
     })
     this.#pid = await new Promise<number>((resolve, reject) => {
       child.once("error", reject)
-      child.stdout.once("data", (bytes: Buffer) => resolve(Number.parseInt(bytes.toString())))
+      child.stdout.once("data", (bytes: Buffer) => resolve(Number.parseInt(bytes.toString(), 10)))
     })
     for (const until = performance.now() + 10_000; !(await accepts(this.port)); await sleep(5)) {
       if (performance.now() > until) throw new Error(`nats-server does not start:\n${this.#log}`)
@@ -121,7 +121,7 @@ export class NatsServer {
 
 /** Where the contract is tested: the server that TROUPE_TEST_NATS_URL names, or one of our own. */
 export const natsForTests = async (): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
-  const url = process.env["TROUPE_TEST_NATS_URL"]
+  const url = process.env.TROUPE_TEST_NATS_URL
   if (url !== undefined && url !== "") return { url, stop: async () => {} }
   const server = await NatsServer.start()
   return { url: server.url, stop: () => server.stop() }

@@ -89,7 +89,7 @@ const startServer = async () => {
 }
 
 export default async (project: TestProject) => {
-  const given = process.env["TROUPE_TEST_DATABASE_URL"]
+  const given = process.env.TROUPE_TEST_DATABASE_URL
   const server = given === undefined ? await startServer() : { url: given, stop: async () => {} }
   const template = `troupe_template_${randomBytes(4).toString("hex")}`
   const admin = async (sql: string) => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { Validators } from "../../src/tools/jsonSchema.ts"
 
-const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 const validators = new Validators()
 const checkSchema = (schema: unknown) => validators.unusable(JSON.stringify(schema))

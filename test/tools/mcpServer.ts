@@ -85,7 +85,7 @@ export const usualTools: ReadonlyArray<TestTool> = [
     description: "Gives back its text",
     inputSchema: object({ text: { type: "string" } }),
     annotations: { readOnlyHint: true, title: "Echo" },
-    run: (input) => text(input["text"])
+    run: (input) => text(input.text)
   },
   {
     name: "add",
@@ -93,14 +93,14 @@ export const usualTools: ReadonlyArray<TestTool> = [
     inputSchema: object({ a: { type: "number" }, b: { type: "number" } }),
     outputSchema: object({ sum: { type: "number" } }),
     annotations: { readOnlyHint: true, idempotentHint: true },
-    run: (input) => ({ sum: Number(input["a"]) + Number(input["b"]) })
+    run: (input) => ({ sum: Number(input.a) + Number(input.b) })
   },
   {
     name: "slow",
     description: "Takes its time",
     inputSchema: object({ ms: { type: "integer" } }),
     run: async (input, { signal }) => {
-      await sleep(Number(input["ms"]), undefined, { signal })
+      await sleep(Number(input.ms), undefined, { signal })
       return "done"
     }
   },
@@ -128,7 +128,7 @@ export const usualTools: ReadonlyArray<TestTool> = [
     name: "big",
     description: "Gives that many characters",
     inputSchema: object({ chars: { type: "integer" } }),
-    run: (input) => "x".repeat(Number(input["chars"]))
+    run: (input) => "x".repeat(Number(input.chars))
   },
   {
     name: "wrong",
@@ -168,7 +168,7 @@ const isFields = (value: unknown): value is Fields =>
 
 const resultOf = (value: unknown): CallToolResult => {
   if (typeof value === "string") return { content: [{ type: "text", text: value }] }
-  if (isFields(value) && Array.isArray(value["content"])) return { ...value, content: value["content"] }
+  if (isFields(value) && Array.isArray(value.content)) return { ...value, content: value.content }
   return {
     content: [{ type: "text", text: JSON.stringify(value) }],
     ...(isFields(value) && { structuredContent: value })

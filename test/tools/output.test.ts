@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { cutOutput } from "../../src/tools/output.ts"
 
-const seed = Number(process.env["TROUPE_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 const isCut = (value: unknown): value is { readonly truncated: true; readonly text: string } =>
   typeof value === "object" && value !== null && "truncated" in value

@@ -68,7 +68,7 @@ export const startTaskServer = async ({
             id,
             error: { code: -32601, message: "Tool research requires task augmentation" }
           })
-        ttls.push(record(wanted)["ttl"])
+        ttls.push(record(wanted).ttl)
         await creating()
         return sendResult(response, id, { task: task({ status: "working" }) })
       case "tasks/get": {

@@ -81,7 +81,7 @@ const reasonOf = (error: SdkHttpError): McpReason => {
 
 const ofHttp = (error: SdkHttpError) => {
   const { status } = error
-  const rpc = rpcErrorOf(error.data["text"])?.error
+  const rpc = rpcErrorOf(error.data.text)?.error
   const words = rpc && (unsupported(rpc.data) ?? rpc.message)
   return new McpFailure({
     reason: reasonOf(error),

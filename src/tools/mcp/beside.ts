@@ -17,7 +17,7 @@ const isPlain = (block: Block) => block.type === "text" && Object.keys(block).le
 
 /** Whether the output is all that the blocks say. */
 const isSaid = (content: ReadonlyArray<Block>, output: unknown) =>
-  content.every((block) => isPlain(block) && isCopyOf(output, block["text"]))
+  content.every((block) => isPlain(block) && isCopyOf(output, block.text))
 
 const metaOf = ({ _meta = {} }: CallToolResult): JsonObject =>
   Object.fromEntries(Object.entries(_meta).filter(([key]) => !isOwn(key)))

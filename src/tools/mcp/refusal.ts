@@ -48,7 +48,7 @@ export interface Asked {
 
 /** The same error with what `mcpFailure` has to know of the request, and without the secrets (E1). */
 export const refusalOf = (error: SdkHttpError, { id, inSession, secrets }: Asked) => {
-  const said = rpcErrorOf(error.data["text"])
+  const said = rpcErrorOf(error.data.text)
   if (said !== undefined) for (const secret of secrets) hide(said, secret)
   const begun = said !== undefined && id !== undefined && said.id === id && !notBegun.has(said.error.code)
   return new SdkHttpError(
@@ -66,4 +66,4 @@ export const refusalOf = (error: SdkHttpError, { id, inSession, secrets }: Asked
 
 /** Whether it says that the session is over and that nothing was begun (E2). A 404 says so by the protocol itself. */
 export const saysGone = ({ data, status }: SdkHttpError) =>
-  status === 404 || (status >= 400 && status < 500 && data["inSession"] === true && data["begun"] !== true)
+  status === 404 || (status >= 400 && status < 500 && data.inSession === true && data.begun !== true)

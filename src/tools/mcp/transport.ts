@@ -139,8 +139,7 @@ export class McpTransport extends StreamableHTTPClientTransport {
       try {
         return await super.send(message, options)
       } finally {
-        if ("method" in message && message.method === "notifications/cancelled")
-          this.#ended(message.params?.["requestId"])
+        if ("method" in message && message.method === "notifications/cancelled") this.#ended(message.params?.requestId)
       }
     }
     const { id, jsonrpc } = message

@@ -42,7 +42,7 @@ const inThreads = async (url: string, steps: ReadonlyArray<Step>) => {
   const inOne = async (part: ReadonlyArray<Step>) => {
     const lines = part.map(({ input, tool }) => call(`${namespace}.${tool}`, input))
     const log = await turnOf(server.alpha, agentId, lines.join("\n/then\n"))
-    const results = new Map(only(log, "tool_result").map((event) => [event["toolCallId"], event]))
+    const results = new Map(only(log, "tool_result").map((event) => [event.toolCallId, event]))
     return only(log, "tool_intent").map(({ toolCallId }, i) => [part[i], results.get(toolCallId)] as const)
   }
   const parts = [steps.filter(({ isSlow }) => isSlow !== true), steps.filter(({ isSlow }) => isSlow === true)]
