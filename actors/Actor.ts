@@ -44,7 +44,7 @@ export class Refused extends Data.TaggedError("Refused")<{
 }> {}
 
 /** The idempotency key was used with another body. */
-export class KeyReused extends Data.TaggedError("KeyReused")<{}> {}
+export class KeyReused extends Data.TaggedError("KeyReused") {}
 
 /** No owner could be reached, or the journal did not answer: nothing is known to have happened. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{
@@ -54,6 +54,6 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{
 }> {}
 
 /** This node is on its way out. */
-export class Draining extends Data.TaggedError("Draining")<{}> {}
+export class Draining extends Data.TaggedError("Draining") {}
 
 export type ActorError = Refused | KeyReused | Unreachable | Draining

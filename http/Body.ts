@@ -49,7 +49,7 @@ export interface Sender {
 }
 
 const checked = (bytes: Uint8Array): string | BodyRefusal => {
-  let text
+  let text: string
   try {
     text = utf8.decode(bytes)
   } catch {

@@ -12,18 +12,11 @@ import { resolve } from "node:path"
 import { BadNatsUrl, type NatsServers, readNatsUrls } from "./bus/natsUrls.ts"
 import { parseKey } from "./keys/keyText.ts"
 import { isLoopback } from "./domain/loopback.ts"
+import type { EncryptionKey } from "./crypto/envelope.ts"
+import { logLevels } from "./telemetry/logs.ts"
 
 /** `dev` is one process with everything embedded; `serve` is a production node. */
 export type Mode = "dev" | "serve"
-
-export const logLevels = ["trace", "debug", "info", "warn", "error", "none"] as const
-export type LogLevel = (typeof logLevels)[number]
-
-export interface EncryptionKey {
-  readonly id: string
-  /** 32 bytes. */
-  readonly key: Redacted.Redacted<Uint8Array>
-}
 
 /** A problem with the environment; `problems` has one line per variable. */
 export class BadConfiguration extends Data.TaggedError("BadConfiguration")<{

@@ -207,7 +207,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/decisions.md", "1,000 a key, a ping every 15 s", "http/streams/Streams.ts", "perKey: 1_000, pingMs: 15_000"],
   ["docs/architecture.md", "buffer of 1 MiB", "http/streams/Outbox.ts", "capacity = 1024 * 1024"],
   ["docs/decisions.md", "silence of 120 s", "src/models/layer.ts", "idleTimeoutMs = 120_000"],
-  ["docs/decisions.md", "swept after 25", "src/database/tidy.ts", "interval '25 hours'"],
+  ["docs/decisions.md", "swept after 25", "src/chores/tidy.ts", "interval '25 hours'"],
   ["docs/decisions.md", "at most five seconds old", "src/agents/Spending.ts", "freshMs = 5000"],
   ["README.md", "at most 20 a second", "src/telemetry/requests.ts", "perSecond = 20"],
   [

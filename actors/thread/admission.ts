@@ -13,22 +13,8 @@ import { Directory, type ResolvedProfile } from "../../src/agents/Directory.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
+import type { ThreadSettings } from "./settings.ts"
 import { hooksAbout } from "./tools.ts"
-
-/** What is fixed at a thread's birth and a turn depends on. */
-export interface ThreadSettings {
-  readonly workspace: string
-  readonly agentId: string
-  readonly identity?: string
-  readonly model?: string
-  /** The profile that it is pinned to. A thread of an earlier version knows the version only. */
-  readonly profileId?: string
-  readonly profileVersion?: number
-  /** The thread judges for a hook of another one. */
-  readonly reviews?: { readonly agentId: string; readonly threadId: string }
-  /** Another agent asked for it; `depth` is how many such questions lead here. */
-  readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
-}
 
 export interface Wanting {
   readonly principal: Principal

@@ -1,9 +1,9 @@
 /** What a thread answers its callers: the API's bodies, from the snapshot as it will be after the commit. */
 import type { ThreadStatus } from "../../src/domain/thread.ts"
+import type { Spend } from "../../src/agents/Spending.ts"
 import {
   lastToOpen,
   type ThreadAttributes,
-  type Spend,
   pendingState,
   queuedMessage,
   threadDetail

@@ -2,8 +2,31 @@
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import type { Being } from "../Kind.ts"
-import type { ThreadSettings } from "./admission.ts"
-import type { CallBy } from "./tools.ts"
+import type { Carry } from "../../machines/thread/context.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+
+/** What is fixed at a thread's birth and a turn depends on. */
+export interface ThreadSettings {
+  readonly workspace: string
+  readonly agentId: string
+  readonly identity?: string
+  readonly model?: string
+  /** The profile that it is pinned to. A thread of an earlier version knows the version only. */
+  readonly profileId?: string
+  readonly profileVersion?: number
+  /** The thread judges for a hook of another one. */
+  readonly reviews?: { readonly agentId: string; readonly threadId: string }
+  /** Another agent asked for it; `depth` is how many such questions lead here. */
+  readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
+}
+
+/** Whose call it is. */
+export interface CallBy extends ThreadSettings {
+  readonly threadId: string
+  readonly carry: Carry
+  /** Who began the turn. */
+  readonly principal?: Principal
+}
 
 /** Parsed once for as long as the thread lives. */
 const known = new WeakMap<Being<Snapshot>, ThreadSettings>()

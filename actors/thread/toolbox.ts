@@ -14,7 +14,8 @@ import type { Carry } from "../../machines/thread/context.ts"
 import { Unreachable } from "../Actor.ts"
 import type { BuiltIn, Family } from "./families/builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
-import { type CallBy, emptyKit, fits, type Kit, type ToolRun, type Tools, unknownTool } from "./tools.ts"
+import { emptyKit, fits, type Kit, type ToolRun, type Tools, unknownTool } from "./tools.ts"
+import type { CallBy } from "./settings.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 

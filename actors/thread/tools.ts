@@ -11,15 +11,13 @@ import type { Beside } from "../../src/domain/beside.ts"
 import { type Hook, type HookData, matching } from "../../src/domain/hook.ts"
 import type { ToolReveal } from "../../src/domain/event.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { ToolDefinition } from "../../src/models/Model.ts"
 import type { Progress } from "../../src/tools/Tool.ts"
 import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
-import type { Carry } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import type { Unreachable } from "../Actor.ts"
-import type { ThreadSettings } from "./admission.ts"
+import type { CallBy, ThreadSettings } from "./settings.ts"
 
 export interface ToolOutcome {
   readonly output?: unknown
@@ -27,14 +25,6 @@ export interface ToolOutcome {
   readonly failure?: Failure
   readonly reveal?: ToolReveal
   readonly usage?: ModelUsage
-}
-
-/** Whose call it is. */
-export interface CallBy extends ThreadSettings {
-  readonly threadId: string
-  readonly carry: Carry
-  /** Who began the turn. */
-  readonly principal?: Principal
 }
 
 export type ToolRun = Extract<Job, { readonly type: "runTool" }>["params"]

@@ -8,7 +8,15 @@ import type { BudgetWindow } from "../domain/thread.ts"
 import { dollars } from "../domain/usage.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
-import type { Spend } from "../threads/detail.ts"
+
+export interface Spend {
+  /** USD that the thread's agent spent in the window. */
+  readonly spent: number
+  /** The agent's budget window; 24h without a budget. */
+  readonly window: BudgetWindow
+  /** Milliseconds. */
+  readonly at: number
+}
 
 const freshMs = 5000
 const heldAgents = 20_000

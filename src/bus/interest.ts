@@ -46,9 +46,8 @@ export const makeInterest = (say: (message: Presence) => void, most = 100_000): 
 
   const renew = () => {
     const topics = [...own.keys()]
-    let i = 0
-    do say({ deltas: topics.slice(i, (i += together)) })
-    while (i < topics.length)
+    // Without any topic too: others hear that this node wants none.
+    for (let i = 0; i === 0 || i < topics.length; i += together) say({ deltas: topics.slice(i, i + together) })
   }
 
   return {

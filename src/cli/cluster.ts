@@ -1,7 +1,8 @@
 /** `troupe dev --nodes N`: as many production nodes as processes on this machine, one PostgreSQL, one NATS. */
 import { Deferred, Effect, Redacted } from "effect"
 import { resolve } from "node:path"
-import type { EncryptionKey, NodeSettings } from "../config.ts"
+import type { NodeSettings } from "../config.ts"
+import type { EncryptionKey } from "../crypto/envelope.ts"
 import { freePort } from "../postgres/cluster.ts"
 import { failure } from "./failure.ts"
 import { keep, keepBeside, type KeepsDying, type Program } from "./kept.ts"

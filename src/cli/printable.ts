@@ -6,13 +6,13 @@
 const unsafe = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** Each unit of UTF-16, as JSON has it. */
-const escape = (character: string) =>
+const escaped = (character: string) =>
   character
     .split("")
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("")
 
-export const printable = (text: string) => text.replace(unsafe, escape)
+export const printable = (text: string) => text.replace(unsafe, escaped)
 
 /** The same value for whoever parses it. */
 export const json = (value: unknown, indent = 0) => printable(JSON.stringify(value, null, indent))

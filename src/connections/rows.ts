@@ -25,7 +25,7 @@ import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import type { Db } from "../database/handle.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
-import { isNamed } from "../agents/profileUses.ts"
+import { isNamed } from "../database/profileUses.ts"
 
 export interface StoredConnection {
   readonly connection: Connection

@@ -8,8 +8,13 @@
  */
 import { Context, Layer, Redacted } from "effect"
 import { hkdfSync, randomBytes } from "node:crypto"
-import type { EncryptionKey } from "../config.ts"
 import { box, NotOpened, open } from "./box.ts"
+
+export interface EncryptionKey {
+  readonly id: string
+  /** 32 bytes. */
+  readonly key: Redacted.Redacted<Uint8Array>
+}
 
 /** What a secret belongs to. Ids with their prefixes. */
 export interface Place {

@@ -8,34 +8,16 @@
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { Connections } from "../connections/Connections.ts"
-import { asyncTimeoutOf, type Hook, type HookData, onErrorOf, onTimeoutOf, timeoutOf } from "../domain/hook.ts"
+import { asyncTimeoutOf, type Hook, onErrorOf, onTimeoutOf, timeoutOf } from "../domain/hook.ts"
 import { limits } from "../domain/limits.ts"
-import type { Principal } from "../domain/principal.ts"
 import { utf8Bytes } from "../domain/text.ts"
 import { Outbound } from "../outbound/Outbound.ts"
 import { type HookAnswer, NotAnAnswer, readReview, type Rewrite } from "./answer.ts"
 import { type Delivery, makeDeliver, Unanswered } from "./delivery.ts"
 import { DeliveryTokens } from "./deliveryToken.ts"
-import { questionOf } from "./question.ts"
+import type { HookQuestion } from "./question.ts"
+import { questionOf } from "./reviewText.ts"
 import { Reviewers } from "./Reviewers.ts"
-
-export interface HookQuestion {
-  readonly workspace: string
-  readonly agentId: string
-  readonly threadId: string
-  readonly turnId: string
-  /** Who sent the message that is judged; of everything else, who began the turn. */
-  readonly principal: Principal
-  /** Who began the turn. */
-  readonly turnPrincipal: Principal
-  readonly hook: Hook
-  /** The hook's place in its profile. */
-  readonly index: number
-  readonly deliveryId: string
-  readonly data: HookData
-  /** The thread is a reviewer's: it is not reviewed itself. */
-  readonly reviewer: boolean
-}
 
 export type HookOutcome = Evaluated & Ruling
 

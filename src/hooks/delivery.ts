@@ -15,7 +15,7 @@ import { limits } from "../domain/limits.ts"
 import { toTimestamp } from "../domain/time.ts"
 import type { Outbound } from "../outbound/Outbound.ts"
 import { type HookAnswer, NotAnAnswer, readAnswer } from "./answer.ts"
-import type { HookQuestion } from "./Hooks.ts"
+import type { HookQuestion } from "./question.ts"
 
 /** No answer came of it, and why, for people. */
 export class Unanswered {

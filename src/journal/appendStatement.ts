@@ -8,7 +8,7 @@ import type { Statement } from "../database/Database.ts"
 import { booleans, floats, ints, moments, places, texts, uuids } from "../database/parameters.ts"
 import { nearMs } from "./agenda.ts"
 import type { Append } from "./Journal.ts"
-import { short } from "./shorthand.ts"
+import { short } from "../database/shorthand.ts"
 import { storedDetail, storedEvent } from "./storedFact.ts"
 
 /** An append with the incarnation that owned the actor when it was asked for. */
@@ -344,7 +344,10 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
   }
 
   let text = variants.get(mask)
-  if (text === undefined) variants.set(mask, (text = textOf(mask)))
+  if (text === undefined) {
+    text = textOf(mask)
+    variants.set(mask, text)
+  }
   return { name: `append ${mask}`, text, values }
 }
 

@@ -15,7 +15,7 @@ import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics
 import { places, uuids } from "../database/parameters.ts"
 import { type ActorRef, type Claimed, JournalUnavailable, NoSuchActor, OwnedElsewhere } from "./Journal.ts"
 import { nouns } from "./nouns.ts"
-import { long } from "./shorthand.ts"
+import { long } from "../database/shorthand.ts"
 
 export interface Claim {
   readonly actor: ActorRef

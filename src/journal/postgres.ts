@@ -14,7 +14,7 @@ import { makeInbox } from "./inbox.ts"
 import { Journal, JournalUnavailable } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
 import { loads } from "./loads.ts"
-import { long } from "./shorthand.ts"
+import { long } from "../database/shorthand.ts"
 import { storedInput } from "./storedInput.ts"
 import { wholeLog } from "./wholeLog.ts"
 

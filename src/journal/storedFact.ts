@@ -4,7 +4,7 @@
  */
 import { bodyOfUuid, fromUuid } from "../domain/ids.ts"
 import type { FactRow, StoredFact } from "./Journal.ts"
-import { long, short } from "./shorthand.ts"
+import { long, short } from "../database/shorthand.ts"
 
 export interface FactColumns {
   readonly pos: number

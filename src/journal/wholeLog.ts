@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Database } from "../database/Database.ts"
 import type { ActorRef, Log, LoggedFact, StoredFact } from "./Journal.ts"
-import { long, storedBeginnings } from "./shorthand.ts"
+import { long, storedBeginnings } from "../database/shorthand.ts"
 
 /**
  * What one page may be: one string of PostgreSQL and of V8 holds it, and a tool's output alone may have 256 kB. A fact

@@ -22,7 +22,7 @@ import { raiseAuthRevision } from "../keys/rows.ts"
 import type { Db } from "../database/handle.ts"
 import { isFull } from "../quotas/counts.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
-import { isNamed } from "../agents/profileUses.ts"
+import { isNamed } from "../database/profileUses.ts"
 
 export interface StoredRole {
   readonly role: Role

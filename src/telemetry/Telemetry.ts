@@ -7,24 +7,33 @@ import { Effect, Layer, References } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { Server } from "node:http"
-import type { Settings } from "../config.ts"
-import { layerLogs } from "./logs.ts"
+import { type LogLevel, layerLogs } from "./logs.ts"
 import { layerProcessGauges } from "./processGauges.ts"
 import { watchRequests } from "./requests.ts"
+import { version } from "../version.ts"
+
+/** What telemetry needs of the program's settings. */
+export interface TelemetrySettings {
+  readonly logLevel: LogLevel
+  readonly logFormat: "pretty" | "json"
+  /** Nothing is sent without one. */
+  readonly otlpEndpoint?: string | undefined
+  readonly nodeId: string
+}
 
 /**
  * Spans and metrics to a collector. Log lines go to standard output, with their fields checked (T1), and nowhere else.
  */
-const layerTraces = ({ otlpEndpoint, nodeId }: Settings["Service"]) => {
+const layerTraces = ({ otlpEndpoint, nodeId }: TelemetrySettings) => {
   if (otlpEndpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
-  const resource = { serviceName: "troupe", serviceVersion: "0.1.0", attributes: { "service.instance.id": nodeId } }
+  const resource = { serviceName: "troupe", serviceVersion: version, attributes: { "service.instance.id": nodeId } }
   return Layer.mergeAll(
     OtlpTracer.layer({ url: `${otlpEndpoint}/v1/traces`, resource }),
     OtlpMetrics.layer({ url: `${otlpEndpoint}/v1/metrics`, resource })
   ).pipe(Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]))
 }
 
-export const layer = (settings: Settings["Service"]) =>
+export const layer = (settings: TelemetrySettings) =>
   Layer.mergeAll(layerProcessGauges, layerTraces(settings)).pipe(
     Layer.provideMerge(layerLogs({ level: settings.logLevel, format: settings.logFormat }))
   )

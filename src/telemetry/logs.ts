@@ -6,8 +6,10 @@
  * T2. Writing never blocks the hot path: lines leave in batches, warnings and errors at once.
  */
 import { Cause, Effect, Layer, Logger, References } from "effect"
-import type { LogLevel } from "../config.ts"
 import { type Lines, makeLines } from "./lines.ts"
+
+export const logLevels = ["trace", "debug", "info", "warn", "error", "none"] as const
+export type LogLevel = (typeof logLevels)[number]
 
 /** T1. */
 const fields: ReadonlySet<string> = new Set([

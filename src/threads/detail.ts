@@ -11,10 +11,11 @@
 import { sibling } from "../domain/ids.ts"
 import type { Input } from "../domain/input.ts"
 import type { Principal } from "../domain/principal.ts"
-import type { BudgetWindow, PendingWait, QueuedMessage, Thread, ThreadDetail, ThreadStatus } from "../domain/thread.ts"
+import type { PendingWait, QueuedMessage, Thread, ThreadDetail, ThreadStatus } from "../domain/thread.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { addUsage } from "../domain/usage.ts"
 import type { ThreadCarry } from "./carry.ts"
+import type { Spend } from "../agents/Spending.ts"
 
 /** What was said of a thread when it was made, and may be edited since. */
 export interface ThreadAttributes {
@@ -52,15 +53,6 @@ export interface ThreadRows {
   readonly pending: ReadonlyArray<Input>
   /** Open ones, oldest first. */
   readonly waits: ReadonlyArray<PendingWait>
-}
-
-export interface Spend {
-  /** USD that the thread's agent spent in the window. */
-  readonly spent: number
-  /** The agent's budget window; 24h without a budget. */
-  readonly window: BudgetWindow
-  /** Milliseconds. */
-  readonly at: number
 }
 
 /** As the thread would run them: an interrupt, then steers, then the queue; each in order of arrival. */

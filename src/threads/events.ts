@@ -127,7 +127,8 @@ export const threadEvents = (database: Database["Service"]) => {
         )
         for (const row of rows) {
           const query = queries[row.o]!
-          const page = (pages[row.o] ??= { events: [], bytes: 0, pos: 0, seq: 0, more: false, lastSeq: row.last })
+          const page = pages[row.o] ?? { events: [], bytes: 0, pos: 0, seq: 0, more: false, lastSeq: row.last }
+          pages[row.o] = page
           if (row.pos === null || page.more) continue
           const text = eventText(query.threadId, { ...row, turn: fromUuid("turn", row.turn), ...readEvent(row.event) })
           page.bytes += Buffer.byteLength(text)

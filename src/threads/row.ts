@@ -1,7 +1,7 @@
 /** A thread as its rows in heads and waits say it. */
 import { fromUuid } from "../domain/ids.ts"
 import type { Head, WaitRow } from "../journal/Journal.ts"
-import { long } from "../journal/shorthand.ts"
+import { long } from "../database/shorthand.ts"
 
 export interface StoredThread {
   readonly id: string

@@ -1,5 +1,6 @@
 /** A tool as turns know it, and how a call of one ends. */
 import type { Beside } from "../domain/beside.ts"
+import { type Catalogue, offered } from "../toolsets/catalogue.ts"
 import type { ToolAnnotations } from "../toolsets/toolset.ts"
 
 /** What a turn's catalogue holds. Never changed once made: whoever validates by its schemas finds them compiled. */
@@ -49,3 +50,24 @@ export type ToolOutcome =
 /** Whether a call may run twice without doing more than one does: its maker's word for it, where that counts. */
 export const mayRunAgain = ({ annotations }: Pick<Tool, "annotations">) =>
   annotations?.readOnlyHint === true || annotations?.idempotentHint === true
+
+/**
+ * A catalogue's tools as turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the
+ * toolset's own word.
+ */
+export const toolsOf = (toolsetId: string, catalogue: Catalogue, trustedNow: boolean): ReadonlyArray<Tool> => {
+  const { exposure, kind, namespace, trusted = trustedNow } = catalogue
+  const counts = kind === "client" || trusted
+  return offered(catalogue).map(({ annotations, ...tool }) => ({
+    ...tool,
+    ...(counts && annotations !== undefined && { annotations }),
+    name: `${namespace}.${tool.name}`,
+    toolsetId,
+    namespace,
+    kind,
+    exposure
+  }))
+}
+
+/** The name that the tool's maker gave it. */
+export const ownName = ({ name, namespace }: Pick<Tool, "name" | "namespace">) => name.slice(namespace.length + 1)

@@ -15,7 +15,7 @@ import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { noteProbe, type Probed, readServer } from "../toolsets/rows.ts"
 import { type Away, noteSeen, readAway } from "../toolsets/status.ts"
-import { readCatalogue, toolsOf } from "./catalogue.ts"
+import { readCatalogue } from "../toolsets/catalogue.ts"
 import { callTool } from "./mcp/call.ts"
 import { listingOf, type Offers } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
@@ -23,7 +23,7 @@ import { failed } from "./mcp/outcome.ts"
 import { type Server, Sessions } from "./mcp/Sessions.ts"
 import { Schemas, type Unjudged } from "./Schemas.ts"
 import { makeStanding, seenOf } from "./Standing.ts"
-import type { Progress, Tool, ToolOutcome } from "./Tool.ts"
+import { type Progress, type Tool, type ToolOutcome, toolsOf } from "./Tool.ts"
 
 /** One catalogue of one toolset: what a turn's plan holds. */
 export interface CatalogueRef {

@@ -30,12 +30,12 @@ import {
   type ToolsetSummary
 } from "./toolset.ts"
 import { freshId } from "../seed.ts"
-import { type Catalogue, catalogueOf, offered, readCatalogue } from "../tools/catalogue.ts"
+import { type Catalogue, catalogueOf, offered, readCatalogue } from "./catalogue.ts"
 import type { Db } from "../database/handle.ts"
 import { holdConnection, readConnection } from "../connections/rows.ts"
 import { codeOf } from "../database/Database.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
-import { isNamed } from "../agents/profileUses.ts"
+import { isNamed } from "../database/profileUses.ts"
 import {
   type Checked,
   connectionOf,

@@ -12,12 +12,29 @@ import {
   type Tools,
   unknownTool
 } from "../../actors/thread/tools.ts"
-import type { Verdict } from "../../machines/thread/commands.ts"
-import { asyncTimeoutOf, type Hook, onTimeoutOf } from "../../src/domain/hook.ts"
+import type { Plan, Verdict } from "../../machines/thread/commands.ts"
+import { asyncTimeoutOf, type Hook, type HookData, onTimeoutOf } from "../../src/domain/hook.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { HookOutcome, HookQuestion } from "../../src/hooks/Hooks.ts"
+import type { HookOutcome } from "../../src/hooks/Hooks.ts"
+import type { HookQuestion } from "../../src/hooks/question.ts"
+import type { MemoryStore } from "../../src/journal/MemoryStore.ts"
 import { againstQuestion, againstRun } from "./witness.ts"
-import type { World } from "./World.ts"
+
+/** What tools and hooks see of a test world, and leave in it. */
+export interface Stage {
+  readonly store: MemoryStore
+  plan: Plan
+  hooks: ReadonlyArray<Hook>
+  /** What hooks were asked about, by delivery. */
+  readonly questions: Map<string, HookData>
+  /** Questions that came to their end. */
+  decided: number
+  /** Runs of our tools, by call. */
+  readonly runs: Map<string, number>
+  /** Runs that came to their end. */
+  finished: number
+  readonly complaints: Array<string>
+}
 
 const grant = "role_r/0"
 const verdicts: Readonly<Record<string, Verdict>> = {
@@ -28,7 +45,7 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   forbidden: { refused: { code: "tool_denied", text: "No role allows it." } }
 }
 
-const ran = (world: World, { input, name, toolCallId }: ToolRun) =>
+const ran = (world: Stage, { input, name, toolCallId }: ToolRun) =>
   Effect.suspend(() => {
     const runs = (world.runs.get(toolCallId) ?? 0) + 1
     world.complaints.push(...againstRun(world.store, toolCallId, name === "risky" ? grant : undefined))
@@ -43,7 +60,7 @@ const ran = (world: World, { input, name, toolCallId }: ToolRun) =>
     )
   })
 
-export const toolsOf = (world: World): Tools => {
+export const toolsOf = (world: Stage): Tools => {
   const kit: Kit = {
     ...emptyKit,
     hooks: world.hooks,
@@ -82,7 +99,7 @@ export const rewrites = {
 const decisions = ["allow", "deny", "ask", "defer"] as const
 
 export const evaluateIn =
-  (world: World) =>
+  (world: Stage) =>
   ({ data, deliveryId, hook }: HookQuestion): Effect.Effect<HookOutcome> =>
     Effect.suspend(() => {
       const isClient = hook.processor.type === "client"
@@ -113,7 +130,7 @@ export const evaluateIn =
     })
 
 /** How an input would run in this world. */
-export const admissionIn = (world: World, { content, mode, model }: Pick<Input, "content" | "mode" | "model">) => {
+export const admissionIn = (world: Stage, { content, mode, model }: Pick<Input, "content" | "mode" | "model">) => {
   const opening = hooksAbout(world.hooks, { point: "before_turn_start", content, submitMode: mode }, {})
   return {
     plan: {

@@ -35,9 +35,8 @@ import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { freshId } from "../../src/seed.ts"
-import type { Hook, HookData } from "../../src/domain/hook.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
-import { admissionIn, evaluateIn, toolsOf } from "./Toolbox.ts"
+import { admissionIn, evaluateIn, type Stage, toolsOf } from "./Toolbox.ts"
 
 export const workspace = freshId("workspace")
 export const agentId = freshId("agent")
@@ -56,21 +55,10 @@ export interface Misfortune {
 /** How long a fence stays closed. */
 const fencedMs = { "short fence": 100, "long fence": 1_000 } as const
 
-export interface World {
-  readonly store: MemoryStore
+export interface World extends Stage {
   readonly misfortunes: ReadonlyArray<Misfortune>
-  plan: Plan
-  hooks: ReadonlyArray<Hook>
-  /** What hooks were asked about, by delivery. */
-  readonly questions: Map<string, HookData>
-  /** Questions that came to their end. */
-  decided: number
   /** Identities that may not act any more. */
   readonly disabled: Set<string>
-  /** Runs of our tools, by call. */
-  readonly runs: Map<string, number>
-  /** Runs that came to their end. */
-  finished: number
   /** What to do when that node's process dies. */
   readonly deaths: Map<string, () => void>
   /** Nodes that have not beaten for too long. */
@@ -79,7 +67,6 @@ export interface World {
   readonly fencedUntil: Map<string, number>
   /** What to do when that node is told to leave. */
   readonly leaves: Map<string, () => void>
-  readonly complaints: Array<string>
   /** Claims so far, whatever came of them. */
   claims: number
   /**

@@ -148,7 +148,7 @@ export const experiment = async (
   }
   const load = loadavg()[0] ?? 0
   const bugsBefore = await inconsistent(cluster)
-  let judge
+  let judge: Awaited<ReturnType<typeof scenes>>
   try {
     judge = await Promise.race([scenes(), broken])
   } catch (cause) {

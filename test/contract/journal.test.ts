@@ -546,9 +546,8 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           const claims = tags(
             yield* together(actors.flatMap((actor) => [a.journal.claim(actor), b.journal.claim(actor)]))
           )
-          actors.forEach((_, i) =>
+          for (const i of actors.keys())
             assert.deepStrictEqual(claims.slice(2 * i, 2 * i + 2).toSorted(), ["OwnedElsewhere", "done"])
-          )
         })
       )
     )

@@ -7,7 +7,7 @@ import pg from "pg"
 import { fromUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { migrate } from "../../src/database/migrate.ts"
-import { isNamed, naming } from "../../src/agents/profileUses.ts"
+import { isNamed, naming } from "../../src/database/profileUses.ts"
 import type { Tables } from "../../src/database/tables.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 

@@ -5,7 +5,7 @@ import { sql } from "kysely"
 import { Database } from "../../src/database/Database.ts"
 import { checkMigrated, migrate } from "../../src/database/migrate.ts"
 import { migrations } from "../../src/database/migrations/all.ts"
-import { forgetOldKeys } from "../../src/database/tidy.ts"
+import { forgetOldKeys } from "../../src/chores/tidy.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 
 describe("the database", () => {

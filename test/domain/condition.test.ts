@@ -249,12 +249,12 @@ describe("a condition", () => {
       maxLength: 5
     })
     const points = (text: string) => [...text].map((character) => character.codePointAt(0)!)
-    const before = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): boolean =>
-      b.length > 0 && (a.length === 0 || a[0]! < b[0]! || (a[0] === b[0] && before(a.slice(1), b.slice(1))))
+    const isBefore = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): boolean =>
+      b.length > 0 && (a.length === 0 || a[0]! < b[0]! || (a[0] === b[0] && isBefore(a.slice(1), b.slice(1))))
     fc.assert(
       fc.property(text, text, (a, b) => {
-        assert.strictEqual(ask("", "lt", b, a), before(points(a), points(b)))
-        assert.strictEqual(ask("", "gte", b, a), !before(points(a), points(b)))
+        assert.strictEqual(ask("", "lt", b, a), isBefore(points(a), points(b)))
+        assert.strictEqual(ask("", "gte", b, a), !isBefore(points(a), points(b)))
       }),
       { numRuns: 5_000 }
     )

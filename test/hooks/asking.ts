@@ -1,6 +1,6 @@
 /** A question to try hooks with. */
 import type { Hook, HookData } from "../../src/domain/hook.ts"
-import type { HookQuestion } from "../../src/hooks/Hooks.ts"
+import type { HookQuestion } from "../../src/hooks/question.ts"
 import { freshId } from "../../src/seed.ts"
 
 export const call = {

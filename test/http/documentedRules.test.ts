@@ -274,7 +274,7 @@ describe("the document says of", () => {
   it("every list what is in it", () => {
     const without: Array<string> = []
     const walk = (value: unknown, path: string): void => {
-      if (Array.isArray(value)) value.forEach((item, index) => walk(item, `${path}/${index}`))
+      if (Array.isArray(value)) for (const [index, item] of value.entries()) walk(item, `${path}/${index}`)
       if (!isObject(value)) return
       if (value.type === "array" && !("items" in value)) without.push(path)
       for (const [key, item] of Object.entries(value)) walk(item, `${path}/${key}`)

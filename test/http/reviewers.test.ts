@@ -82,7 +82,7 @@ const spentBy = async (agentId: string) => {
   return rows.reduce((sum, { amount }) => sum + Number(amount), 0)
 }
 const costOf = (log: ReadonlyArray<Event>) =>
-  (log.at(-1)?.usage as { readonly estimatedCost?: number }).estimatedCost ?? 0
+  (log.at(-1)?.usage as { readonly estimatedCost?: number } | undefined)?.estimatedCost ?? 0
 
 describe.concurrent("a reviewing agent", () => {
   it("that allows lets the call run", async () => {

@@ -9,6 +9,7 @@ import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/database/Database.ts"
+import type { ThreadPosition } from "../../src/threads/lists.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 
@@ -414,7 +415,7 @@ describe("what the API reads of threads", () => {
         ) =>
           Effect.gen(function* () {
             const found: Array<string> = []
-            let position
+            let position: ThreadPosition | undefined
             do {
               const page: ThreadPage = yield* reads.list({
                 workspace: home,

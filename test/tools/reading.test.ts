@@ -1,7 +1,7 @@
 /** What is kept of a tool's result, and what a model reads of it. */
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { assert, describe, it } from "@effect/vitest"
-import { questionOf } from "../../src/hooks/question.ts"
+import { questionOf } from "../../src/hooks/reviewText.ts"
 import { fitBlocks } from "../../src/tools/blocks.ts"
 import { besideOf } from "../../src/tools/mcp/beside.ts"
 import { readingOf } from "../../src/tools/reading.ts"

@@ -11,7 +11,8 @@ import { wordsOf } from "../../../src/domain/problems.ts"
 import type { DatabaseUnavailable } from "../../../src/database/Database.ts"
 import { cutOutput } from "../../../src/tools/output.ts"
 import type { Unreachable } from "../../Actor.ts"
-import type { CallBy, ToolOutcome } from "../tools.ts"
+import type { ToolOutcome } from "../tools.ts"
+import type { CallBy } from "../settings.ts"
 
 export type FamilyName = NonNullable<ToolReveal["families"]>[number]
 

@@ -17,8 +17,8 @@ import { edited } from "../../../src/threads/edit.ts"
 import type { ThreadReads } from "../../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../../src/threads/view.ts"
 import { cutOutput } from "../../../src/tools/output.ts"
-import type { CallBy } from "../tools.ts"
 import { builtIn, type Family, nothing, toolError } from "./builtIn.ts"
+import type { CallBy } from "../settings.ts"
 
 export interface OwnThread {
   readonly reads: ThreadReads["Service"]
@@ -54,7 +54,10 @@ const shown = (text: string) => {
 /** As many from the front as fit; the first always. */
 const fitting = (events: ReadonlyArray<unknown>) => {
   let bytes = 0
-  const end = events.findIndex((event, i) => (bytes += utf8Bytes(JSON.stringify(event))) > pageBytes && i > 0)
+  const end = events.findIndex((event, i) => {
+    bytes += utf8Bytes(JSON.stringify(event))
+    return bytes > pageBytes && i > 0
+  })
   return end === -1 ? events : events.slice(0, end)
 }
 

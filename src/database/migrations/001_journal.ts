@@ -1,6 +1,6 @@
 /** The journal's tables: heads, facts, and the rows that change with them; nodes with their leases. */
 import { type Kysely, sql } from "kysely"
-import { shorthand } from "../../journal/shorthand.ts"
+import { shorthand } from "../shorthand.ts"
 
 /** $1 with every sign of the shorthand as its phrase. */
 const spelled = shorthand.reduce(

@@ -8,8 +8,7 @@
  *     time is not late for having to wait until it is checked.
  */
 import { Effect } from "effect"
-import { mayRunAgain, type Progress, type Tool, type ToolOutcome } from "../Tool.ts"
-import { ownName } from "../catalogue.ts"
+import { mayRunAgain, type Progress, type Tool, type ToolOutcome, ownName } from "../Tool.ts"
 import type { McpFailure } from "./McpFailure.ts"
 import { failed, outcomeOf } from "./outcome.ts"
 import { patiently } from "./patience.ts"

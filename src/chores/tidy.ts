@@ -4,7 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 import { foldTallies } from "../quotas/tallies.ts"
 
 /** Rows a statement: no long locks, no large transactions. */

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely"
 import { toUuid } from "../domain/ids.ts"
-import type { Db } from "../database/handle.ts"
+import type { Db } from "./handle.ts"
 
 /** Whether one of them names it: one row, `found`. The index of migration 7 holds what each version names. */
 export const naming = (workspace: string, id: string) => {

@@ -4,8 +4,7 @@
  */
 import { Schema } from "effect"
 import { limits } from "../domain/limits.ts"
-import { Exposure, type OfferedTool, ToolContent, type ToolsetContent } from "../toolsets/toolset.ts"
-import type { Tool } from "./Tool.ts"
+import { Exposure, type OfferedTool, ToolContent, type ToolsetContent } from "./toolset.ts"
 
 export const Catalogue = Schema.Struct({
   namespace: Schema.String,
@@ -58,24 +57,3 @@ export const offered = (catalogue: Catalogue): ReadonlyArray<OfferedTool> => {
     .filter(({ name }) => (only === undefined || only.has(name)) && !without.has(name))
     .map((tool) => ({ ...tool, timeoutMs: timeoutOf(catalogue, tool) }))
 }
-
-/**
- * As turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the
- * toolset's own word.
- */
-export const toolsOf = (toolsetId: string, catalogue: Catalogue, trustedNow: boolean): ReadonlyArray<Tool> => {
-  const { exposure, kind, namespace, trusted = trustedNow } = catalogue
-  const counts = kind === "client" || trusted
-  return offered(catalogue).map(({ annotations, ...tool }) => ({
-    ...tool,
-    ...(counts && annotations !== undefined && { annotations }),
-    name: `${namespace}.${tool.name}`,
-    toolsetId,
-    namespace,
-    kind,
-    exposure
-  }))
-}
-
-/** The name that the tool's maker gave it. */
-export const ownName = ({ name, namespace }: Pick<Tool, "name" | "namespace">) => name.slice(namespace.length + 1)

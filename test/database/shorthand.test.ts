@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { long, phrases, short, shorthand } from "../../src/journal/shorthand.ts"
+import { long, phrases, short, shorthand } from "../../src/database/shorthand.ts"
 import { ownConnection } from "../setup/database.ts"
 
 /** JSON that says our phrases as structure, as text and as text within text, in any order. */
