@@ -265,7 +265,12 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "src/tools/SchemaThreads.ts",
     "checkMs: 200, wallMs: 1_000, lineMs: 10_000, budget: { ms: 200, windowMs: 5_000 }"
   ],
-  ["docs/operations.md", "calls of one response | 10 s together", "actors/thread/toolbox.ts", "patienceMs = 10_000"],
+  [
+    "docs/operations.md",
+    "calls of one response | 10 s together",
+    "actors/thread/tools/toolbox.ts",
+    "patienceMs = 10_000"
+  ],
   [
     "docs/operations.md",
     "states of all patterns of a schema | 10,000",

@@ -18,17 +18,27 @@ import { refuse } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
 import type { Answer, Refused } from "../Actor.ts"
 import type { Being, Decision, Kind, Written } from "../Kind.ts"
-import * as answers from "./answers.ts"
+import * as answers from "./replies/answers.ts"
 import { makeRecall } from "./earlier.ts"
-import type { Endings } from "./endings.ts"
+import type { Endings } from "./memory/turnEnds.ts"
 import type { Perform } from "./perform.ts"
-import type { Prompts } from "./prompts.ts"
+import type { Prompts } from "./memory/prompts.ts"
 import { makePrepare, type Prepared, type Preparing } from "./prepare.ts"
-import { explain } from "./refusals.ts"
+import { explain } from "./replies/refusals.ts"
 import type { Request } from "./requests.ts"
-import { carryIn, carryOf, factOf, factRow, inputChanges, inputOf, nextDue, runnableAt, waitChanges } from "./rows.ts"
+import {
+  carryIn,
+  carryOf,
+  factOf,
+  factRow,
+  inputChanges,
+  inputOf,
+  nextDue,
+  runnableAt,
+  waitChanges
+} from "./replies/rows.ts"
 import { settingsOf } from "./settings.ts"
-import type { Tails } from "./tails.ts"
+import type { Tails } from "./replies/tails.ts"
 import { lost, run } from "./jobs.ts"
 import { revive, travels } from "./travelling.ts"
 

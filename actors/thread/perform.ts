@@ -15,11 +15,18 @@ import type { Job } from "../../machines/thread/draft.ts"
 import { isDone } from "../../src/now.ts"
 import type { Progress } from "../../src/tools/Tool.ts"
 import type { Being, Start } from "../Kind.ts"
-import { deliveryIdOf } from "./deliveries.ts"
-import type { Prompts } from "./prompts.ts"
+import { deliveryIdOf } from "./tools/derivedIds.ts"
+import type { Prompts } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
 import { callBy, settingsOf } from "./settings.ts"
-import { emptyKit, judgesResponses, judgesResults, type ToolOutcome, type ToolRun, type Tools } from "./tools.ts"
+import {
+  emptyKit,
+  judgesResponses,
+  judgesResults,
+  type ToolOutcome,
+  type ToolRun,
+  type Tools
+} from "./tools/toolkit.ts"
 
 export interface Performing {
   readonly models: Models["Service"]

@@ -30,13 +30,13 @@ import {
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import { type Answer, Refused, Unreachable } from "../Actor.ts"
 import type { Being } from "../Kind.ts"
-import type { AdmissionOf, Selects, Wanting } from "./admission.ts"
+import type { AdmissionOf, Selects, Wanting } from "./admissions.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
-import { explain, lineFull, notInProfile, refusedAdmission } from "./refusals.ts"
+import { explain, lineFull, notInProfile, refusedAdmission } from "./replies/refusals.ts"
 import type { Request } from "./requests.ts"
-import { factOf } from "./rows.ts"
+import { factOf } from "./replies/rows.ts"
 import { callBy, settingsOf } from "./settings.ts"
-import { hooksAbout, type Kit, type Tools } from "./tools.ts"
+import { hooksAbout, type Kit, type Tools } from "./tools/toolkit.ts"
 
 /** A command with what its answer needs. `command` is absent of a birth without a message. */
 export interface Prepared {

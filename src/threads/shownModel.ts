@@ -1,7 +1,7 @@
 /**
  * The model that a thread shows, always an exact id: the first one that the last input that waits would run on, else
  * that of the last turn. Asked of rows; a live thread knows how each of its inputs would run
- * (actors/thread/answers.ts).
+ * (actors/thread/replies/answers.ts).
  */
 import { Effect } from "effect"
 import type { Input } from "../domain/input.ts"

@@ -11,7 +11,7 @@ import {
   type ToolRun,
   type Tools,
   unknownTool
-} from "../../actors/thread/tools.ts"
+} from "../../actors/thread/tools/toolkit.ts"
 import type { Plan, Verdict } from "../../machines/thread/commands.ts"
 import { asyncTimeoutOf, type Hook, type HookData, onTimeoutOf } from "../../src/domain/hook.ts"
 import type { Input } from "../../src/domain/input.ts"

@@ -3,7 +3,7 @@
  * questions apart by them.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type Delivered, deliveryIdOf } from "../../actors/thread/deliveries.ts"
+import { type Delivered, deliveryIdOf } from "../../actors/thread/tools/derivedIds.ts"
 
 const turnId = "trn_01m81jv9va3rg1nenahaw25000"
 const ofCall = {

@@ -1,8 +1,8 @@
 /** The conversation that a model reads (M1 to M3), from threads that the machine has walked. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { Prompts } from "../../actors/thread/prompts.ts"
-import { factRow } from "../../actors/thread/rows.ts"
+import { Prompts } from "../../actors/thread/memory/prompts.ts"
+import { factRow } from "../../actors/thread/replies/rows.ts"
 import type { ActorRef, StoredFact } from "../../src/journal/Journal.ts"
 import { logOf } from "../../src/journal/wholeLog.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"

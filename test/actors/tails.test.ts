@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { Tails } from "../../actors/thread/tails.ts"
+import { Tails } from "../../actors/thread/replies/tails.ts"
 
 const text = (thread: string, seq: number, size: number) => `${thread}:${seq}:${"x".repeat(size)}`
 

@@ -99,7 +99,7 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       { file: "machines/thread/judging.ts", find: "wait.expiresAt <= at", put: "wait.expiresAt - 400 <= at" },
       {
-        file: "actors/thread/rows.ts",
+        file: "actors/thread/replies/rows.ts",
         find: "wait.expiresAt))",
         put: "wait.expiresAt - 400))"
       }

@@ -1,6 +1,6 @@
 /** Tools of the runtime itself: the thread, the agents and the connections of the workspace, as a model calls them. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { begunBy } from "../../actors/thread/deliveries.ts"
+import { begunBy } from "../../actors/thread/tools/derivedIds.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { allow, rewrite, type HookServer, startHookServer } from "../hooks/hookServer.ts"

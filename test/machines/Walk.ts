@@ -5,7 +5,7 @@
  */
 import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
-import { deliveryIdOf } from "../../actors/thread/deliveries.ts"
+import { deliveryIdOf } from "../../actors/thread/tools/derivedIds.ts"
 import { lost, run } from "../../actors/thread/jobs.ts"
 import {
   carryIn,
@@ -13,7 +13,7 @@ import {
   inputOf as inputOfRow,
   inputRow,
   runnableAt
-} from "../../actors/thread/rows.ts"
+} from "../../actors/thread/replies/rows.ts"
 import { derive } from "../../src/domain/ids.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"

@@ -1,6 +1,6 @@
 /** The rules of a thread: who runs, who waits, what ends a turn. */
 import { assert, describe, it } from "@effect/vitest"
-import { nextDue, runnableAt } from "../../actors/thread/rows.ts"
+import { nextDue, runnableAt } from "../../actors/thread/replies/rows.ts"
 import type { Refusal } from "../../machines/thread/refuse.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { ann, call, clientCall, inputOf, key, plan, turnOf, Walk } from "./Walk.ts"

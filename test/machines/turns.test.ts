@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RepliedCall } from "../../machines/thread/commands.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
-import { factOf, factRow } from "../../actors/thread/rows.ts"
+import { factOf, factRow } from "../../actors/thread/replies/rows.ts"
 import { deadlineOf, ranFor } from "../../machines/thread/context.ts"
 import { statusOf } from "../../machines/thread/decide.ts"
 import { fold } from "../../machines/thread/fold.ts"

@@ -1,8 +1,8 @@
 /** A thread's refusals in words for people, with the contract's error words. */
-import type { Failure } from "../../src/domain/failure.ts"
-import { limits } from "../../src/domain/limits.ts"
-import type { Refusal } from "../../machines/thread/refuse.ts"
-import { Refused } from "../Actor.ts"
+import type { Failure } from "../../../src/domain/failure.ts"
+import { limits } from "../../../src/domain/limits.ts"
+import type { Refusal } from "../../../machines/thread/refuse.ts"
+import { Refused } from "../../Actor.ts"
 
 /** An input that would not run is refused to its sender with the same word that its turn would fail with. */
 export const refusedAdmission = ({ code, text }: Failure): Refused =>

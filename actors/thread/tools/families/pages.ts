@@ -1,8 +1,8 @@
 /** Pages of what tools list, newest first: how long, and where the next one begins. */
 import { Schema } from "effect"
-import { toUuid } from "../../../src/domain/ids.ts"
-import { fromTimestamp } from "../../../src/domain/time.ts"
-import type { Position } from "../../../src/database/newestFirst.ts"
+import { toUuid } from "../../../../src/domain/ids.ts"
+import { fromTimestamp } from "../../../../src/domain/time.ts"
+import type { Position } from "../../../../src/database/newestFirst.ts"
 
 const most = 50
 const usual = 20

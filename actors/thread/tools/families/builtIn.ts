@@ -6,13 +6,13 @@
  *     crash.
  */
 import { Effect, Schema } from "effect"
-import type { ToolReveal } from "../../../src/domain/event.ts"
-import { wordsOf } from "../../../src/domain/problems.ts"
-import type { DatabaseUnavailable } from "../../../src/database/Database.ts"
-import { cutOutput } from "../../../src/tools/output.ts"
-import type { Unreachable } from "../../Actor.ts"
-import type { ToolOutcome } from "../tools.ts"
-import type { CallBy } from "../settings.ts"
+import type { ToolReveal } from "../../../../src/domain/event.ts"
+import { wordsOf } from "../../../../src/domain/problems.ts"
+import type { DatabaseUnavailable } from "../../../../src/database/Database.ts"
+import { cutOutput } from "../../../../src/tools/output.ts"
+import type { Unreachable } from "../../../Actor.ts"
+import type { ToolOutcome } from "../toolkit.ts"
+import type { CallBy } from "../../settings.ts"
 
 export type FamilyName = NonNullable<ToolReveal["families"]>[number]
 

@@ -7,17 +7,17 @@
  * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
  */
 import { Effect } from "effect"
-import type { Beside } from "../../src/domain/beside.ts"
-import { type Hook, type HookData, matching } from "../../src/domain/hook.ts"
-import type { ToolReveal } from "../../src/domain/event.ts"
-import type { Failure } from "../../src/domain/failure.ts"
-import type { ModelUsage } from "../../src/domain/usage.ts"
-import type { ToolDefinition } from "../../src/models/Model.ts"
-import type { Progress } from "../../src/tools/Tool.ts"
-import type { Plan, RepliedCall, Verdict } from "../../machines/thread/commands.ts"
-import type { Job } from "../../machines/thread/draft.ts"
-import type { Unreachable } from "../Actor.ts"
-import type { CallBy, ThreadSettings } from "./settings.ts"
+import type { Beside } from "../../../src/domain/beside.ts"
+import { type Hook, type HookData, matching } from "../../../src/domain/hook.ts"
+import type { ToolReveal } from "../../../src/domain/event.ts"
+import type { Failure } from "../../../src/domain/failure.ts"
+import type { ModelUsage } from "../../../src/domain/usage.ts"
+import type { ToolDefinition } from "../../../src/models/Model.ts"
+import type { Progress } from "../../../src/tools/Tool.ts"
+import type { Plan, RepliedCall, Verdict } from "../../../machines/thread/commands.ts"
+import type { Job } from "../../../machines/thread/draft.ts"
+import type { Unreachable } from "../../Actor.ts"
+import type { CallBy, ThreadSettings } from "../settings.ts"
 
 export interface ToolOutcome {
   readonly output?: unknown

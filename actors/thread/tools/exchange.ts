@@ -7,16 +7,16 @@
  * X3. The log says when the turn is over. News of it only saves waiting for the next look.
  */
 import { Data, Duration, Effect, Latch, Schema } from "effect"
-import { sibling } from "../../src/domain/ids.ts"
-import { AnyEvent, type FinishReason } from "../../src/domain/event.ts"
-import type { Principal } from "../../src/domain/principal.ts"
-import type { ModelUsage } from "../../src/domain/usage.ts"
-import type { ActorRef } from "../../src/journal/Journal.ts"
-import type { ThreadAttributes } from "../../src/threads/detail.ts"
-import type { ThreadReads } from "../../src/threads/ThreadReads.ts"
-import type { ActorError, Answer } from "../Actor.ts"
-import type { Endings } from "./endings.ts"
-import type { Request } from "./requests.ts"
+import { sibling } from "../../../src/domain/ids.ts"
+import { AnyEvent, type FinishReason } from "../../../src/domain/event.ts"
+import type { Principal } from "../../../src/domain/principal.ts"
+import type { ModelUsage } from "../../../src/domain/usage.ts"
+import type { ActorRef } from "../../../src/journal/Journal.ts"
+import type { ThreadAttributes } from "../../../src/threads/detail.ts"
+import type { ThreadReads } from "../../../src/threads/ThreadReads.ts"
+import type { ActorError, Answer } from "../../Actor.ts"
+import type { Endings } from "../memory/turnEnds.ts"
+import type { Request } from "../requests.ts"
 
 export interface Question {
   readonly workspace: string

@@ -10,14 +10,14 @@
  *     meanwhile.
  */
 import { Effect } from "effect"
-import type { MessageContent } from "../../src/domain/content.ts"
-import type { ActorRef, JournalUnavailable, Log } from "../../src/journal/Journal.ts"
-import type { PromptMessage } from "../../src/models/Model.ts"
-import type { ResponseDetail } from "../../machines/thread/facts.ts"
-import { goOn } from "../../src/now.ts"
-import { readingOf } from "../../src/tools/reading.ts"
-import { Room } from "./room.ts"
-import { type Told, toldOf } from "./rows.ts"
+import type { MessageContent } from "../../../src/domain/content.ts"
+import type { ActorRef, JournalUnavailable, Log } from "../../../src/journal/Journal.ts"
+import type { PromptMessage } from "../../../src/models/Model.ts"
+import type { ResponseDetail } from "../../../machines/thread/facts.ts"
+import { goOn } from "../../../src/now.ts"
+import { readingOf } from "../../../src/tools/reading.ts"
+import { Room } from "../room.ts"
+import { type Told, toldOf } from "../replies/rows.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
 

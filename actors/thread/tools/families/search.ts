@@ -9,14 +9,14 @@
  *     What a thread may have revealed in all is the machine's to hold (machines/thread/calls.ts).
  */
 import { Effect, Schema } from "effect"
-import type { ToolReveal } from "../../../src/domain/event.ts"
-import { limits } from "../../../src/domain/limits.ts"
-import { nonBlank, utf8Bytes } from "../../../src/domain/text.ts"
-import { type CompiledRole, compileRole, mayEver } from "../../../src/roles/evaluate.ts"
-import { ranked } from "../../../src/tools/ranking.ts"
-import type { Tool } from "../../../src/tools/Tool.ts"
-import type { Revealed } from "../../../machines/thread/context.ts"
-import type { Unreachable } from "../../Actor.ts"
+import type { ToolReveal } from "../../../../src/domain/event.ts"
+import { limits } from "../../../../src/domain/limits.ts"
+import { nonBlank, utf8Bytes } from "../../../../src/domain/text.ts"
+import { type CompiledRole, compileRole, mayEver } from "../../../../src/roles/evaluate.ts"
+import { ranked } from "../../../../src/tools/ranking.ts"
+import type { Tool } from "../../../../src/tools/Tool.ts"
+import type { Revealed } from "../../../../machines/thread/context.ts"
+import type { Unreachable } from "../../../Actor.ts"
 import { type BuiltIn, builtIn, type Family } from "./builtIn.ts"
 
 /** What a profile has that is hidden. */

@@ -1,23 +1,23 @@
 /** What a thread answers its callers: the API's bodies, from the snapshot as it will be after the commit. */
-import type { ThreadStatus } from "../../src/domain/thread.ts"
-import type { Spend } from "../../src/agents/Spending.ts"
+import type { ThreadStatus } from "../../../src/domain/thread.ts"
+import type { Spend } from "../../../src/agents/Spending.ts"
 import {
   lastToOpen,
   type ThreadAttributes,
   pendingState,
   queuedMessage,
   threadDetail
-} from "../../src/threads/detail.ts"
-import type { SubmittedMessage } from "../../src/threads/messageInput.ts"
-import { readWait, waitBody } from "../../src/waits/waitRow.ts"
-import type { Snapshot } from "../../machines/thread/chart.ts"
-import type { Input } from "../../src/domain/input.ts"
-import type { Admission } from "../../machines/thread/commands.ts"
-import { type Fact, isPublic } from "../../machines/thread/facts.ts"
-import { statusOf } from "../../machines/thread/decide.ts"
-import type { Answer } from "../Actor.ts"
-import type { Being } from "../Kind.ts"
-import type { Attributes } from "../../src/journal/Journal.ts"
+} from "../../../src/threads/detail.ts"
+import type { SubmittedMessage } from "../../../src/threads/messageInput.ts"
+import { readWait, waitBody } from "../../../src/waits/waitRow.ts"
+import type { Snapshot } from "../../../machines/thread/chart.ts"
+import type { Input } from "../../../src/domain/input.ts"
+import type { Admission } from "../../../machines/thread/commands.ts"
+import { type Fact, isPublic } from "../../../machines/thread/facts.ts"
+import { statusOf } from "../../../machines/thread/decide.ts"
+import type { Answer } from "../../Actor.ts"
+import type { Being } from "../../Kind.ts"
+import type { Attributes } from "../../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
 export const nothing: Answer = { status: 204, body: "" }

@@ -1,7 +1,7 @@
 /** The family `connections`: which credentials the workspace keeps for other servers, never what they hold. */
 import { Effect, Schema } from "effect"
-import { listConnections } from "../../../src/connections/rows.ts"
-import type { Database } from "../../../src/database/Database.ts"
+import { listConnections } from "../../../../src/connections/rows.ts"
+import type { Database } from "../../../../src/database/Database.ts"
 import { builtIn, type Family } from "./builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 

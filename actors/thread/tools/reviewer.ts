@@ -6,9 +6,9 @@
  * Y2. What it costs is booked on the agent that is reviewed (kind.ts).
  */
 import { Effect } from "effect"
-import { sibling } from "../../src/domain/ids.ts"
-import { type Reviewing, ReviewFailure } from "../../src/hooks/Reviewers.ts"
-import { begunBy } from "./deliveries.ts"
+import { sibling } from "../../../src/domain/ids.ts"
+import { type Reviewing, ReviewFailure } from "../../../src/hooks/Reviewers.ts"
+import { begunBy } from "./derivedIds.ts"
 import type { Exchange } from "./exchange.ts"
 
 export const makeReviewing =

@@ -3,8 +3,8 @@
  * the id that it had, and finds what it started: the same webhook-id, the same reviewer thread, the same question.
  */
 import { hash } from "node:crypto"
-import type { HookPoint } from "../../src/domain/event.ts"
-import { body, fromBytes, type Noun, prefixes } from "../../src/domain/ids.ts"
+import type { HookPoint } from "../../../src/domain/event.ts"
+import { body, fromBytes, type Noun, prefixes } from "../../../src/domain/ids.ts"
 
 /**
  * The time of `older`'s birth in front, so that ids sort; three zeros behind, so that others derive from it (ids.ts,

@@ -2,20 +2,20 @@
  * A thread's facts, inputs and carry as the journal's rows, and back. Each text is made once: it goes
  * to the database, to watchers and into the answers of the events list as it is.
  */
-import { besideAs } from "../../src/domain/beside.ts"
-import { admissionOf, endOf, resolutionOf, resultOf } from "../../src/domain/once.ts"
-import { defaultLimits } from "../../src/agents/profile.ts"
-import { toTimestamp } from "../../src/domain/time.ts"
-import type { FactRow, InputRow, LoggedFact, StoredFact, WaitRow } from "../../src/journal/Journal.ts"
-import { carryText, readCarry } from "../../src/threads/carry.ts"
-import { openText, overText } from "../../src/waits/waitRow.ts"
-import type { Snapshot } from "../../machines/thread/chart.ts"
-import type { Input } from "../../src/domain/input.ts"
-import type { PendingWait, WaitRecord, WaitSubject } from "../../src/domain/thread.ts"
-import type { Answer, Plan } from "../../machines/thread/commands.ts"
-import { type Carry, type Context, deadlineOf, openWaits, type Turn, wordOf } from "../../machines/thread/context.ts"
-import { type Fact, isPublic } from "../../machines/thread/facts.ts"
-import type { Being } from "../Kind.ts"
+import { besideAs } from "../../../src/domain/beside.ts"
+import { admissionOf, endOf, resolutionOf, resultOf } from "../../../src/domain/once.ts"
+import { defaultLimits } from "../../../src/agents/profile.ts"
+import { toTimestamp } from "../../../src/domain/time.ts"
+import type { FactRow, InputRow, LoggedFact, StoredFact, WaitRow } from "../../../src/journal/Journal.ts"
+import { carryText, readCarry } from "../../../src/threads/carry.ts"
+import { openText, overText } from "../../../src/waits/waitRow.ts"
+import type { Snapshot } from "../../../machines/thread/chart.ts"
+import type { Input } from "../../../src/domain/input.ts"
+import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
+import type { Answer, Plan } from "../../../machines/thread/commands.ts"
+import { type Carry, type Context, deadlineOf, openWaits, type Turn, wordOf } from "../../../machines/thread/context.ts"
+import { type Fact, isPublic } from "../../../machines/thread/facts.ts"
+import type { Being } from "../../Kind.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
 

@@ -6,19 +6,19 @@
  *     people.
  */
 import { Effect, Schema } from "effect"
-import { AnyEvent } from "../../../src/domain/event.ts"
-import { limits } from "../../../src/domain/limits.ts"
-import { Principal } from "../../../src/domain/principal.ts"
-import { ThreadPatch } from "../../../src/threads/threadInput.ts"
-import { utf8Bytes } from "../../../src/domain/text.ts"
-import { threadDetail } from "../../../src/threads/detail.ts"
-import type { ThreadModel } from "../../../src/threads/shownModel.ts"
-import { edited } from "../../../src/threads/edit.ts"
-import type { ThreadReads } from "../../../src/threads/ThreadReads.ts"
-import { readAttributes, threadRows } from "../../../src/threads/view.ts"
-import { cutOutput } from "../../../src/tools/output.ts"
+import { AnyEvent } from "../../../../src/domain/event.ts"
+import { limits } from "../../../../src/domain/limits.ts"
+import { Principal } from "../../../../src/domain/principal.ts"
+import { ThreadPatch } from "../../../../src/threads/threadInput.ts"
+import { utf8Bytes } from "../../../../src/domain/text.ts"
+import { threadDetail } from "../../../../src/threads/detail.ts"
+import type { ThreadModel } from "../../../../src/threads/shownModel.ts"
+import { edited } from "../../../../src/threads/edit.ts"
+import type { ThreadReads } from "../../../../src/threads/ThreadReads.ts"
+import { readAttributes, threadRows } from "../../../../src/threads/view.ts"
+import { cutOutput } from "../../../../src/tools/output.ts"
 import { builtIn, type Family, nothing, toolError } from "./builtIn.ts"
-import type { CallBy } from "../settings.ts"
+import type { CallBy } from "../../settings.ts"
 
 export interface OwnThread {
   readonly reads: ThreadReads["Service"]

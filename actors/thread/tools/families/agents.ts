@@ -8,17 +8,17 @@
  *     judges.
  */
 import { Effect, Schema } from "effect"
-import { limits } from "../../../src/domain/limits.ts"
-import { maxBytes, nonBlank } from "../../../src/domain/text.ts"
-import { listAgents, readAgent } from "../../../src/agents/rows.ts"
-import type { Database } from "../../../src/database/Database.ts"
-import { begunBy } from "../deliveries.ts"
+import { limits } from "../../../../src/domain/limits.ts"
+import { maxBytes, nonBlank } from "../../../../src/domain/text.ts"
+import { listAgents, readAgent } from "../../../../src/agents/rows.ts"
+import type { Database } from "../../../../src/database/Database.ts"
+import { begunBy } from "../derivedIds.ts"
 import type { Exchange } from "../exchange.ts"
-import type { ToolOutcome } from "../tools.ts"
+import type { ToolOutcome } from "../toolkit.ts"
 import { builtIn, type Family, toolError } from "./builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
-import { AgentId } from "../../../src/domain/resourceIds.ts"
-import type { CallBy } from "../settings.ts"
+import { AgentId } from "../../../../src/domain/resourceIds.ts"
+import type { CallBy } from "../../settings.ts"
 
 const agentId = AgentId.annotate({ description: "Id of the agent, agt_…; agents.list has them." })
 

@@ -14,7 +14,7 @@ import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import { Unreachable } from "../Actor.ts"
 import type { ThreadSettings } from "./settings.ts"
-import { hooksAbout } from "./tools.ts"
+import { hooksAbout } from "./tools/toolkit.ts"
 
 export interface Wanting {
   readonly principal: Principal
