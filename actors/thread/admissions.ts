@@ -12,9 +12,12 @@ import { failing, goOn } from "../../src/now.ts"
 import { Directory, type ResolvedProfile } from "../../src/agents/Directory.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
+import type { Input } from "../../src/domain/input.ts"
 import { Unreachable } from "../Actor.ts"
-import type { ThreadSettings } from "./settings.ts"
-import { hooksAbout } from "./tools/toolkit.ts"
+import type { Being } from "../Kind.ts"
+import { settingsOf, type ThreadSettings } from "./settings.ts"
+import { type KitOf, hooksAbout } from "./tools/toolkit.ts"
 
 export interface Wanting {
   readonly principal: Principal
@@ -101,3 +104,52 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
 
   return { admissionOf, selects }
 })
+
+export type Admissions = Readonly<Record<string, Admission>>
+const none = Effect.succeed<Admissions>({})
+
+/** How all inputs that wait would run, and a fresh one beside them. */
+export type AdmissionsOf = (
+  being: Being<Snapshot>,
+  fresh?: Wanting & Pick<Input, "inputId">
+) => Effect.Effect<Admissions, Unreachable>
+
+export const makeAdmissions = (admissionOf: AdmissionOf, kitOf: KitOf): AdmissionsOf => {
+  /** Hooks of the running turn that its steers have to pass. */
+  const joining = (being: Being<Snapshot>, admissions: Admissions): Effect.Effect<Admissions, Unreachable> => {
+    const { pending, turn } = being.snapshot.context
+    if (turn?.plan.hooked !== true) return Effect.succeed(admissions)
+    const steers = pending.filter((input) => input.forTurnId === turn.turnId)
+    if (steers.length === 0) return Effect.succeed(admissions)
+    return goOn(kitOf(being, turn), ({ hooks }) => {
+      const settings = settingsOf(being)
+      const joined = steers.flatMap(({ content, inputId, mode }) => {
+        const admission = admissions[inputId]
+        const found = hooksAbout(hooks, { point: "before_turn_start", content, submitMode: mode }, settings)
+        return admission === undefined || found.length === 0
+          ? []
+          : [[inputId, { ...admission, joining: found }] as const]
+      })
+      return Effect.succeed({ ...admissions, ...Object.fromEntries(joined) })
+    })
+  }
+
+  return (being, fresh) => {
+    const { pending } = being.snapshot.context
+    if (pending.length === 0 && fresh === undefined) return none
+    const settings = settingsOf(being)
+    if (fresh !== undefined && pending.length === 0) {
+      return goOn(admissionOf(settings, fresh), (admission) => {
+        // A plain object would teach the engine a new shape for every id.
+        const admissions: Record<string, Admission> = Object.create(null)
+        admissions[fresh.inputId] = admission
+        return Effect.succeed(admissions)
+      })
+    }
+    const inputs = fresh === undefined ? pending : [...pending, fresh]
+    return Effect.flatMap(
+      Effect.forEach(inputs, (input) => admissionOf(settings, input)),
+      (admissions) => joining(being, Object.fromEntries(inputs.map((input, i) => [input.inputId, admissions[i]!])))
+    )
+  }
+}

@@ -66,3 +66,6 @@ type Editing = Without<Edit, Late> & Choosing
 export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
 
 export type Request = Submitting | Editing | Asked | Outcome | Retry | Create | Resolve
+
+/** The request of that type. */
+export type Of<T extends Request["type"]> = Extract<Request, { readonly type: T }>

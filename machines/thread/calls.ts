@@ -10,9 +10,10 @@ import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Answer, Due, HookDecided, RepliedCall } from "./commands.ts"
 import { revealed } from "./advance.ts"
-import { type Call, isApproved, type OpenWait, type Returned, roundOf, type Turn, wordOf } from "./context.ts"
+import { type Call, isApproved, type OpenWait, type Returned, roundOf, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { ResponseDetail } from "./facts.ts"
+import { callSubject, resultSubject } from "./subject.ts"
 import { askOf, deniedBy, park, resolve, sayDecision } from "./judging.ts"
 
 /** What a call needs next. */
@@ -41,8 +42,7 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
     name,
     rerunnable,
     returned,
-    toolCallId,
-    toolsetId
+    toolCallId
   } = call
   if (index === undefined || nextOf(call) !== "hook") {
     return {
@@ -50,7 +50,6 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
       params: { turnId, toolCallId, name, input, rerunnable, ...(approved === undefined ? {} : { approved }) }
     }
   }
-  const about = { toolCallId, toolName: name, ...(toolsetId === undefined ? {} : { toolsetId }), toolInput: input }
   return {
     type: "askHook",
     params: {
@@ -58,16 +57,7 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
       step,
       index,
       ...roundOf(call),
-      data:
-        returned === undefined
-          ? { point: "before_tool_call", ...about }
-          : {
-              point: "after_tool_result",
-              ...about,
-              toolOutput: wordOf(returned),
-              ...besideAs(returned.beside),
-              ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
-            }
+      data: returned === undefined ? callSubject(call) : resultSubject(call, returned)
     }
   }
 }

@@ -9,6 +9,7 @@ import type { Answer, Command, HookDecided, Rewrite } from "./commands.ts"
 import { type Call, isApproved, openWaits, type OpenWait, roundOf, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { WaitResolved } from "./facts.ts"
+import { messageSubject, responseSubject } from "./subject.ts"
 
 type NewWait = Omit<OpenWait, "createdAt">
 
@@ -137,7 +138,7 @@ export const judgingJob = ({ opening, reviewing, step, turnId }: Turn): Draft["j
   const message = opening?.messages[0]
   const first = message?.hooks[0]
   if (message !== undefined && first !== undefined) {
-    const { content, n, principal, submitMode } = message
+    const { n, principal } = message
     return opening?.wait !== undefined
       ? undefined
       : {
@@ -148,20 +149,19 @@ export const judgingJob = ({ opening, reviewing, step, turnId }: Turn): Draft["j
             index: first,
             message: n,
             principal,
-            data: { point: "before_turn_start", content, submitMode }
+            data: messageSubject(message)
           }
         }
   }
   const index = reviewing?.hooks[0]
   if (reviewing === undefined || index === undefined || reviewing.wait !== undefined) return undefined
-  const { modelId, text, usage } = reviewing.reply
   return {
     type: "askHook",
     params: {
       turnId,
       step,
       index,
-      data: { point: "after_model_response", content: /\S/u.test(text) ? [{ type: "text", text }] : [], modelId, usage }
+      data: responseSubject(reviewing.reply)
     }
   }
 }

@@ -2,7 +2,6 @@
  * A thread's facts, inputs and carry as the journal's rows, and back. Each text is made once: it goes
  * to the database, to watchers and into the answers of the events list as it is.
  */
-import { besideAs } from "../../../src/domain/beside.ts"
 import { admissionOf, endOf, resolutionOf, resultOf } from "../../../src/domain/once.ts"
 import { defaultLimits } from "../../../src/agents/profile.ts"
 import { toTimestamp } from "../../../src/domain/time.ts"
@@ -13,8 +12,9 @@ import type { Snapshot } from "../../../machines/thread/chart.ts"
 import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
 import type { Answer, Plan } from "../../../machines/thread/commands.ts"
-import { type Carry, type Context, deadlineOf, openWaits, type Turn, wordOf } from "../../../machines/thread/context.ts"
+import { type Carry, type Context, deadlineOf, openWaits, type Turn } from "../../../machines/thread/context.ts"
 import { type Fact, isPublic } from "../../../machines/thread/facts.ts"
+import { contentOf, resultFields } from "../../../machines/thread/subject.ts"
 import type { Being } from "../../Kind.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
@@ -193,27 +193,16 @@ export const pendingWaits = (turn: Turn | null): ReadonlyArray<PendingWait> =>
         .map((open) => pendingWait(turn.turnId, open))
 
 /** What a hook asks about, where the wait itself and the log do not show it. */
-const subjectOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[number]): WaitSubject => {
+const unseenOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[number]): WaitSubject => {
   switch (wait.hook?.point) {
     case "before_turn_start": {
       const content = opening?.messages[0]?.content
       return content === undefined ? {} : { content }
     }
     case "after_model_response":
-      return {
-        content:
-          reviewing !== undefined && /\S/u.test(reviewing.reply.text)
-            ? [{ type: "text", text: reviewing.reply.text }]
-            : []
-      }
-    case "after_tool_result": {
-      const returned = call?.returned ?? {}
-      return {
-        toolOutput: wordOf(returned),
-        ...besideAs(returned.beside),
-        ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
-      }
-    }
+      return { content: contentOf(reviewing?.reply.text ?? "") }
+    case "after_tool_result":
+      return resultFields(call?.returned ?? {})
     default:
       return {}
   }
@@ -256,7 +245,7 @@ export const waitChanges = (
   for (const open of openWaits(after.turn)) {
     const { createdAt, target, waitId } = open.wait
     if (known.has(waitId) || after.turn === null) continue
-    const body = openText(pendingWait(after.turn.turnId, open), subjectOf(after.turn, open))
+    const body = openText(pendingWait(after.turn.turnId, open), unseenOf(after.turn, open))
     changed.push({ id: waitId, target, state: "open", createdAt, body, ...owedIn(open) })
   }
   return changed

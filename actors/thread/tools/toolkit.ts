@@ -15,7 +15,10 @@ import type { ModelUsage } from "../../../src/domain/usage.ts"
 import type { ToolDefinition } from "../../../src/models/Model.ts"
 import type { Progress } from "../../../src/tools/Tool.ts"
 import type { Plan, RepliedCall, Verdict } from "../../../machines/thread/commands.ts"
+import type { Snapshot } from "../../../machines/thread/chart.ts"
+import type { Turn } from "../../../machines/thread/context.ts"
 import type { Job } from "../../../machines/thread/draft.ts"
+import type { Being } from "../../Kind.ts"
 import type { Unreachable } from "../../Actor.ts"
 import type { CallBy, ThreadSettings } from "../settings.ts"
 
@@ -72,6 +75,14 @@ export interface Tools {
   readonly kit: (workspace: string, plan: Plan) => Effect.Effect<Kit, Unreachable>
 }
 
+/** The kit of a thread's turn. */
+export type KitOf = (being: Being<Snapshot>, turn: Turn) => Effect.Effect<Kit, Unreachable>
+
+export const kitIn =
+  (tools: Tools): KitOf =>
+  ({ ref }, { plan }) =>
+    tools.kit(ref.workspace, plan)
+
 const quoted = (name: string) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
 export const unknownTool = (name: string): Failure => ({
@@ -122,3 +133,6 @@ export const judgesResponses = (hooks: ReadonlyArray<Hook>, { reviews }: Pick<Th
     ({ enabled, point, processor }) =>
       enabled && point === "after_model_response" && (reviews === undefined || processor.type !== "agent")
   )
+
+/** The hooks of a command, where there are any. */
+export const withHooks = (hooks: ReadonlyArray<number>) => (hooks.length === 0 ? {} : { hooks })

@@ -1,0 +1,52 @@
+/** What stands behind calls, asked when a response comes, and again when somebody has answered a day later. */
+import { Effect } from "effect"
+import type { Failure } from "../../../src/domain/failure.ts"
+import type { Snapshot } from "../../../machines/thread/chart.ts"
+import type { RepliedCall } from "../../../machines/thread/commands.ts"
+import type { Call, Turn } from "../../../machines/thread/context.ts"
+import { callSubject } from "../../../machines/thread/subject.ts"
+import type { Being } from "../../Kind.ts"
+import { callBy, settingsOf } from "../settings.ts"
+import { hooksAbout, type Kit, type KitOf, withHooks } from "./toolkit.ts"
+
+export type Verdicts = ReturnType<typeof makeVerdicts>
+
+export const makeVerdicts = (kitOf: KitOf) => {
+  /** Calls of a response, with what stands behind each now. */
+  const standing = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    kit: Kit,
+    asked: ReadonlyArray<Omit<RepliedCall, "verdict">>
+  ) {
+    const settings = settingsOf(being)
+    const verdicts = yield* kit.verdicts(callBy(being), asked)
+    return asked.map((call, i): RepliedCall => {
+      const verdict = verdicts[i]!
+      if ("refused" in verdict) return { ...call, verdict }
+      const { toolsetId } = verdict
+      const { input, name } = call
+      const data = callSubject({ toolCallId: "", name, input, ...(toolsetId === undefined ? {} : { toolsetId }) })
+      return { ...call, verdict: { ...verdict, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+    })
+  })
+
+  /** What goes on once somebody has answered, or once nobody has, may be a day old. */
+  const releasing = Effect.fnUntraced(function* (
+    being: Being<Snapshot>,
+    turn: Turn,
+    calls: ReadonlyArray<Pick<Call, "toolCallId" | "name" | "input" | "approved" | "client" | "returned">>
+  ) {
+    const clients = calls.filter(({ client, returned }) => client !== undefined && returned === undefined)
+    const reviewed = turn.reviewing?.reply.calls ?? []
+    if (clients.length === 0 && reviewed.length === 0) return {}
+    const kit = yield* kitOf(being, turn)
+    const refused: Record<string, Failure> = {}
+    for (const call of clients) {
+      const failure = yield* kit.refusal(callBy(being), call)
+      if (failure !== undefined) refused[call.toolCallId] = failure
+    }
+    return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, kit, reviewed) }) }
+  })
+
+  return { standing, releasing }
+}
