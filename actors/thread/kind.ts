@@ -12,7 +12,7 @@ import type { Command } from "../../machines/thread/commands.ts"
 import { ranFor, type Turn } from "../../machines/thread/context.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
 import type { Job } from "../../machines/thread/draft.ts"
-import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+import { type Fact, isPublic, typeOf } from "../../machines/thread/facts.ts"
 import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
@@ -202,7 +202,7 @@ export const makeThreadKind = ({
       const { pos, turn } = before.context
       for (const fact of written.said) {
         count(fact, turn)
-        if (outcomes[fact.type] !== undefined) endings.over(fact.turnId)
+        if (typeOf(fact).ends !== undefined) endings.over(fact.turnId)
       }
       prompts.committed(ref.id, pos, written.said)
       const events: Array<Required<HintedEvent>> = []
@@ -249,14 +249,8 @@ export const makeThreadKind = ({
 const admissionsOf = (command: Command | undefined) =>
   command !== undefined && "admissions" in command ? command.admissions : {}
 
-const outcomes: Partial<Record<Fact["type"], string>> = {
-  turn_completed: "completed",
-  turn_cancelled: "cancelled",
-  turn_failed: "failed"
-}
-
 const count = (fact: Fact, turn: Turn | null) => {
-  const outcome = outcomes[fact.type]
+  const outcome = typeOf(fact).ends
   if (outcome === undefined) return
   record(turnsEnded.with({ outcome }))
   if (turn?.turnId === fact.turnId) record(turnDuration, ranFor(turn, fact.at) / 1000)

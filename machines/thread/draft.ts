@@ -1,9 +1,9 @@
 /**
- * A change of a thread in the making: the context as it will be, the facts that say so, the jobs it
- * asks for. The chart's actions are written with it; nobody else sees it unfinished.
+ * A change of a thread in the making. The chart's actions are written with it; nobody else sees it unfinished.
  */
 import type { HookData } from "../../src/domain/hook.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import { Draft as Drafting } from "../step.ts"
 import { advance, remember } from "./advance.ts"
 import type { Call, Context, Turn } from "./context.ts"
 import { type Fact, isPublic } from "./facts.ts"
@@ -52,15 +52,7 @@ export type Job =
 
 export type Said<F extends Fact["type"]> = Extract<Fact, { readonly type: F }>
 
-export class Draft {
-  context: Context
-  readonly facts: Array<Fact> = []
-  readonly jobs: Array<Job> = []
-
-  constructor(context: Context) {
-    this.context = context
-  }
-
+export class Draft extends Drafting<Context, Fact, Job> {
   get turn(): Turn {
     if (this.context.turn === null) throw new Error("no turn runs")
     return this.context.turn
@@ -72,20 +64,15 @@ export class Draft {
     return call
   }
 
-  set(change: Partial<Context>) {
-    this.context = { ...this.context, ...change }
-  }
-
-  /** Records a fact and what it makes of the thread. */
-  say(fact: Fact) {
-    const { carry, seq, turn } = this.context
-    const pos = this.context.pos + 1
-    this.facts.push(fact)
-    const reached = isPublic(fact) ? seq + 1 : seq
-    this.set({ pos, seq: reached, turn: advance(turn, fact, pos, reached), carry: remember(carry, fact) })
-  }
-
-  ask(job: Job) {
-    this.jobs.push(job)
+  protected evolve(context: Context, fact: Fact): Context {
+    const pos = context.pos + 1
+    const seq = isPublic(fact) ? context.seq + 1 : context.seq
+    return {
+      ...context,
+      pos,
+      seq,
+      turn: advance(context.turn, fact, pos, seq),
+      carry: remember(context.carry, fact)
+    }
   }
 }

@@ -235,12 +235,54 @@ export type Fact =
   | ResponseEmptied
   | ResultReceived
 
-const privateTypes: ReadonlySet<Fact["type"]> = new Set([
-  "attempt_failed",
-  "attempt_started",
-  "call_started",
-  "response_received",
-  "response_emptied",
-  "result_received"
-])
-export const isPublic = (fact: Fact) => !privateTypes.has(fact.type)
+/** What is known of a type of fact. Lists of types are filters of `factTypes`. */
+export interface FactType {
+  /** It is an event of the thread: it has a seq, and everybody who may read the thread may read it. */
+  readonly public: boolean
+  /** What happens at most once: the journal refuses a second one about the same. */
+  readonly once?: "admission" | "end" | "result" | "resolution"
+  /** A conversation is told of it. */
+  readonly inPrompt?: true
+  /** The outcome of the turn that it ends. */
+  readonly ends?: "completed" | "cancelled" | "failed"
+  /** It writes a model's response, with whatever else is written of it. */
+  readonly answersModel?: true
+  /** A model call was made, or has come back: what was written of a response before belongs to an earlier step. */
+  readonly asksModel?: true
+  /** It is found across the threads of a workspace. */
+  readonly listed?: true
+}
+
+export const factTypes: { readonly [Type in Fact["type"]]: FactType } = {
+  user_message: { public: true, once: "admission", inPrompt: true },
+  assistant_message: { public: true, inPrompt: true, answersModel: true },
+  tool_intent: { public: true, inPrompt: true, answersModel: true },
+  tool_result: { public: true, once: "result", inPrompt: true },
+  hook_decision: { public: true, inPrompt: true, listed: true },
+  wait_created: { public: true },
+  wait_resolved: { public: true, once: "resolution", inPrompt: true },
+  turn_completed: { public: true, once: "end", ends: "completed" },
+  turn_cancelled: { public: true, once: "end", ends: "cancelled" },
+  turn_failed: { public: true, once: "end", ends: "failed" },
+  attempt_failed: { public: false, asksModel: true },
+  attempt_started: { public: false },
+  call_started: { public: false },
+  response_received: { public: false, asksModel: true },
+  response_emptied: { public: false, answersModel: true },
+  result_received: { public: false }
+}
+
+const isKnown = (type: string): type is Fact["type"] => Object.hasOwn(factTypes, type)
+
+/** The types of which something holds. */
+export const typesOf = (holds: (type: FactType) => boolean): ReadonlyArray<Fact["type"]> =>
+  Object.keys(factTypes)
+    .filter(isKnown)
+    .filter((type) => holds(factTypes[type]))
+
+const ofNewer: FactType = { public: true }
+
+/** What is known of a fact; of one that only a newer version knows, that it is public. */
+export const typeOf = ({ type }: { readonly type: string }): FactType => (isKnown(type) ? factTypes[type] : ofNewer)
+
+export const isPublic = (fact: { readonly type: string }) => typeOf(fact).public

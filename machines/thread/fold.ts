@@ -10,7 +10,7 @@ import type { Input } from "../../src/domain/input.ts"
 import { advance, remember } from "./advance.ts"
 import { chart, type Snapshot } from "./chart.ts"
 import { blank, type Carry, type Context, parked, type Turn } from "./context.ts"
-import { type Fact, isPublic } from "./facts.ts"
+import { type Fact, isPublic, typeOf } from "./facts.ts"
 
 export interface Folded {
   readonly carry: Carry
@@ -38,14 +38,9 @@ export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
     pos++
     if (isPublic(fact)) seq++
     turn = advance(turn, fact, pos, seq)
-    if (fact.type === "assistant_message" || fact.type === "tool_intent" || fact.type === "response_emptied")
-      responded = true
-    if (
-      fact.type === "attempt_failed" ||
-      fact.type === "response_received" ||
-      (fact.type === "user_message" && turn?.openedPos === pos)
-    )
-      responded = false
+    const { answersModel, asksModel } = typeOf(fact)
+    if (answersModel === true) responded = true
+    if (asksModel === true || turn?.openedPos === pos) responded = false
   }
   if (turn !== null && responded && turn.calls.length === 0) turn = { ...turn, step: turn.step + 1 }
   const context: Context = { pos, seq, pending, turn, carry }

@@ -41,6 +41,8 @@ export interface FactRow {
   readonly once: string | null
   /** Milliseconds; never falls along pos. */
   readonly at: number
+  /** It is looked for across a workspace's actors: its row names the workspace. */
+  readonly listed?: boolean
 }
 
 export interface StoredFact extends FactRow {

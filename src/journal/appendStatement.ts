@@ -70,9 +70,6 @@ const born = (keyed: boolean) =>
 born as (select h.o, h.w, h.id from inserted i join h on h.id = i.id)`
   )
 
-/** Facts that are looked for across a workspace's actors: their rows name it. */
-const listed: ReadonlySet<string> = new Set(["hook_decision"])
-
 const facts = section(
   "f",
   "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text",
@@ -252,7 +249,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       uuids(written, ({ of: f }) => f.fact.turn),
       moments(written, ({ of: f }) => f.fact.at),
       uuids(written, ({ of: f }) => f.fact.once),
-      booleans(written, ({ of: f }) => listed.has(f.fact.type)),
+      booleans(written, ({ of: f }) => f.fact.listed === true),
       texts(written, ({ of: f }) => storedEvent(f.fact)),
       texts(written, ({ of: f }) => storedDetail(f.fact))
     )

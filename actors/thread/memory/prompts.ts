@@ -18,6 +18,7 @@ import { goOn } from "../../../src/now.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { Room } from "../room.ts"
 import { type Told, toldOf } from "../replies/rows.ts"
+import { typesOf } from "../../../machines/thread/facts.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
 
@@ -61,14 +62,7 @@ const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, co
   )
 
 /** Those that `extend` reads. */
-const inPrompts: ReadonlyArray<Told["type"]> = [
-  "user_message",
-  "hook_decision",
-  "wait_resolved",
-  "assistant_message",
-  "tool_intent",
-  "tool_result"
-]
+const inPrompts = typesOf(({ inPrompt }) => inPrompt === true)
 
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Told): Array<PromptMessage> => {

@@ -13,7 +13,7 @@ import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
 import type { Answer, Plan } from "../../../machines/thread/commands.ts"
 import { type Carry, type Context, deadlineOf, openWaits, type Turn } from "../../../machines/thread/context.ts"
-import { type Fact, isPublic } from "../../../machines/thread/facts.ts"
+import { type Fact, isPublic, typeOf } from "../../../machines/thread/facts.ts"
 import { contentOf, resultFields } from "../../../machines/thread/subject.ts"
 import type { Being } from "../../Kind.ts"
 
@@ -63,6 +63,7 @@ export const factRow = (fact: Fact): FactRow => ({
   turn: fact.turnId,
   n: fact.n,
   public: isPublic(fact),
+  listed: typeOf(fact).listed === true,
   event: JSON.stringify(fact.event),
   detail: detailOf(fact),
   once: onceOf(fact),
