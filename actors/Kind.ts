@@ -2,8 +2,18 @@
  * What a kind of actor brings to its host: a pure core, and what performs its jobs. The host runs any
  * kind and knows none.
  */
-import type { Effect } from "effect"
-import type { ActorKind, ActorRef, FactRow, Head, InputRow, Loaded, Spent, WaitRow } from "../src/journal/Journal.ts"
+import { Effect } from "effect"
+import type {
+  ActorKind,
+  ActorRef,
+  FactRow,
+  Head,
+  InputRow,
+  KindNouns,
+  Loaded,
+  Spent,
+  WaitRow
+} from "../src/journal/Journal.ts"
 import type { Answer, Refused, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
@@ -70,9 +80,45 @@ export interface Travel {
   readonly storable: boolean
 }
 
-/** `W`: what a kind adds to the rows for its own `committed`. */
-export interface Kind<Snapshot, Request, Command, Job, W extends Written = Written> {
+/** The jobs of a kind: what its states imply, and who performs them. */
+export interface Jobs<Snapshot, Request, Job> {
+  /** The jobs that a state implies: those that are under way, or should be. */
+  readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
+  readonly run: (job: Job) => Run
+  /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
+  readonly lost: (job: Job) => Request
+  /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
+  readonly perform: (being: Being<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
+}
+
+/** The moments of a kind whose actors have any. */
+export interface Moments<Snapshot, Request> {
+  /**
+   * When the live actor wants `due`, in milliseconds; null: never. Where the moment has moved on by then, it is asked
+   * again.
+   */
+  readonly nextDue: (being: Being<Snapshot>) => number | null
+  /** The time. */
+  readonly due: Request
+}
+
+/** Requests that may go to another node. Where a kind says nothing of it, none do. */
+export interface Remote<Snapshot, Request> {
+  /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
+  readonly travels: (request: Request) => Travel | undefined
+  /** A request that has travelled, from its JSON; undefined of what is none. */
+  readonly revive: (sent: unknown) => Request | undefined
+  /**
+   * What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody
+   * can tell. Absent where taking it twice is taking it once.
+   */
+  readonly recall?: (being: Being<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
+}
+
+/** What a kind has to say of itself. `W`: what it adds to the rows for its own `committed`. */
+export interface KindDefinition<Snapshot, Request, Command, Job, W extends Written = Written> {
   readonly name: ActorKind
+  readonly nouns: KindNouns
   /** The snapshot of an actor before its first fact. */
   readonly blank: Snapshot
   /**
@@ -93,30 +139,49 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
    * After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this
    * command.
    */
-  readonly committed: (being: Being<Snapshot>, before: Snapshot, written: W, seq: number) => void
-  /** The jobs that a state implies: those that are under way, or should be. */
-  readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
-  readonly run: (job: Job) => Run
-  /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
-  readonly lost: (job: Job) => Request
-  /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
-  readonly perform: (being: Being<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
-  /**
-   * When the live actor wants `due`, in milliseconds; null: never. Where the moment has moved on by then, it is asked
-   * again.
-   */
-  readonly nextDue: (being: Being<Snapshot>) => number | null
-  /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
-  readonly travels: (request: Request) => Travel | undefined
-  /** A request that has travelled, from its JSON; undefined of what is none. */
-  readonly revive: (sent: unknown) => Request | undefined
-  /**
-   * What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody
-   * can tell.
-   */
-  readonly recall: (being: Being<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
-  /** The time: absent where no actor of the kind has moments. */
-  readonly due?: Request
+  readonly committed?: (being: Being<Snapshot>, before: Snapshot, written: W, seq: number) => void
+  readonly jobs?: Jobs<Snapshot, Request, Job>
+  readonly moments?: Moments<Snapshot, Request>
+  readonly remote?: Remote<Snapshot, Request>
   /** Sent instead of performing what the state implies, when the actor was taken up too often without progress. */
   readonly poison?: Request
 }
+
+/** A kind as its host uses it: whatever its definition leaves out does nothing. */
+export interface Kind<Snapshot, Request, Command, Job, W extends Written = Written>
+  extends Required<Omit<KindDefinition<Snapshot, Request, Command, Job, W>, "jobs" | "moments" | "remote" | "poison">>,
+    Jobs<Snapshot, Request, Job>,
+    Pick<Moments<Snapshot, Request>, "nextDue">,
+    Required<Remote<Snapshot, Request>> {
+  /** Absent where no actor of the kind has moments. */
+  readonly due?: Request
+  readonly poison?: Request
+}
+
+const noJobs = {
+  again: () => [],
+  run: (): never => {
+    throw new Error("a kind without jobs has been asked for one")
+  },
+  lost: (): never => {
+    throw new Error("a kind without jobs has been asked for one")
+  },
+  perform: () => Effect.succeed(undefined)
+}
+
+export const defineKind = <Snapshot, Request, Command, Job, W extends Written = Written>({
+  jobs = noJobs,
+  moments,
+  remote,
+  ...kind
+}: KindDefinition<Snapshot, Request, Command, Job, W>): Kind<Snapshot, Request, Command, Job, W> => ({
+  committed: () => {},
+  nextDue: () => null,
+  travels: () => undefined,
+  revive: () => undefined,
+  recall: () => Effect.succeed(undefined),
+  ...kind,
+  ...jobs,
+  ...moments,
+  ...remote
+})

@@ -10,7 +10,7 @@
  */
 import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
-import { type ActorRef, type Head, type InboxRow, Journal } from "../src/journal/Journal.ts"
+import { type ActorRef, type Head, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { shardOf } from "../src/journal/shard.ts"
@@ -27,6 +27,7 @@ import { brokenAt, Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
 import { makeQueueing } from "./queueing.ts"
 import { makeReaders } from "./readers.ts"
+import { Registries, type Wakeable } from "./Registries.ts"
 import { Residents } from "./residents.ts"
 import { Router } from "./Router.ts"
 
@@ -48,40 +49,6 @@ interface Birth {
   readonly attributes: string
 }
 
-/** What sweep and drain need of a registry, whatever its kind. */
-export interface Wakeable {
-  /** Claims and resumes an actor that is due; nothing when another node lives with it. */
-  readonly wake: (ref: ActorRef) => Effect.Effect<void>
-  /** Whether this version can read a row of the inbox. */
-  readonly reads: (row: InboxRow) => boolean
-  /** Delivers commands to one actor that were stored while its owner could not be reached, oldest first. */
-  readonly accept: (ref: ActorRef, rows: ReadonlyArray<InboxRow>) => Effect.Effect<void>
-  readonly isLive: (ref: ActorRef) => boolean
-  /** Takes up what this node owes and whose pause is over (R1): so many at once. Cheap when there is nothing. */
-  readonly serve: Effect.Effect<void>
-  /** Sends `due` to live actors whose moment has come, and makes room where too many are here (G4 of leaving.ts). */
-  readonly tick: Effect.Effect<void>
-  /** G1, G2 of leaving.ts. */
-  readonly passivate: Effect.Effect<void>
-  /** Whether an actor of that shard is here. */
-  readonly holds: (shard: number) => boolean
-  /** Drops every actor at once: the lease was lost. */
-  readonly dropAll: () => void
-  /** Takes nothing new from now on; what is here goes on. */
-  readonly close: () => void
-  /**
-   * Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended; all of them after so
-   * many milliseconds.
-   */
-  readonly drain: (ms: number) => Effect.Effect<void>
-  readonly size: () => number
-  readonly jobs: () => number
-  /** Slots that jobs have, and wait for: of all kinds together. */
-  readonly slots: () => ReturnType<Bulkheads["filling"]>
-  /** Actors that this node owes to take up again. */
-  readonly owed: () => number
-}
-
 /**
  * A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but
  * one.
@@ -98,6 +65,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const placement = yield* Placement
   const quotas = yield* Quotas
   const router = yield* Router
+  const registries = yield* Registries
   const services = yield* Effect.context()
   const run = Effect.runForkWith(services)
   const fork = <A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> => run(effect)
@@ -243,7 +211,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
         )
       )
     })
-  router.answer(kind.name, answer)
+  router.answer(kind, answer)
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
@@ -344,14 +312,16 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     slots: () => options.bulkheads.filling(),
     owed: () => obligations.size
   }
+  journal.know(kind.name, kind.nouns)
+  registries.add(kind.name, wakeable)
 
   const { waitingFor } = queueing
   return {
+    wakeable,
     deliver,
     create,
     ensure,
     freshId: placement.freshId,
-    wakeable,
     current,
     settled,
     waitingFor,

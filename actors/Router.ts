@@ -10,7 +10,8 @@
 import { Context, Effect, Exit, Layer, Option, Scope, Stream } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import type { NoAnswer } from "../src/bus/hints.ts"
-import type { ActorKind } from "../src/journal/Journal.ts"
+import { isIdOf } from "../src/domain/ids.ts"
+import type { ActorKind, KindNouns } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { questionsRefused, record } from "../src/telemetry/metrics.ts"
 import { type Question, readQuestion, readReply, type Reply, type Unwilling } from "./messages.ts"
@@ -35,7 +36,10 @@ export class Router extends Context.Service<
       waitMs: number
     ) => Effect.Effect<Reply | undefined, NoAnswer>
     /** Answers for the actors of a kind that live here. */
-    readonly answer: (kind: ActorKind, answer: (question: Question) => Effect.Effect<Reply>) => void
+    readonly answer: (
+      kind: { readonly name: ActorKind; readonly nouns: KindNouns },
+      answer: (question: Question) => Effect.Effect<Reply>
+    ) => void
   }
 >()("troupe/Router") {
   static readonly layer = Layer.effect(
@@ -43,7 +47,10 @@ export class Router extends Context.Service<
     Effect.gen(function* () {
       const bus = yield* Bus
       const lease = yield* Lease
-      const answers = new Map<ActorKind, (question: Question) => Effect.Effect<Reply>>()
+      const answers = new Map<
+        ActorKind,
+        { readonly isId: (text: string) => boolean; readonly answer: (question: Question) => Effect.Effect<Reply> }
+      >()
       let warned = false
 
       const unwilling = (why: Unwilling) => {
@@ -52,27 +59,27 @@ export class Router extends Context.Service<
         return Effect.succeed(reply)
       }
 
+      const misunderstood = () => {
+        const first = !warned
+        warned = true
+        return Effect.andThen(
+          first
+            ? Effect.logWarning("a question of another node was not understood; more of the kind are only counted")
+            : Effect.void,
+          unwilling("malformed")
+        )
+      }
+
       const take = (message: string): Effect.Effect<Reply> => {
         const read = readQuestion(message)
-        if (Option.isNone(read)) {
-          const first = !warned
-          warned = true
-          return Effect.andThen(
-            first
-              ? Effect.logWarning("a question of another node was not understood; more of the kind are only counted")
-              : Effect.void,
-            unwilling("malformed")
-          )
-        }
+        const kind = Option.isNone(read) ? undefined : answers.get(read.value.kind)
+        if (Option.isNone(read) || kind?.isId(read.value.id) !== true) return misunderstood()
         const question = read.value
         if (question.to !== lease.incarnation()) return unwilling("stranger")
         if (lease.fenced()) return unwilling("fenced")
         const now = lease.now()
         if (now > question.until - wayBackMs) return unwilling("late")
-        const answer = answers.get(question.kind)
-        return answer === undefined
-          ? unwilling("stranger")
-          : answer(now - question.at > oldMs ? { ...question, again: true } : question)
+        return kind.answer(now - question.at > oldMs ? { ...question, again: true } : question)
       }
 
       let life: Scope.Closeable | undefined
@@ -99,8 +106,8 @@ export class Router extends Context.Service<
             bus.request(question.to, JSON.stringify({ v: 1, until: lease.now() + waitMs, ...question }), waitMs),
             readReply
           ),
-        answer: (kind, answer) => {
-          answers.set(kind, answer)
+        answer: ({ name, nouns }, answer) => {
+          answers.set(name, { isId: isIdOf(nouns.id), answer })
         }
       })
     })

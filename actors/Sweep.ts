@@ -13,21 +13,20 @@
  */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
-import { type ActorKind, type ActorRef, Journal } from "../src/journal/Journal.ts"
+import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { hasShard, shardCount, shardsOf } from "../src/journal/shard.ts"
 import { makeDeliveries } from "./deliveries.ts"
-import { IdentityRegistry } from "./identity/layer.ts"
 import { Placement } from "./Placement.ts"
-import type { Wakeable } from "./Registry.ts"
+import { Registries, type Wakeable } from "./Registries.ts"
 import { makeRounds, safely } from "./rounds.ts"
 import { makeViews, type View } from "./strays.ts"
-import { ThreadRegistry } from "./thread/layer.ts"
 
 const claimed = 200
 const atOnce = 50
 
 const noShards = shardsOf(() => false)
+const noSlots = { turn: { used: 0, waiting: 0 }, call: { used: 0, waiting: 0 } }
 
 export class Sweep extends Context.Service<
   Sweep,
@@ -48,23 +47,25 @@ export class Sweep extends Context.Service<
       const journal = yield* Journal
       const lease = yield* Lease
       const placement = yield* Placement
-      const registries: Readonly<Record<ActorKind, Wakeable>> = {
-        thread: yield* ThreadRegistry,
-        identity: yield* IdentityRegistry
-      }
-      const all = Object.values(registries)
-      const live = () => all.reduce((sum, registry) => sum + registry.size(), 0)
+      const registries = yield* Registries
+      const { all } = registries
+      const live = () => all().reduce((sum, registry) => sum + registry.size(), 0)
       let draining = false
 
-      const isLive = (ref: ActorRef) => registries[ref.kind].isLive(ref)
-      const serve = Effect.forEach(all, (registry) => registry.serve, { concurrency: "unbounded", discard: true })
+      const isLive = (ref: ActorRef) => registries.of(ref.kind)?.isLive(ref) === true
+      const serve = Effect.suspend(() =>
+        Effect.forEach(all(), (registry) => registry.serve, { concurrency: "unbounded", discard: true })
+      )
 
       // Takeovers
 
       const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {
         const due = yield* journal.due(claimed, shards)
         const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
-        yield* Effect.forEach(asleep, (ref) => registries[ref.kind].wake(ref), { concurrency: atOnce, discard: true })
+        yield* Effect.forEach(asleep, (ref) => registries.of(ref.kind)?.wake(ref) ?? Effect.void, {
+          concurrency: atOnce,
+          discard: true
+        })
         // There are more, and they can be had.
         if (due.length * 2 >= claimed && asleep.some(isLive)) takeovers.ring("all")
       })
@@ -76,7 +77,7 @@ export class Sweep extends Context.Service<
         whole: Effect.gen(function* () {
           if (draining) return
           // First, so that whoever is woken below is told the time before it may leave again.
-          yield* Effect.forEach(all, (registry) => registry.passivate, { discard: true })
+          yield* Effect.forEach(all(), (registry) => registry.passivate, { discard: true })
           yield* serve
           yield* take(toTake.next())
         }),
@@ -121,7 +122,7 @@ export class Sweep extends Context.Service<
       yield* Effect.repeat(safely(tending, "the agenda's upkeep"), Schedule.spaced("1 second")).pipe(Effect.forkScoped)
 
       yield* bus.onWake((shard) => {
-        if (hasShard(placement.mine(), shard) || all.some((registry) => registry.holds(shard))) ring(shard)
+        if (hasShard(placement.mine(), shard) || all().some((registry) => registry.holds(shard))) ring(shard)
       })
 
       yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
@@ -132,16 +133,16 @@ export class Sweep extends Context.Service<
           nodes = placement.version()
           ring("all")
         }
-        return Effect.forEach(all, (registry) => registry.tick, { discard: true })
+        return Effect.forEach(all(), (registry) => registry.tick, { discard: true })
       })
       yield* Effect.repeat(safely(tick, "a tick"), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
       // L1 of Lease.ts: what the old incarnation held belongs to whoever claims it now.
       yield* lease.onLapse(() => {
-        for (const registry of all) registry.dropAll()
+        for (const registry of all()) registry.dropAll()
       })
       // All kinds share the same.
-      const slots = registries.thread.slots
+      const slots = () => all()[0]?.slots() ?? noSlots
       lease.describe(() => {
         const { call, turn } = slots()
         const inLine = turn.waiting + call.waiting
@@ -160,18 +161,18 @@ export class Sweep extends Context.Service<
         drain: Effect.fnUntraced(function* (ms) {
           const until = performance.now() + ms
           draining = true
-          for (const registry of all) registry.close()
+          for (const registry of all()) registry.close()
           yield* lease.beat
           // The others' next beats tell them (W5).
           if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
-          yield* Effect.forEach(all, (registry) => registry.drain(Math.max(0, until - performance.now())), {
+          yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - performance.now())), {
             concurrency: "unbounded",
             discard: true
           })
         }),
         live,
         slots,
-        jobs: () => all.reduce((sum, registry) => sum + registry.jobs(), 0)
+        jobs: () => all().reduce((sum, registry) => sum + registry.jobs(), 0)
       })
     })
   )

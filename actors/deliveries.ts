@@ -6,9 +6,9 @@
  * I3. A row that this version cannot read is told of once, and passed over from then on.
  */
 import { Effect, Semaphore } from "effect"
-import { type ActorKind, type ActorRef, type InboxRow, Journal } from "../src/journal/Journal.ts"
+import { type ActorRef, type InboxRow, Journal } from "../src/journal/Journal.ts"
 import { shardOf } from "../src/journal/shard.ts"
-import type { Wakeable } from "./Registry.ts"
+import type { Registries } from "./Registries.ts"
 import type { View } from "./strays.ts"
 
 const actorsAtOnce = 50
@@ -18,7 +18,7 @@ const portion = { actors: 100, rows: 64 }
 const mostUnreadable = 1_000
 
 export const makeDeliveries = Effect.fnUntraced(function* (
-  registries: Readonly<Record<ActorKind, Wakeable>>,
+  registries: Pick<Registries["Service"], "of">,
   again: (shard: number) => void
 ) {
   const journal = yield* Journal
@@ -41,7 +41,8 @@ export const makeDeliveries = Effect.fnUntraced(function* (
   }
 
   const serve = Effect.fnUntraced(function* (ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
-    const registry = registries[ref.kind]
+    const registry = registries.of(ref.kind)
+    if (registry === undefined) return
     const { readable = [], strange = [] } = Object.groupBy(rows, (row) =>
       registry.reads(row) ? "readable" : "strange"
     )

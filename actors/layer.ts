@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { Bulkheads, type SlotLimits } from "./Bulkheads.ts"
 import * as Identity from "./identity/layer.ts"
 import { Placement } from "./Placement.ts"
+import { Registries } from "./Registries.ts"
 import { Router } from "./Router.ts"
 import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
@@ -47,6 +48,6 @@ export const layer = ({
       Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }),
       Identity.layer(options)
     ]),
-    Layer.provideMerge([Placement.layer, Router.layer])
+    Layer.provideMerge([Placement.layer, Registries.layer, Router.layer])
   )
 }

@@ -33,10 +33,8 @@ const common = {
   again: Schema.optionalKey(Schema.Boolean)
 }
 
-export const Question = Schema.Union([
-  Schema.Struct({ kind: Schema.Literal("thread"), id: idOf("thread"), ...common }),
-  Schema.Struct({ kind: Schema.Literal("identity"), id: idOf("identity"), ...common })
-])
+/** `id`: whoever answers for the kind says whether it is one. */
+export const Question = Schema.Struct({ kind: name, id: name, ...common })
 export type Question = typeof Question.Type
 
 const Failure = Schema.Union([

@@ -7,7 +7,7 @@ import { freshBody } from "../../src/seed.ts"
 import type { Command, Context, Fact, Snapshot } from "../../machines/identity/chart.ts"
 import { decide, start } from "../../machines/identity/decide.ts"
 import { restore } from "../../machines/identity/fold.ts"
-import type { Kind } from "../Kind.ts"
+import { defineKind } from "../Kind.ts"
 
 export type Request = Omit<Command, "at">
 
@@ -29,8 +29,9 @@ const decode = Schema.decodeUnknownOption(
   Schema.Struct({ type: Schema.Literals(["disable", "enable"]), by: Principal })
 )
 
-export const identityKind: Kind<Snapshot, Request, Command, never> = {
+export const identityKind = defineKind<Snapshot, Request, Command, never>({
   name: "identity",
+  nouns: { id: "identity", parent: null },
   blank: start(),
   standing: ({ context, value }) => ({ status: value, runnableAt: null, since: null, carry: JSON.stringify(context) }),
   load: ({ head }) => {
@@ -48,14 +49,9 @@ export const identityKind: Kind<Snapshot, Request, Command, never> = {
       answer: { status: 200, body: JSON.stringify(stateOf(next)) }
     }
   },
-  committed: () => {},
-  again: () => [],
-  run: (job) => job,
-  lost: (job) => job,
-  perform: () => Effect.succeed(undefined),
-  nextDue: () => null,
-  travels: () => ({ id: freshBody(), storable: false }),
-  revive: (sent) => Option.getOrUndefined(decode(sent)),
   // Disabling twice is disabling once.
-  recall: () => Effect.succeed(undefined)
-}
+  remote: {
+    travels: () => ({ id: freshBody(), storable: false }),
+    revive: (sent) => Option.getOrUndefined(decode(sent))
+  }
+})

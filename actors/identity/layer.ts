@@ -1,18 +1,16 @@
 /**
  * `Identities`: the identity kind in its registry. An identity that nobody has named yet is born by the first command.
  */
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Principal } from "../../src/domain/principal.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { Identities, type IdentityState, IdentityUnavailable } from "../../src/identities/Identities.ts"
-import { isUnknown, makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
+import { isUnknown, makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { identityKind, type Request } from "./kind.ts"
 
-/** The identities that live on this node, for sweep and drain. */
-export class IdentityRegistry extends Context.Service<IdentityRegistry, Wakeable>()("troupe/IdentityRegistry") {}
-
 export const layer = (options: RegistryOptions) =>
-  Layer.effectContext(
+  Layer.effect(
+    Identities,
     Effect.gen(function* () {
       const registry = yield* makeRegistry(identityKind, options)
 
@@ -29,12 +27,11 @@ export const layer = (options: RegistryOptions) =>
         return JSON.parse(answer.body) as IdentityState
       })
 
-      const identities = Identities.of({
+      return Identities.of({
         disable: (workspace: string, identity: string, by: Principal) =>
           tell(workspace, identity, { type: "disable", by }),
         enable: (workspace: string, identity: string, by: Principal) =>
           tell(workspace, identity, { type: "enable", by })
       })
-      return Context.make(Identities, identities).pipe(Context.add(IdentityRegistry, registry.wakeable))
     })
   )

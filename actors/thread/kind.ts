@@ -17,7 +17,7 @@ import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
 import type { Answer, Refused } from "../Actor.ts"
-import type { Being, Decision, Kind, Written } from "../Kind.ts"
+import { type Being, type Decision, type Kind, type Written, defineKind } from "../Kind.ts"
 import * as answers from "./replies/answers.ts"
 import { makeRecall } from "./earlier.ts"
 import type { Endings } from "./memory/turnEnds.ts"
@@ -155,8 +155,9 @@ export const makeThreadKind = ({
     }
   }
 
-  return {
+  return defineKind<Snapshot, Request, Prepared, Job, ThreadWritten>({
     name: "thread",
+    nouns: { id: "thread", parent: "agent" },
     blank: start(),
     standing: (snapshot) => ({
       status: statusOf(snapshot),
@@ -233,17 +234,11 @@ export const makeThreadKind = ({
       if (before.context.pending !== next.context.pending)
         bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
-    again: resume,
-    run,
-    lost,
-    perform,
-    nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk),
-    travels,
-    revive,
-    recall: makeRecall(preparing),
-    due: { type: "due" },
+    jobs: { again: resume, run, lost, perform },
+    moments: { nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk), due: { type: "due" } },
+    remote: { travels, revive, recall: makeRecall(preparing) },
     poison: { type: "poison" }
-  }
+  })
 }
 
 const admissionsOf = (command: Command | undefined) =>

@@ -1,5 +1,5 @@
 /** `Threads`: the thread kind in its registry, and the API's calls as requests to it. */
-import { Context, Effect, Layer, Random } from "effect"
+import { Effect, Layer, Random } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
@@ -23,7 +23,7 @@ import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
-import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
+import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeAdmission } from "./admissions.ts"
 import { Endings } from "./memory/turnEnds.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
@@ -47,13 +47,11 @@ export interface ThreadOptions extends RegistryOptions {
   readonly tailCharacters: number
 }
 
-/** The threads that live on this node, for sweep and drain. */
-export class ThreadRegistry extends Context.Service<ThreadRegistry, Wakeable>()("troupe/ThreadRegistry") {}
-
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 export const layer = (options: ThreadOptions) =>
-  Layer.effectContext(
+  Layer.effect(
+    Threads,
     Effect.gen(function* () {
       const bus = yield* Bus
       const directory = yield* Directory
@@ -227,7 +225,7 @@ export const layer = (options: ThreadOptions) =>
         return earlier
       })
 
-      const threads = Threads.of({
+      return Threads.of({
         recent: (workspace, threadId, afterSeq, limit) =>
           goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
             Effect.succeed(
@@ -295,7 +293,5 @@ export const layer = (options: ThreadOptions) =>
             ...(turnId === undefined ? {} : { turnId })
           })
       })
-
-      return Context.make(Threads, threads).pipe(Context.add(ThreadRegistry, registry.wakeable))
     })
   )

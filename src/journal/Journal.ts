@@ -18,8 +18,16 @@
  */
 import { Context, Data, type Effect } from "effect"
 import type { Shards } from "./shard.ts"
+import type { Noun } from "../domain/ids.ts"
 
-export type ActorKind = "thread" | "identity"
+/** The name of a kind of actor, such as `thread`. */
+export type ActorKind = string
+
+/** What the database's UUIDs do not say of a kind: the nouns of its actors' ids, and of their parents'. */
+export interface KindNouns {
+  readonly id: Noun
+  readonly parent: Noun | null
+}
 
 export interface ActorRef {
   readonly workspace: string
@@ -226,6 +234,8 @@ export interface InboxWanted {
 export class Journal extends Context.Service<
   Journal,
   {
+    /** From now on actors of that kind are found by `due` and `inbox`: others are left to nodes that know them. */
+    readonly know: (kind: ActorKind, nouns: KindNouns) => void
     /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
     readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
     /** Takes one actor over, and reads its head. Concurrent claims share statements. */

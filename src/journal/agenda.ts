@@ -16,8 +16,7 @@ import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Database } from "../database/Database.ts"
 import { ints, uuids } from "../database/parameters.ts"
-import type { ActorRef } from "./Journal.ts"
-import { isActorKind, nouns } from "./nouns.ts"
+import type { ActorRef, KindNouns } from "./Journal.ts"
 import type { Shards } from "./shard.ts"
 
 /** What is further ahead than this lies in `agenda_later`. */
@@ -95,12 +94,19 @@ interface ActorColumns {
 }
 
 /** A kind that this version does not know is left to nodes that do. */
-export const refOf = ({ workspace, id, kind }: ActorColumns): ReadonlyArray<ActorRef> =>
-  isActorKind(kind) ? [{ workspace: fromUuid("workspace", workspace), kind, id: fromUuid(nouns[kind].id, id) }] : []
+export const refOf = (
+  kinds: ReadonlyMap<string, KindNouns>,
+  { workspace, id, kind }: ActorColumns
+): ReadonlyArray<ActorRef> => {
+  const nouns = kinds.get(kind)
+  return nouns === undefined ? [] : [{ workspace: fromUuid("workspace", workspace), kind, id: fromUuid(nouns.id, id) }]
+}
 
-export const kinds = Object.keys(nouns)
-
-export const makeAgenda = (database: Pick<Database["Service"], "read">, me: () => string) => {
+export const makeAgenda = (
+  database: Pick<Database["Service"], "read">,
+  me: () => string,
+  kinds: ReadonlyMap<string, KindNouns>
+) => {
   /** Where the next portion begins: all rows are opened in turn. */
   const begin = { own: "-infinity", ownerless: "-infinity" }
 
@@ -143,8 +149,9 @@ export const makeAgenda = (database: Pick<Database["Service"], "read">, me: () =
       )
     },
     due: (limit: number, shards: Shards) =>
-      Effect.map(database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards, kinds] }), (rows) =>
-        rows.flatMap(refOf)
+      Effect.map(
+        database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards, [...kinds.keys()]] }),
+        (rows) => rows.flatMap((row) => refOf(kinds, row))
       ),
     tend: Effect.fnUntraced(function* (others: boolean) {
       yield* repeat("agenda approaching", approaching)

@@ -13,8 +13,14 @@ import { batched, type Request } from "../database/batches.ts"
 import { type Database, isUnavailable, isUndone } from "../database/Database.ts"
 import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { places, uuids } from "../database/parameters.ts"
-import { type ActorRef, type Claimed, JournalUnavailable, NoSuchActor, OwnedElsewhere } from "./Journal.ts"
-import { nouns } from "./nouns.ts"
+import {
+  type ActorRef,
+  type Claimed,
+  JournalUnavailable,
+  type KindNouns,
+  NoSuchActor,
+  OwnedElsewhere
+} from "./Journal.ts"
 import { long } from "../database/shorthand.ts"
 
 export interface Claim {
@@ -54,11 +60,11 @@ interface Taken {
   created: number
 }
 
-export const claims = (database: Pick<Database["Service"], "query">) => {
+export const claims = (database: Pick<Database["Service"], "query">, kinds: ReadonlyMap<string, KindNouns>) => {
   type ClaimRequest = Request<Claim, Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
 
   const claimedOf = ({ actor, owner }: Claim, row: Taken, doubtful: boolean): Claimed => {
-    const { parent } = nouns[actor.kind]
+    const parent = kinds.get(actor.kind)?.parent ?? null
     return {
       actor,
       parent: row.parent === null || parent === null ? null : fromUuid(parent, row.parent),

@@ -9,8 +9,8 @@
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
 import type { Database } from "../database/Database.ts"
-import { kinds, refOf } from "./agenda.ts"
-import type { ActorRef, IdempotencyRow, InboxRow, InboxWanted } from "./Journal.ts"
+import { refOf } from "./agenda.ts"
+import type { ActorRef, IdempotencyRow, InboxRow, InboxWanted, KindNouns } from "./Journal.ts"
 
 const columns = "i.id, i.workspace, i.actor, i.kind, i.command"
 
@@ -47,15 +47,19 @@ interface InboxColumns {
   command: string
 }
 
-const rowsOf = (rows: ReadonlyArray<InboxColumns>) =>
+const rowsOf = (kinds: ReadonlyMap<string, KindNouns>, rows: ReadonlyArray<InboxColumns>) =>
   rows.flatMap(
     (row): ReadonlyArray<InboxRow> =>
-      refOf({ ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command }))
+      refOf(kinds, { ...row, id: row.actor }).map((actor) => ({ id: row.id, actor, command: row.command }))
   )
 
 const first = "00000000-0000-0000-0000-000000000000"
 
-export const makeInbox = (database: Pick<Database["Service"], "read">, me: () => string) => ({
+export const makeInbox = (
+  database: Pick<Database["Service"], "read">,
+  me: () => string,
+  kinds: ReadonlyMap<string, KindNouns>
+) => ({
   post: ({ actor, command, id }: InboxRow, kept?: IdempotencyRow) => {
     const row = [toUuid(actor.workspace), id, toUuid(actor.id), actor.kind, command]
     return kept === undefined
@@ -73,13 +77,21 @@ export const makeInbox = (database: Pick<Database["Service"], "read">, me: () =>
       database.read<InboxColumns>({
         name: "inbox",
         text: waiting,
-        values: [toUuid(me()), actors, rows, shards, after === undefined ? first : toUuid(after), kinds, except]
+        values: [
+          toUuid(me()),
+          actors,
+          rows,
+          shards,
+          after === undefined ? first : toUuid(after),
+          [...kinds.keys()],
+          except
+        ]
       }),
-      rowsOf
+      (found) => rowsOf(kinds, found)
     ),
   posted: ({ id, workspace }: ActorRef) =>
     Effect.map(
       database.read<InboxColumns>({ name: "posted", text: posted, values: [toUuid(workspace), toUuid(id)] }),
-      rowsOf
+      (found) => rowsOf(kinds, found)
     )
 })

@@ -65,6 +65,7 @@ export const layerMemory = (store: MemoryStore) =>
       }
 
       return Journal.of({
+        know: () => {},
         append: (append) => {
           const owner = lease.incarnation()
           const commit = () => {

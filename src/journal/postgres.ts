@@ -11,7 +11,7 @@ import { makeAgenda } from "./agenda.ts"
 import { appends } from "./appends.ts"
 import { claims } from "./claims.ts"
 import { makeInbox } from "./inbox.ts"
-import { Journal, JournalUnavailable } from "./Journal.ts"
+import { Journal, JournalUnavailable, type KindNouns } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
 import { loads } from "./loads.ts"
 import { long } from "../database/shorthand.ts"
@@ -46,11 +46,15 @@ export const layerPostgres = (options: JournalOptions = {}) =>
       const database = yield* Database
       const lease = yield* Lease
       const append = appends(database, options.lanes ?? 1)
-      const claim = claims(database)
-      const agenda = makeAgenda(database, lease.incarnation)
-      const inbox = makeInbox(database, lease.incarnation)
+      const kinds = new Map<string, KindNouns>()
+      const claim = claims(database, kinds)
+      const agenda = makeAgenda(database, lease.incarnation, kinds)
+      const inbox = makeInbox(database, lease.incarnation, kinds)
 
       return Journal.of({
+        know: (kind, nouns) => {
+          kinds.set(kind, nouns)
+        },
         append: (entry) => append({ ...entry, owner: lease.incarnation() }),
         claim: (actor) => claim({ actor, owner: lease.incarnation() }),
         load: loads(database),

@@ -10,17 +10,17 @@ import { TestClock } from "effect/testing"
 import type { ActorError, Answer } from "../../actors/Actor.ts"
 import { Bulkheads, type SlotLimits } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
-import { IdentityRegistry, layer as identitiesLayer } from "../../actors/identity/layer.ts"
+import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry } from "../../actors/Registry.ts"
 import { Sweep } from "../../actors/Sweep.ts"
 import { Endings } from "../../actors/thread/memory/turnEnds.ts"
 import { makeThreadKind } from "../../actors/thread/kind.ts"
 import { Tails } from "../../actors/thread/replies/tails.ts"
-import { ThreadRegistry } from "../../actors/thread/layer.ts"
 import { makePerform } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/memory/prompts.ts"
 import type { Request } from "../../actors/thread/requests.ts"
 import { Placement } from "../../actors/Placement.ts"
+import { Registries } from "../../actors/Registries.ts"
 import { Router } from "../../actors/Router.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { NoAnswer } from "../../src/bus/hints.ts"
@@ -307,7 +307,7 @@ export const startNode = Effect.fnUntraced(function* (
     layerScripted
   )
   const routes = yield* Layer.buildWithScope(
-    Layer.provideMerge(Layer.mergeAll(Placement.layer, Router.layer), ground),
+    Layer.provideMerge(Layer.mergeAll(Placement.layer, Registries.layer, Router.layer), ground),
     scope
   )
   const options = { idleMs, fruitlessLimit: 3, mostActors: world.mostActors, bulkheads: new Bulkheads(world.slots) }
@@ -337,12 +337,7 @@ export const startNode = Effect.fnUntraced(function* (
     })
     const registry = yield* makeRegistry(kind, options)
     const identities = yield* Layer.buildWithScope(identitiesLayer(options), scope)
-    const sweep = yield* Layer.buildWithScope(
-      Sweep.layer.pipe(
-        Layer.provide([Layer.succeed(ThreadRegistry, registry.wakeable), Layer.succeedContext(identities)])
-      ),
-      scope
-    )
+    const sweep = yield* Layer.buildWithScope(Sweep.layer, scope)
     return {
       incarnation,
       journal,
@@ -351,7 +346,7 @@ export const startNode = Effect.fnUntraced(function* (
       registry,
       bus,
       identities: Context.get(identities, Identities),
-      identityActors: Context.get(identities, IdentityRegistry),
+      identityActors: (yield* Registries).of("identity") ?? assert.fail("no identities"),
       /** Leaves in order. */
       drain: (yield* Sweep.pipe(Effect.provide(sweep))).drain,
       isDead: () => store.crashed.has(incarnation),

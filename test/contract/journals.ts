@@ -48,7 +48,14 @@ export const memoryWorld = (store = new MemoryStore()): World => ({
       layerMemory(store).pipe(
         Layer.provideMerge(layerMemoryLease(store, { name, ttl, ...(signs === undefined ? {} : { signs }) }))
       )
-    ).pipe(Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))),
+    ).pipe(
+      Effect.map((context) => {
+        const journal = Context.get(context, Journal)
+        journal.know("thread", { id: "thread", parent: "agent" })
+        journal.know("identity", { id: "identity", parent: null })
+        return { journal, lease: Context.get(context, Lease) }
+      })
+    ),
   lapse: async (incarnation) => store.lapse(incarnation),
   lose: (when) => {
     store.fault = () => {
@@ -103,7 +110,14 @@ export const postgresWorld = async (): Promise<PostgresWorld> => {
           Layer.provideMerge(layerPostgresLease({ name, ttl, ...(signs === undefined ? {} : { signs }) })),
           Layer.provideMerge(Database.layer({ url: Redacted.make(proxy.url) }))
         )
-      ).pipe(Effect.map((context) => ({ journal: Context.get(context, Journal), lease: Context.get(context, Lease) }))),
+      ).pipe(
+        Effect.map((context) => {
+          const journal = Context.get(context, Journal)
+          journal.know("thread", { id: "thread", parent: "agent" })
+          journal.know("identity", { id: "identity", parent: null })
+          return { journal, lease: Context.get(context, Lease) }
+        })
+      ),
     lapse: async (incarnation) => {
       await sql("update nodes set deadline = now() - interval '1 second' where incarnation = $1", [toUuid(incarnation)])
     },

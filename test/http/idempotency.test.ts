@@ -29,6 +29,7 @@ const journal = Layer.effect(
   Journal,
   Effect.map(Database, (database) =>
     Journal.of({
+      know: () => {},
       append: () => nothing,
       claim: () => nothing,
       load: () => nothing,

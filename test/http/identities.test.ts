@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
-import { IdentityRegistry } from "../../actors/identity/layer.ts"
+import { Registries } from "../../actors/Registries.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
@@ -26,7 +26,7 @@ const record = async (identity: string) =>
 const forget = () =>
   server.runtime.runPromise(
     Effect.gen(function* () {
-      const actors = yield* IdentityRegistry
+      const actors = (yield* Registries).of("identity") ?? assert.fail("no identities")
       while (actors.size() > 0) yield* Effect.andThen(Effect.sleep(2), actors.passivate)
     })
   )
