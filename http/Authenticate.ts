@@ -7,7 +7,7 @@ import { HttpApiMiddleware, OpenApi } from "effect/http-api"
 import type { Scope } from "../src/keys/apiKey.ts"
 import type { Caller } from "./Caller.ts"
 import { everywhere, OutageResponse, refuses } from "./errors.ts"
-import { describeAccess } from "./openapi.ts"
+import { describeAccess } from "./openapi/document.ts"
 
 /** What an endpoint asks of a credential. */
 export class Access extends Context.Service<

@@ -16,7 +16,7 @@ const digits = (what: string, format: string) =>
 
 /**
  * A whole number in a query, `minimum` to `maximum`: decimal digits only, so neither `1e2` nor ` 5`
- * nor `0x10`. The format becomes `type: integer` in OpenAPI (http/openapi.ts).
+ * nor `0x10`. The format becomes `type: integer` in OpenAPI (http/openapi/document.ts).
  */
 export const whole = (minimum: number, maximum: number) => {
   const what = `a whole number from ${minimum} to ${maximum}`

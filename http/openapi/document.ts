@@ -4,10 +4,10 @@
  * clients read them: one name for each, open in answers and closed in bodies, unions with the property that tells their
  * members apart.
  */
-import type { Scope } from "../src/keys/apiKey.ts"
+import type { Scope } from "../../src/keys/apiKey.ts"
 import { curlOf } from "./curl.ts"
 import { examples, inPath, streamed } from "./examples.ts"
-import { canonical } from "./headerName.ts"
+import { canonical } from "../headerName.ts"
 
 type Json = { [key: string]: unknown }
 
