@@ -86,6 +86,15 @@ export const statuses = {
 } as const
 export type ErrorWord = keyof typeof statuses
 
+declare module "effect/Schema" {
+  namespace Annotations {
+    interface Annotations {
+      /** Of an error's schema: the words that it stands for, which the OpenAPI document shows. */
+      readonly refusals?: ReadonlyArray<ErrorWord> | undefined
+    }
+  }
+}
+
 interface Fields<W extends ErrorWord> {
   readonly error: W
   /** For people. Never holds a secret, nor a value that the client sent. */
@@ -121,7 +130,7 @@ const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error"
 export const toErrorResponse = (refused: Refused): ErrorResponse => fields(refused.error, refused)
 
 /**
- * Error schemas of an endpoint, one per status, described by their words. They serve OpenAPI and
+ * Error schemas of an endpoint, one per status, annotated with their words. They serve OpenAPI and
  * typed clients; on the server the gate answers refusals itself.
  */
 export const refuses = <const Words extends ReadonlyArray<ErrorWord>>(...words: Words) => {
@@ -139,7 +148,7 @@ export const refuses = <const Words extends ReadonlyArray<ErrorWord>>(...words: 
           encode: toErrorResponse
         })
       )
-    ).annotate({ httpApiStatus: status, description: words.map((word) => `\`${word}\``).join(", ") })
+    ).annotate({ httpApiStatus: status, refusals: words })
   })
 }
 
@@ -184,7 +193,7 @@ export const OutageResponse = ErrorResponse.pipe(
       encode: (outage: Outage) => toErrorResponse(toRefusedOutage(outage))
     })
   )
-).annotate({ httpApiStatus: 503, description: "`runtime_unavailable`" })
+).annotate({ httpApiStatus: 503, refusals: ["runtime_unavailable"] })
 
 const toRefusedOutage = (outage: Outage) =>
   new Refused({ error: "runtime_unavailable", message: `${outages[outage._tag]}; try again`, retryAfterSeconds: 1 })

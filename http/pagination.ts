@@ -12,7 +12,7 @@ import { described } from "../src/domain/described.ts"
 import { limits, pages } from "../src/domain/limits.ts"
 import { maxChars } from "../src/domain/text.ts"
 import { Refused } from "./errors.ts"
-import { whole } from "./Validate.ts"
+import { whole } from "./parameters.ts"
 
 export type List = keyof typeof pages
 
