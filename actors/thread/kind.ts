@@ -68,7 +68,7 @@ export const makeThreadKind = ({
     if (creating === true && spend !== undefined) {
       const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
-        status: 201,
+        kind: "created",
         version: 1,
         body: JSON.stringify(
           command?.type === "submit"
@@ -80,7 +80,7 @@ export const makeThreadKind = ({
     switch (command?.type) {
       case "submit":
         return {
-          status: 201,
+          kind: "created",
           body: JSON.stringify(
             answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)
           )
@@ -90,7 +90,7 @@ export const makeThreadKind = ({
         return input === undefined
           ? answers.nothing
           : {
-              status: 200,
+              kind: "found",
               body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
             }
       }
@@ -98,7 +98,7 @@ export const makeThreadKind = ({
         const input = find(next, command.inputId)
         return input === undefined
           ? answers.nothing
-          : { status: 200, body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
+          : { kind: "found", body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
       }
       case "answer":
         return answers.resolved(command.waitId, before, facts)

@@ -23,6 +23,7 @@ import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
+import { replayed, rowOf } from "../kept.ts"
 import { makeRegistry, type RegistryOptions, type Wakeable } from "../Registry.ts"
 import { makeAdmission } from "./admission.ts"
 import { Endings } from "./endings.ts"
@@ -193,7 +194,7 @@ export const layer = (options: ThreadOptions) =>
         const { content, inputId: id, mode: submitMode, model, principal } = request.input
         const queuedAt = Math.floor(lease.now())
         const answer: Answer = {
-          status: 201,
+          kind: "created",
           body: JSON.stringify({
             id,
             content,
@@ -212,7 +213,7 @@ export const layer = (options: ThreadOptions) =>
           actor,
           command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true })
         }
-        const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
+        const posted = yield* Effect.mapError(journal.post(row, key && rowOf(key, answer)), unreachable)
         if (posted) {
           quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
           record(forwarded.with({ outcome: "posted" }))
@@ -223,8 +224,7 @@ export const layer = (options: ThreadOptions) =>
         const kept = key && (yield* Effect.mapError(journal.key(workspace, key.scope), unreachable))
         if (kept === undefined) return yield* unreachable()
         if (kept.fingerprint !== key?.fingerprint) return yield* new KeyReused()
-        const earlier: Answer = { status: 201, body: kept.body, replayed: true }
-        return earlier
+        return replayed(kept)
       })
 
       const threads = Threads.of({
