@@ -1,9 +1,11 @@
 /** What every kind of actor has in common: how it answers, and how it may fail to. */
 import { Data } from "effect"
 
-/** An answer as the API gives it; `body` is JSON text, or empty with 204. */
+/** What a command came to. */
 export interface Answer {
-  readonly status: 200 | 201 | 204
+  /** Something was made, something is told, or there is nothing to tell. */
+  readonly kind: "created" | "found" | "done"
+  /** JSON text; empty where there is nothing to tell. */
   readonly body: string
   /** The kept answer of an earlier request with the same idempotency key. */
   readonly replayed?: boolean

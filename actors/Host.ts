@@ -25,6 +25,7 @@ import { actorsLost, commands, mailboxesFull, record } from "../src/telemetry/me
 import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
 import { type Envelope, type Item, type KeyOf, readPosted } from "./envelope.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
+import { replayed, rowOf } from "./kept.ts"
 import type { Being, Kind, Written } from "./Kind.ts"
 import type { Desk } from "./Desk.ts"
 import { makeJobs } from "./Jobs.ts"
@@ -160,19 +161,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
     )
     if (row === undefined) return undefined
     if (row.fingerprint !== key.fingerprint) return yield* new KeyReused()
-    const answer: Answer = {
-      status: row.status === 201 ? 201 : row.status === 204 ? 204 : 200,
-      body: row.body,
-      replayed: true
-    }
-    return answer
+    return replayed(row)
   })
 
   /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
   const keep = Effect.fnUntraced(function* (live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
     if (Exit.isFailure(exit)) return exit
-    const { body, status } = exit.value
-    const row = { ...key, status, body }
+    const row = rowOf(key, exit.value)
     const isKept = yield* Effect.mapError(
       journal.keep(live.ref.workspace, row),
       () => new Unreachable({ retryAfterSeconds })
@@ -373,10 +368,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
       waits: written?.waits,
       spent: written?.spent,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
-      keys:
-        item.key === undefined || answer === undefined
-          ? undefined
-          : [{ ...item.key, status: answer.status, body: answer.body }],
+      keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
       accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
       behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
     }

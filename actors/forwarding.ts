@@ -15,7 +15,7 @@ import { shardOf } from "../src/journal/shard.ts"
 import { forwarded, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
 import type { Envelope, Sent } from "./envelope.ts"
-import { failureOf } from "./messages.ts"
+import { answerOf, failureOf } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
 import { patienceMs, type Router, storablePatienceMs } from "./Router.ts"
 
@@ -129,7 +129,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           return yield* failureOf(reply.failure)
         }
         record(forwarded.with({ outcome: "answered" }))
-        return reply.answer
+        return answerOf(reply.answer)
       }
     }
   })

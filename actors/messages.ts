@@ -5,6 +5,7 @@
 import { Option, Schema } from "effect"
 import { idOf } from "../src/domain/ids.ts"
 import { type ActorError, type Answer, type Draining, KeyReused, reasons, Refused, Unreachable } from "./Actor.ts"
+import { kindOf, numberOf } from "./kept.ts"
 
 /** Raised when a node of before would misunderstand; those that differ do not talk, and the inbox serves. */
 const version = Schema.Literal(1)
@@ -57,15 +58,17 @@ const Failure = Schema.Union([
 export const unwillings = ["stranger", "fenced", "draining", "late", "malformed"] as const
 export type Unwilling = (typeof unwillings)[number]
 
+const Answered = Schema.Struct({
+  status: Schema.Literals([200, 201, 204]),
+  body: Schema.String,
+  replayed: Schema.optionalKey(Schema.Boolean),
+  version: Schema.optionalKey(Schema.Int)
+})
+
 export const Reply = Schema.Union([
   Schema.Struct({
     v: version,
-    answer: Schema.Struct({
-      status: Schema.Literals([200, 201, 204]),
-      body: Schema.String,
-      replayed: Schema.optionalKey(Schema.Boolean),
-      version: Schema.optionalKey(Schema.Int)
-    })
+    answer: Answered
   }),
   Schema.Struct({ v: version, failure: Failure }),
   /** Not here: `owned` where the journal says so, else where the asked node would ask. */
@@ -80,9 +83,22 @@ export const readQuestion = Schema.decodeUnknownOption(Schema.fromJsonString(Que
 const decodeReply = Schema.decodeUnknownOption(Schema.fromJsonString(Reply))
 export const readReply = (text: string) => Option.getOrUndefined(decodeReply(text))
 
-export const answered = ({ body, replayed, status, version }: Answer): Reply => ({
+export const answered = ({ body, kind, replayed, version }: Answer): Reply => ({
   v: 1,
-  answer: { status, body, ...(replayed === true ? { replayed } : {}), ...(version === undefined ? {} : { version }) }
+  answer: {
+    status: numberOf({ kind }),
+    body,
+    ...(replayed === true ? { replayed } : {}),
+    ...(version === undefined ? {} : { version })
+  }
+})
+
+/** The answer as it was on the other node. */
+export const answerOf = ({ body, replayed, status, version }: typeof Answered.Type): Answer => ({
+  kind: kindOf(status),
+  body,
+  ...(replayed === undefined ? {} : { replayed }),
+  ...(version === undefined ? {} : { version })
 })
 
 export const failed = (error: ActorError): Reply => {

@@ -60,7 +60,7 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
   const answer = (id: string, workspace: string, request: unknown): Reply | undefined => {
     if (!isAsked(request)) return undefined
     const actor = residents.get(id)
-    return answered({ status: 200, body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })
+    return answered({ kind: "found", body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })
   }
 
   return { waitingFor, answer }

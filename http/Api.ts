@@ -14,7 +14,7 @@
  *        …
  *
  *    Paths are without /v1. No headers in the contract unless they are needed: decoding them costs. Query parameters:
- *    `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`, `Schema.optional(..)` (http/Validate.ts).
+ *    `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`, `flag` (http/parameters.ts).
  *    Every property of a body is strict; optional ones are `optionalKey`. Created things:
  *    `.pipe(HttpApiSchema.status(201))`, Location by `created(..)` of http/answers.ts. operationId is
  *    `<group>.<endpoint>`; `OpenApi.annotations({ summary, description })` for the reference.

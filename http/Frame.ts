@@ -9,7 +9,8 @@
 import { Cause, Context, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import { Refused, toRefused, toResponse } from "./errors.ts"
+import { Refused, toRefused } from "./errors.ts"
+import { toResponse } from "./refusing.ts"
 import { header } from "./headers.ts"
 import { requestIdOf } from "./RequestId.ts"
 

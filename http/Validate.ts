@@ -1,65 +1,14 @@
 /**
- * Strict input: schemas for parameters, and how a schema's complaint becomes a 400 that says where
- * and why. Values that a client sent are never repeated in a message.
+ * Strict input: how a schema's complaint becomes a 400 that says where and why. Values that a client sent are never
+ * repeated in a message.
  */
-import { Result, Schema, SchemaTransformation } from "effect"
+import { Result, Schema } from "effect"
 import type { HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { fieldsBeside, keyText, type Problem, problemsOf, sentence } from "../src/domain/problems.ts"
 import { everyProblem } from "../src/domain/strict.ts"
 import type { UrlProblem } from "../src/outbound/urls.ts"
 import { Refused } from "./errors.ts"
 import { canonical } from "./headerName.ts"
-
-const digits = (what: string, format: string) =>
-  // What is behind it counts on digits.
-  Schema.String.check(Schema.isPattern(/^\d{1,19}$/, { expected: what }).abort()).annotate({ format })
-
-/**
- * A whole number in a query, `minimum` to `maximum`: decimal digits only, so neither `1e2` nor ` 5`
- * nor `0x10`. The format becomes `type: integer` in OpenAPI (http/openapi.ts).
- */
-export const whole = (minimum: number, maximum: number) => {
-  const what = `a whole number from ${minimum} to ${maximum}`
-  return digits(what, `integer ${minimum} ${maximum}`).pipe(
-    Schema.decodeTo(
-      Schema.Number.check(Schema.makeFilter((n) => (n >= minimum && n <= maximum) || what)),
-      SchemaTransformation.transform({ decode: Number, encode: String })
-    )
-  )
-}
-
-const largest = 2n ** 63n - 1n
-
-/**
- * An int64 from 0 up, such as afterSeq: to 2^63-1 on the wire. Beyond 2^53-1 it is held as 2^53-1:
- * no log is that long.
- */
-export const int64 = digits("a whole number from 0 to 9223372036854775807", "int64")
-  .check(
-    Schema.makeFilter(
-      (text) => text.length < 19 || BigInt(text) <= largest || "a whole number from 0 to 9223372036854775807"
-    )
-  )
-  .pipe(
-    Schema.decodeTo(
-      Schema.Number,
-      SchemaTransformation.transform({
-        decode: (text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER),
-        encode: String
-      })
-    )
-  )
-
-/** `true` or `false` in a query. */
-export const flag = Schema.Literals(["true", "false"]).pipe(
-  Schema.decodeTo(
-    Schema.Boolean,
-    SchemaTransformation.transform({
-      decode: (text): boolean => text === "true",
-      encode: (value) => (value ? ("true" as const) : ("false" as const))
-    })
-  )
-)
 
 /** The refusal of a body that is no JSON, or not as JSON is allowed here. */
 export const badJson = (why: string) =>

@@ -9,11 +9,7 @@
  * E3. `retryAfterSeconds` and the header Retry-After are always equal.
  */
 import { Data, Predicate, Schema, SchemaTransformation } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { described } from "../src/domain/described.ts"
-import { JournalUnavailable, type OwnedElsewhere, type Superseded } from "../src/journal/Journal.ts"
-import type { DatabaseUnavailable } from "../src/database/Database.ts"
-import type { Unjudged } from "../src/tools/Schemas.ts"
 
 export const ErrorResponse = Schema.Struct({
   error: described(Schema.String, "What is wrong, as a stable word to act on."),
@@ -86,6 +82,15 @@ export const statuses = {
 } as const
 export type ErrorWord = keyof typeof statuses
 
+declare module "effect/Schema" {
+  namespace Annotations {
+    interface Annotations {
+      /** Of an error's schema: the words that it stands for, which the OpenAPI document shows. */
+      readonly refusals?: ReadonlyArray<ErrorWord> | undefined
+    }
+  }
+}
+
 interface Fields<W extends ErrorWord> {
   readonly error: W
   /** For people. Never holds a secret, nor a value that the client sent. */
@@ -121,7 +126,7 @@ const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error"
 export const toErrorResponse = (refused: Refused): ErrorResponse => fields(refused.error, refused)
 
 /**
- * Error schemas of an endpoint, one per status, described by their words. They serve OpenAPI and
+ * Error schemas of an endpoint, one per status, annotated with their words. They serve OpenAPI and
  * typed clients; on the server the gate answers refusals itself.
  */
 export const refuses = <const Words extends ReadonlyArray<ErrorWord>>(...words: Words) => {
@@ -139,7 +144,7 @@ export const refuses = <const Words extends ReadonlyArray<ErrorWord>>(...words: 
           encode: toErrorResponse
         })
       )
-    ).annotate({ httpApiStatus: status, description: words.map((word) => `\`${word}\``).join(", ") })
+    ).annotate({ httpApiStatus: status, refusals: words })
   })
 }
 
@@ -161,30 +166,36 @@ export const everywhere = [
   "node_draining"
 ] as const satisfies ReadonlyArray<ErrorWord>
 
-/** Failures of the rooms below that any handler may let through: this node cannot serve the request now. */
-export type Outage = DatabaseUnavailable | JournalUnavailable | OwnedElsewhere | Superseded | Unjudged
-
-const outages: { readonly [Tag in Outage["_tag"]]: string } = {
+/** What a failure of the rooms below means for whoever asks, by its tag: this node cannot serve the request now. */
+const outages = {
   DatabaseUnavailable: "the database does not answer",
   JournalUnavailable: "the database does not answer",
   OwnedElsewhere: "another node owns this resource and cannot be reached",
   Superseded: "ownership of this resource is moving to another node",
   Unjudged: "schemas of tools cannot be checked at the moment"
+} as const
+
+/** A failure that any handler may let through. */
+export interface Outage {
+  readonly _tag: keyof typeof outages
 }
 
 const isOutage = (error: unknown): error is Outage =>
   Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" && Object.hasOwn(outages, error._tag)
 
-/** Lets handlers fail with an `Outage` as it is; in OpenAPI it is the 503 of every endpoint. */
+/**
+ * Lets handlers fail with an `Outage` as it is; in OpenAPI it is the 503 of every endpoint. A client never meets one:
+ * it reads the refusal.
+ */
 export const OutageResponse = ErrorResponse.pipe(
   Schema.decodeTo(
     Schema.declare<Outage>(isOutage),
     SchemaTransformation.transform({
-      decode: (body: ErrorResponse): Outage => new JournalUnavailable({ cause: body.message }),
+      decode: (): Outage => ({ _tag: "JournalUnavailable" }),
       encode: (outage: Outage) => toErrorResponse(toRefusedOutage(outage))
     })
   )
-).annotate({ httpApiStatus: 503, description: "`runtime_unavailable`" })
+).annotate({ httpApiStatus: 503, refusals: ["runtime_unavailable"] })
 
 const toRefusedOutage = (outage: Outage) =>
   new Refused({ error: "runtime_unavailable", message: `${outages[outage._tag]}; try again`, retryAfterSeconds: 1 })
@@ -192,19 +203,3 @@ const toRefusedOutage = (outage: Outage) =>
 /** The refusal that a failure stands for, if it is one of the table's. */
 export const toRefused = (error: unknown): Refused | undefined =>
   isRefused(error) ? error : isOutage(error) ? toRefusedOutage(error) : undefined
-
-/** The answer to a refused request, with the headers that its status asks for (E3). */
-export const toResponse = (refused: Refused, headers?: Readonly<Record<string, string>>) => {
-  const status = refused.status
-  return HttpServerResponse.text(JSON.stringify(toErrorResponse(refused)), {
-    status,
-    contentType: "application/json",
-    headers: {
-      ...(refused.retryAfterSeconds === undefined ? {} : { "retry-after": String(refused.retryAfterSeconds) }),
-      ...(status === 401
-        ? { "www-authenticate": refused.code === "missing_credential" ? "Bearer" : `Bearer error="invalid_token"` }
-        : {}),
-      ...headers
-    }
-  })
-}

@@ -5,7 +5,8 @@ import { fromTimestamp } from "../src/domain/time.ts"
 import type { Db } from "../src/database/handle.ts"
 import { Database } from "../src/database/Database.ts"
 import type { Position } from "../src/database/newestFirst.ts"
-import { Cursors, type Filter, type List, rowsOf } from "./pagination.ts"
+import { Cursors, type Filter } from "./Cursors.ts"
+import { type List, rowsOf } from "./pagination.ts"
 
 interface Asked<Row> {
   readonly list: List

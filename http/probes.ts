@@ -2,7 +2,8 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { json } from "./answers.ts"
-import { Refused, toResponse } from "./errors.ts"
+import { Refused } from "./errors.ts"
+import { toResponse } from "./refusing.ts"
 import { Readiness } from "./Readiness.ts"
 
 const alive = json({ status: "ok" })

@@ -56,7 +56,7 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circl
 
 /**
  * No fonts from elsewhere, and neither toolbar nor button that would take the document to somebody's service. Of
- * samples only ours (curl.ts): those that the page makes up itself send every optional header, empty, and are refused.
+ * samples only ours (openapi/curl.ts): those that the page makes up itself send every optional header, empty, and are refused.
  */
 const scalar = {
   withDefaultFonts: false,

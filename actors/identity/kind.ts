@@ -46,7 +46,7 @@ export const identityKind = defineKind<Snapshot, Request, Command, never>({
       next,
       jobs: [],
       ...(facts.length === 0 ? {} : { written: { facts: facts.map(row) } }),
-      answer: { status: 200, body: JSON.stringify(stateOf(next)) }
+      answer: { kind: "found", body: JSON.stringify(stateOf(next)) }
     }
   },
   // Disabling twice is disabling once.

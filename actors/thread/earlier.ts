@@ -24,7 +24,7 @@ const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 export const notTaken: Earlier = Effect.succeed(undefined)
 
-const answer = (status: 200 | 201, body: object): Answer => ({ status, body: JSON.stringify(body) })
+const answer = (kind: "created" | "found", body: object): Answer => ({ kind, body: JSON.stringify(body) })
 
 const stored = (
   journal: Pick<Reads, "input">,
@@ -40,7 +40,7 @@ export const inputTaken =
     stored(journal, ref, inputId, (found) =>
       // One that was cancelled since had been queued.
       answer(
-        201,
+        "created",
         found.state === "admitted"
           ? readAdmitted(inputId, found.fact)
           : { ...queuedMessage(readInput(found.row), undefined), state: "queued" }
@@ -58,7 +58,7 @@ export const inputAnswer = (journal: Pick<Reads, "input">) => {
     const turnId = snapshot.context.turn?.turnId
     return waiting === undefined
       ? taken(ref, inputId)
-      : Effect.succeed(answer(201, { ...queuedMessage(waiting, turnId), state: pendingState(waiting, turnId) }))
+      : Effect.succeed(answer("created", { ...queuedMessage(waiting, turnId), state: pendingState(waiting, turnId) }))
   }
 }
 
@@ -78,13 +78,13 @@ export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
     if (waiting === undefined) {
       return stored(journal, ref, inputId, (found) => {
         const admitted = found.state === "admitted" ? readAdmitted(inputId, found.fact) : undefined
-        return admitted?.submitMode === mode ? answer(200, admitted) : undefined
+        return admitted?.submitMode === mode ? answer("found", admitted) : undefined
       })
     }
     // Promoted once more it would lose its place among others.
     return waiting.mode === mode && waiting.forTurnId === (mode === "steer" ? turn?.turnId : undefined)
       ? Effect.succeed(
-          answer(200, { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) })
+          answer("found", { ...queuedMessage(waiting, turn?.turnId), state: pendingState(waiting, turn?.turnId) })
         )
       : notTaken
   }
@@ -99,7 +99,7 @@ export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
           const same =
             JSON.stringify(message.content) === JSON.stringify(content) &&
             (principal === undefined || samePrincipal(message.principal, principal))
-          return same ? answer(200, message) : undefined
+          return same ? answer("found", message) : undefined
         })
 
   const removed = ({ ref, snapshot }: Being<Snapshot>, { inputId }: Of<"remove">): Earlier =>

@@ -79,7 +79,7 @@ export const makeThreadKind = ({
     if (creating === true && spend !== undefined) {
       const detail = answers.detail(being, next, at, spend, admissionsOf(command))
       return {
-        status: 201,
+        kind: "created",
         version: 1,
         body: JSON.stringify(
           command?.type === "submit"
@@ -91,7 +91,7 @@ export const makeThreadKind = ({
     switch (command?.type) {
       case "submit":
         return {
-          status: 201,
+          kind: "created",
           body: JSON.stringify(
             answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)
           )
@@ -101,7 +101,7 @@ export const makeThreadKind = ({
         return input === undefined
           ? answers.nothing
           : {
-              status: 200,
+              kind: "found",
               body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
             }
       }
@@ -109,7 +109,7 @@ export const makeThreadKind = ({
         const input = find(next, command.inputId)
         return input === undefined
           ? answers.nothing
-          : { status: 200, body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
+          : { kind: "found", body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
       }
       case "answer":
         return answers.resolved(command.waitId, before, facts)

@@ -23,6 +23,7 @@ import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
+import { replayed, rowOf } from "../kept.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeAdmission } from "./admissions.ts"
 import { Endings } from "./memory/turnEnds.ts"
@@ -191,7 +192,7 @@ export const layer = (options: ThreadOptions) =>
         const { content, inputId: id, mode: submitMode, model, principal } = request.input
         const queuedAt = Math.floor(lease.now())
         const answer: Answer = {
-          status: 201,
+          kind: "created",
           body: JSON.stringify({
             id,
             content,
@@ -210,7 +211,7 @@ export const layer = (options: ThreadOptions) =>
           actor,
           command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true })
         }
-        const posted = yield* Effect.mapError(journal.post(row, key && { ...key, ...answer }), unreachable)
+        const posted = yield* Effect.mapError(journal.post(row, key && rowOf(key, answer)), unreachable)
         if (posted) {
           quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
           record(forwarded.with({ outcome: "posted" }))
@@ -221,8 +222,7 @@ export const layer = (options: ThreadOptions) =>
         const kept = key && (yield* Effect.mapError(journal.key(workspace, key.scope), unreachable))
         if (kept === undefined) return yield* unreachable()
         if (kept.fingerprint !== key?.fingerprint) return yield* new KeyReused()
-        const earlier: Answer = { status: 201, body: kept.body, replayed: true }
-        return earlier
+        return replayed(kept)
       })
 
       return Threads.of({

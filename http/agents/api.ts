@@ -4,11 +4,11 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Agent, AgentInput, AgentPatch } from "../../src/agents/agent.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { flag } from "../Validate.ts"
+import { flag } from "../parameters.ts"
 import { AgentId } from "../../src/domain/resourceIds.ts"
 
 export const AgentAnswer = Schema.Struct({ agent: described(Agent, "The agent.") }).annotate({

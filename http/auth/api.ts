@@ -6,10 +6,10 @@ import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Principal } from "../../src/domain/principal.ts"
 import { Timestamp } from "../../src/domain/time.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { flag } from "../Validate.ts"
+import { flag } from "../parameters.ts"
 import { KeyId } from "../../src/domain/resourceIds.ts"
 
 export const AuthContext = Schema.Struct({

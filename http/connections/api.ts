@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Connection, ConnectionInput, ConnectionPatch } from "../../src/connections/connection.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"

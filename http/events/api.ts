@@ -4,9 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { EventPage } from "../../src/threads/threadEvent.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { int64, whole } from "../Validate.ts"
+import { int64, whole } from "../parameters.ts"
 import { ThreadId } from "../../src/domain/resourceIds.ts"
 
 export const EventsApi = HttpApiGroup.make("events")

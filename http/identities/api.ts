@@ -6,7 +6,7 @@ import { identityOf } from "../../src/domain/identity.ts"
 import { IdentityRecord } from "../../src/identities/record.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { OperationHandle } from "../../src/operations/operation.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 

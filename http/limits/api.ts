@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
 import { resources } from "../../src/quotas/quota.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 
 export const Limit = Schema.Struct({
   resource: described(Schema.Literals(resources), "What is counted."),

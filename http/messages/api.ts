@@ -1,7 +1,7 @@
 /** Submitting a message to a thread (specification, POST /v1/threads/{threadId}/messages). */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MessageInput, SubmittedMessage } from "../../src/threads/messageInput.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../../src/domain/resourceIds.ts"
 

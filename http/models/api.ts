@@ -5,7 +5,7 @@ import { ImageFormat } from "../../src/domain/content.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Timestamp } from "../../src/domain/time.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
 /** USD per million tokens; what is not known is left out. */

@@ -4,7 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Models } from "../../src/models/Model.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
-import { Cursors, rowsOf } from "../pagination.ts"
+import { Cursors } from "../Cursors.ts"
+import { rowsOf } from "../pagination.ts"
 
 export const ModelsHandlers = HttpApiBuilder.group(
   Api,

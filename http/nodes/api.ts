@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
 import { Timestamp } from "../../src/domain/time.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 
 export const Node = Schema.Struct({
   name: described(Schema.String, "Name of the node, TROUPE_NODE_ID: the same over restarts."),

@@ -6,10 +6,10 @@ import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Operation, OperationHandle, OperationState } from "../../src/operations/operation.ts"
 import { maxBytes } from "../../src/domain/text.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { whole } from "../Validate.ts"
+import { whole } from "../parameters.ts"
 import { AgentId, OperationId } from "../../src/domain/resourceIds.ts"
 
 export const OperationPage = Schema.Struct({

@@ -5,11 +5,11 @@ import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Profile, ProfileInput, ProfilePatch } from "../../src/agents/profile.ts"
 import { Warning } from "../../src/domain/warning.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { flag } from "../Validate.ts"
+import { flag } from "../parameters.ts"
 import { ProfileId } from "../../src/domain/resourceIds.ts"
 
 /** A version's number in a path: what is no such number leads nowhere, as an id of another form does. */

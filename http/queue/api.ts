@@ -5,7 +5,7 @@ import { described } from "../../src/domain/described.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { InputRecord, MessageEdit, Promotion, SubmittedMessage } from "../../src/threads/messageInput.ts"
 import { QueuedMessage } from "../../src/domain/thread.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../../src/domain/resourceIds.ts"
 

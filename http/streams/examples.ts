@@ -1,6 +1,6 @@
 /** What streams send, frame by frame, for the reference: taken from a server, not made up. */
 import { demoAgent } from "../../src/domain/demo.ts"
-import type { HintFrame, ThreadFrame } from "./api.ts"
+import type { HintFrame, ThreadFrame } from "./schemas.ts"
 import { opening } from "./frames.ts"
 
 const threadId = "thr_01m824srmge008y7mrqh5wg000"

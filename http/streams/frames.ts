@@ -1,6 +1,6 @@
 /** Server-Sent Events as text. JSON holds no line ends, so a frame has one data line. */
 import type { Hint, HintedEvent } from "../../src/bus/hints.ts"
-import type { FrameType } from "./api.ts"
+import type { FrameType } from "./schemas.ts"
 import type { Frame } from "./Outbox.ts"
 
 type Of<T extends Hint["type"]> = Extract<Hint, { readonly type: T }>

@@ -1,5 +1,5 @@
 /** Which frames a watcher asked for: `types` and `deltas` of its query. */
-import type { FrameType } from "./api.ts"
+import type { FrameType } from "./schemas.ts"
 
 export interface Wanted {
   readonly event: boolean

@@ -1,11 +1,11 @@
 /** Commands to threads on behalf of a request: who asks, and what becomes of the actor's answer. */
-import type { Answer } from "../../actors/Actor.ts"
+import type { Answer as Told } from "../../actors/Actor.ts"
 import type { Asked } from "../../actors/thread/Threads.ts"
 import type { MessageContent } from "../../src/domain/content.ts"
 import type { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag } from "../etag.ts"
-import type { Key } from "../Idempotency.ts"
+import type { Answer, Key } from "../Idempotency.ts"
 
 export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): Asked => ({
   workspace,
@@ -15,7 +15,7 @@ export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key
 })
 
 /** Where what was created can be read: by its id, the first of its kind in the text. */
-const locationOf = (body: string, id: RegExp, path: string) => {
+const locationOf = (body: string, id: RegExp, path: string): Record<string, string> => {
   const found = id.exec(body)
   return found === null ? {} : { location: path + found[1]! }
 }
@@ -24,26 +24,24 @@ const locationOf = (body: string, id: RegExp, path: string) => {
 const threadId = /"id":"(thr_[^"]+)"/
 const inputId = /"id":"(inp_[^"]+)"/
 
-const kept = (answer: Answer) => (answer.replayed === true ? { "idempotency-replayed": "true" } : {})
-const tagged = ({ version }: Answer) => (version === undefined ? {} : { etag: etag(version) })
+const statuses = { created: 201, found: 200, done: 204 } as const satisfies Record<Told["kind"], number>
 
-/** The answer as it is, with the headers that its status asks for. */
-export const ofThread = (answer: Answer) => ({
-  ...answer,
-  headers: {
-    ...kept(answer),
-    ...tagged(answer),
-    ...(answer.status === 201 ? locationOf(answer.body, threadId, "/v1/threads/") : {})
-  }
-})
+/** What an actor answered, as this interface answers. */
+const answerOf = ({ body, kind, replayed }: Told, headers: Record<string, string>): Answer => {
+  if (replayed === true) headers["idempotency-replayed"] = "true"
+  return { status: statuses[kind], body, headers }
+}
 
-export const ofInput = (thread: string) => (answer: Answer) => ({
-  ...answer,
-  headers: {
-    ...kept(answer),
-    ...(answer.status === 201 ? locationOf(answer.body, inputId, `/v1/threads/${thread}/queue/`) : {})
-  }
-})
+export const ofThread = (told: Told) =>
+  answerOf(told, {
+    ...(told.version === undefined ? {} : { etag: etag(told.version) }),
+    ...(told.kind === "created" ? locationOf(told.body, threadId, "/v1/threads/") : {})
+  })
+
+export const ofInput = (thread: string) => (told: Told) =>
+  answerOf(told, told.kind === "created" ? locationOf(told.body, inputId, `/v1/threads/${thread}/queue/`) : {})
+
+export const ofWait = (told: Told) => answerOf(told, {})
 
 /**
  * No image can be uploaded yet, so none that is referred to exists. `within` is where the message stands in the body:

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
 import { WaitRecord } from "../../src/domain/thread.ts"
 import { WaitResolution } from "../../src/waits/answer.ts"
-import { access } from "../Authenticate.ts"
+import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId, WaitId } from "../../src/domain/resourceIds.ts"
 

@@ -16,7 +16,7 @@ import { refuseWith } from "../actorErrors.ts"
 import type { Caller } from "../Caller.ts"
 import { type everywhere, Refused } from "../errors.ts"
 import type { Answer, Key, KeyTaken } from "../Idempotency.ts"
-import { askedBy } from "../threads/asked.ts"
+import { askedBy, ofWait } from "../threads/asked.ts"
 import { makeWrites } from "../writes.ts"
 
 /** Words of every endpoint that answers a wait, beside the common ones. */
@@ -90,13 +90,7 @@ export const makeResolve = Effect.gen(function* () {
     if (!takes(wait.type, answer)) return yield* mismatch(wait.type)
     if (wait.state !== "open") return yield* settled(workspace, found, answer, key)
     return yield* threads.resolve(askedBy(caller, key), threadId, wait.id, answer).pipe(
-      Effect.map(
-        ({ body, replayed, status }): Answer => ({
-          status,
-          body,
-          ...(replayed === true && { headers: { "idempotency-replayed": "true" } })
-        })
-      ),
+      Effect.map(ofWait),
       Effect.catch((error): Said => {
         if (error._tag !== "Refused" || error.reason !== "wait_not_open") return refuseResolve(error)
         // Somebody else, the clock or the turn's end was faster: the row says who.

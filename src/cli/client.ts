@@ -1,5 +1,5 @@
 /** The HTTP interface as the commands use it: TROUPE_URL and TROUPE_KEY, else the development server's own. */
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { isJsonObject } from "../domain/jsonValue.ts"
@@ -37,10 +37,20 @@ export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = E
   return { base, key: kept.trim() }
 })
 
+/** The server answered, and not with what was asked for. */
+class NotServed extends Data.TaggedError("NotServed")<{ readonly status: number }> {}
+
 const refusal = (status: number, body: unknown) =>
-  isJsonObject(body) && typeof body.message === "string"
-    ? `${status} ${String(body.error)}: ${body.message}`
-    : `The server answered ${status}.`
+  failure(
+    isJsonObject(body) && typeof body.message === "string"
+      ? `${status} ${String(body.error)}: ${body.message}`
+      : `The server answered ${status}.`,
+    new NotServed({ status })
+  )
+
+/** Whether the same request would be refused again: an outage passes, and so does a connection that breaks. */
+export const isRefusal = ({ cause }: ReturnType<typeof failure>) =>
+  cause instanceof NotServed && cause.status >= 400 && cause.status < 500
 
 export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
   Effect.tryPromise({
@@ -69,7 +79,7 @@ export const request = Effect.fn("cli.request")(function* (connection: Connected
   } catch {
     parsed = undefined
   }
-  if (!response.ok) return yield* failure(refusal(response.status, parsed))
+  if (!response.ok) return yield* refusal(response.status, parsed)
   if (parsed === undefined) return yield* failure(`${connection.base} does not answer like Troupe. Check TROUPE_URL.`)
   return parsed
 })

@@ -2,7 +2,7 @@
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { demoAgent } from "../domain/demo.ts"
-import { at, connected, type Connected, field, list, request } from "./client.ts"
+import { at, connected, type Connected, field, isRefusal, list, request } from "./client.ts"
 import { output, print } from "./output.ts"
 import { json, printable } from "./printable.ts"
 
@@ -10,7 +10,7 @@ export const threadId = Argument.String("thread").pipe(Argument.withDescription(
 
 export const limit = Flag.Int("limit").pipe(Flag.withDefault(20), Flag.withDescription("At most so many, 200 at most"))
 
-/** First bearing text of a message's content. */
+/** The texts of a message's content; of a block without one, its type. */
 const textOf = (content: unknown) =>
   Array.isArray(content) ? content.map((block) => field(block, "text") || `[${field(block, "type")}]`).join(" ") : ""
 
@@ -144,8 +144,7 @@ const followThread = Effect.fn("cli.follow")(function* (
       request(connection, `/v1/threads/${encodeURIComponent(thread)}/events?afterSeq=${afterSeq}&waitSeconds=20`)
     )
     if (page._tag === "Failure") {
-      // A refusal stands; an outage passes.
-      if (/^4\d\d /.test(page.failure.userMessage ?? "") || ++failures > 30) return yield* page.failure
+      if (isRefusal(page.failure) || ++failures > 30) return yield* page.failure
       yield* Effect.sleep("1 second")
       continue
     }

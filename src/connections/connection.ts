@@ -4,7 +4,7 @@
  * The secret comes in by create and patch and is never read back over the interface. OAuth comes later.
  */
 import { Redacted, Schema } from "effect"
-import { HostPattern, OutboundUrl, type Reach } from "../outbound/urls.ts"
+import { HostPattern, OutboundUrl, type Reach } from "../domain/url.ts"
 import { described } from "../domain/described.ts"
 import { documented, has, is, part } from "../domain/jsonSchema.ts"
 import { limits } from "../domain/limits.ts"

@@ -7,7 +7,7 @@
  *     unless the hook says otherwise.
  */
 import { Schema } from "effect"
-import { outboundUrl } from "../outbound/urls.ts"
+import { outboundUrl } from "./url.ts"
 import { besideFields } from "./beside.ts"
 import { Conditions, holds } from "./condition.ts"
 import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"

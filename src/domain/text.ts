@@ -1,8 +1,11 @@
 /** Checks of text that schemas share: byte lengths, control characters, lone surrogates. */
 import { Schema } from "effect"
 
-/** UTF-8 bytes, without encoding. A lone surrogate counts 3, as the replacement character does. */
-export const utf8Bytes = (text: string) => Buffer.byteLength(text, "utf8")
+const encoder = new TextEncoder()
+
+/** UTF-8 bytes; Node counts them without encoding. A lone surrogate counts 3, as the replacement character does. */
+export const utf8Bytes: (text: string) => number =
+  typeof Buffer === "undefined" ? (text) => encoder.encode(text).length : (text) => Buffer.byteLength(text, "utf8")
 
 export const maxBytes = (bytes: number) =>
   Schema.makeFilter<string>((text) => utf8Bytes(text) <= bytes || `a text of at most ${bytes} bytes`, {

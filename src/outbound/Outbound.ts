@@ -12,7 +12,8 @@ import { guardedConnector, type Resolve, systemResolve } from "./connector.ts"
 import { type Asked, type Caps, exchange } from "./exchange.ts"
 import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
 import { makePools, type PoolLimits, usualPools } from "./pools.ts"
-import { type Reach, refuseUrl, type UrlProblem } from "./urls.ts"
+import type { Reach } from "../domain/url.ts"
+import { refuseUrl, type UrlProblem } from "./urls.ts"
 
 export interface OutboundRequest {
   /** Who asks: its connections are its own. */

@@ -5,7 +5,7 @@
  * with.
  */
 import { Schema } from "effect"
-import { OutboundUrl } from "../outbound/urls.ts"
+import { OutboundUrl } from "../domain/url.ts"
 import { described } from "../domain/described.ts"
 import { ToolFamily } from "../domain/event.ts"
 import { idOf } from "../domain/ids.ts"

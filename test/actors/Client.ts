@@ -180,7 +180,7 @@ export class Client {
               : { type: "submit", creating: true, input: this.input(name, "queue", script) }
         })
       )
-      if (!("status" in answer)) return assert.fail(`create: ${answer._tag}`)
+      if (!("kind" in answer)) return assert.fail(`create: ${answer._tag}`)
       const body = JSON.parse(answer.body) as { readonly thread: { readonly id: string }; readonly input?: unknown }
       this.ref = threadOf(body.thread.id)
       if (name !== undefined) this.note(name, "queue", { ...answer, body: JSON.stringify(body.input) })
@@ -196,7 +196,7 @@ export class Client {
       more: { readonly identity?: string; readonly model?: string } = {}
     ) {
       const answer = yield* this.request(() => ({ type: "submit", input: this.input(name, mode, script, more) }))
-      if (!("status" in answer)) return assert.fail(`${name}: ${answer._tag}`)
+      if (!("kind" in answer)) return assert.fail(`${name}: ${answer._tag}`)
       this.note(name, mode, answer)
     }.bind(this)
   )
@@ -225,7 +225,7 @@ export class Client {
   readonly retry = Effect.fnUntraced(
     function* (this: Client) {
       const answer = yield* this.request(() => ({ type: "retry", inputId: freshId("input"), principal: ann }))
-      if (!("status" in answer)) return assert.fail(`retry: ${answer._tag}`)
+      if (!("kind" in answer)) return assert.fail(`retry: ${answer._tag}`)
       this.note(`retry ${this.keys}`, "queue", answer)
     }.bind(this)
   )
@@ -234,7 +234,7 @@ export class Client {
   readonly retryIfAny = Effect.fnUntraced(
     function* (this: Client) {
       const answer = yield* this.request(() => ({ type: "retry", inputId: freshId("input"), principal: ann }))
-      if ("status" in answer) this.note(`retry ${this.keys}`, "queue", answer)
+      if ("kind" in answer) this.note(`retry ${this.keys}`, "queue", answer)
     }.bind(this)
   )
 
@@ -255,7 +255,7 @@ export class Client {
       (answer) => {
         this.unordered.add(inputId)
         // It may have run meanwhile: then it was refused.
-        if ("status" in answer && (JSON.parse(answer.body) as Told).state === "steered")
+        if ("kind" in answer && (JSON.parse(answer.body) as Told).state === "steered")
           this.joins.set(inputId, (JSON.parse(answer.body) as Told).turnId)
       }
     )

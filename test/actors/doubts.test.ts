@@ -62,7 +62,7 @@ describe("a command whose actor is lost while its append is under way", () => {
       yield* toRest(world, node, ref)
       yield* settle
       assert.isDefined(asked.pollUnsafe(), "nobody answers")
-      assert.strictEqual((yield* Fiber.join(asked)).status, 201)
+      assert.strictEqual((yield* Fiber.join(asked)).kind, "created")
       assert.deepStrictEqual(factsOf(world, ref), ["user_message", "assistant_message", "turn_completed"])
     })
   )

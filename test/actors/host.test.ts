@@ -396,8 +396,8 @@ describe("an actor that another node has taken", () => {
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(
-        answers.map(({ status }) => status),
-        [201, 201]
+        answers.map(({ kind }) => kind),
+        ["created", "created"]
       )
       yield* toRest(world, node, ref)
       assert.strictEqual(
@@ -452,7 +452,7 @@ describe("a journal that does not answer", () => {
       const { node, ref, world } = yield* setting()
       next(world, "lost after")
       const answer = yield* node.deliver(ref, { request: submit("A") })
-      assert.strictEqual(answer.status, 201)
+      assert.strictEqual(answer.kind, "created")
       yield* toRest(world, node, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
     })
@@ -537,7 +537,7 @@ describe("an idempotency key", () => {
       })
       yield* node.deliver(ref, { request: submit("A\n/fail model_error no") })
       yield* settle
-      assert.strictEqual((yield* node.deliver(ref, { request, key })).status, 201)
+      assert.strictEqual((yield* node.deliver(ref, { request, key })).kind, "created")
     })
   )
 })

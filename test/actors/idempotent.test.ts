@@ -48,8 +48,8 @@ const factsOf = ({ store }: World, ref: ActorRef) => {
 const admissions = (world: World, ref: ActorRef) =>
   factsOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event.inputId] : []))
 
-const read = ({ body, status }: Answer) => ({
-  status,
+const read = ({ body, kind }: Answer) => ({
+  kind,
   ...(JSON.parse(body) as {
     readonly id: string
     readonly state: string
@@ -124,12 +124,12 @@ describe("an input that is sent twice", () => {
       yield* ask(node, ref, removed)
       yield* node.deliver(ref, { request: { type: "remove", inputId: removed.input.inputId } })
       assert.deepStrictEqual(yield* ask(node, ref, request), first)
-      assert.deepInclude(yield* ask(node, ref, removed), { status: 201, state: "queued" })
+      assert.deepInclude(yield* ask(node, ref, removed), { kind: "created", state: "queued" })
       yield* toRest(world, node, ref)
       yield* node.kill
       const other = yield* startNode(world, () => undefined)
       assert.deepStrictEqual(yield* ask(other, ref, request), first)
-      assert.deepInclude(yield* ask(other, ref, removed), { status: 201, state: "queued" })
+      assert.deepInclude(yield* ask(other, ref, removed), { kind: "created", state: "queued" })
       yield* toRest(world, other, ref)
       assert.lengthOf(admissions(world, ref), 2)
       assert.deepStrictEqual(openTurns(factsOf(world, ref)), [])
@@ -203,7 +203,7 @@ describe("what was asked of a node that took it and died is answered as taken:",
         const exit = yield* Fiber.join(asked)
         assert.strictEqual(exit._tag, "Success", JSON.stringify(exit))
         if (exit._tag === "Success") {
-          assert.strictEqual(exit.value.status, tells === "" ? 204 : 200)
+          assert.strictEqual(exit.value.kind, tells === "" ? "done" : "found")
           assert.include(exit.value.body, tells)
         }
         yield* toRest(world, asker, ref)

@@ -417,7 +417,7 @@ describe("an actor that breaks whatever is tried", () => {
     Effect.gen(function* () {
       const { mend, node, ref, world } = yield* broken()
       mend()
-      assert.strictEqual((yield* node.deliver(ref, { request: submit("B") })).status, 201)
+      assert.strictEqual((yield* node.deliver(ref, { request: submit("B") })).kind, "created")
       yield* toRest(world, node, ref)
       assert.strictEqual(
         logOf(world, ref),
@@ -452,8 +452,8 @@ describe("an actor that breaks whatever is tried", () => {
       yield* settle
       yield* pass(5_000)
       assert.deepStrictEqual(
-        (yield* Fiber.join(answers)).map(({ status }) => status),
-        [201, 201]
+        (yield* Fiber.join(answers)).map(({ kind }) => kind),
+        ["created", "created"]
       )
       yield* toRest(world, node, ref)
       assert.strictEqual(logOf(world, ref), done)

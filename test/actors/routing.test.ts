@@ -99,8 +99,8 @@ describe("a command to an actor of another node", () => {
       assert.deepInclude(bodyOf(answer), { id: request.input.inputId, state: "admitted", seq: 1 })
       assert.strictEqual(bodyOf(yield* b.deliver(ref, { request: submit("B") })).state, "queued")
       assert.strictEqual(
-        (yield* b.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: true } })).status,
-        200
+        (yield* b.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: true } })).kind,
+        "found"
       )
       assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
       assert.deepStrictEqual(
@@ -640,7 +640,7 @@ describe("a node that leaves", () => {
       }
       yield* pass(10_000)
       yield* Fiber.join(leaving)
-      for (const fiber of sent) assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
+      for (const fiber of sent) assert.strictEqual((yield* Fiber.join(fiber)).kind, "created")
       for (const ref of refs) assert.notStrictEqual(row(world, ref).owner, a.incarnation)
       yield* a.kill
       for (const ref of refs) {

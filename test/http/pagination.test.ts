@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { pages } from "../../src/domain/limits.ts"
-import { Cursors, rowsOf } from "../../http/pagination.ts"
+import { Cursors } from "../../http/Cursors.ts"
+import { rowsOf } from "../../http/pagination.ts"
 
 const secret = new Uint8Array(32).fill(7)
 const using = <A, E>(work: (cursors: Cursors["Service"]) => Effect.Effect<A, E>, key = secret) =>

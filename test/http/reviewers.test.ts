@@ -311,7 +311,7 @@ describe("a reviewer's thread", () => {
             )
           ),
           Effect.match({
-            onSuccess: ({ status }) => status,
+            onSuccess: ({ kind }) => kind,
             onFailure: (failure) => (failure._tag === "Refused" ? failure.reason : failure._tag)
           })
         )
@@ -322,7 +322,7 @@ describe("a reviewer's thread", () => {
       await resolveAs({ type: "agent", id: await makeWorker(server.alpha) }, review),
       "permission_denied"
     )
-    assert.strictEqual(await resolveAs({ type: "user", id: "ann" }), 200)
+    assert.strictEqual(await resolveAs({ type: "user", id: "ann" }), "found")
     assert.deepStrictEqual(outcomes(await logOf(server.alpha, threadId, ended(1))), ["hello"])
   })
 

@@ -10,7 +10,7 @@ import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { Keys, type StoredKey } from "../../src/keys/Keys.ts"
 import { jsonText } from "../../http/answers.ts"
-import { access } from "../../http/Authenticate.ts"
+import { access } from "../../http/access.ts"
 import { decodeJson } from "../../http/Body.ts"
 import { Caller } from "../../http/Caller.ts"
 import { contract } from "../../http/contract.ts"
@@ -27,7 +27,7 @@ import { Quotas } from "../../src/quotas/Quotas.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
 import * as root from "../../http/root.ts"
-import { flag, int64, whole } from "../../http/Validate.ts"
+import { flag, int64, whole } from "../../http/parameters.ts"
 
 const Note = Schema.Struct({
   content: UserContent,

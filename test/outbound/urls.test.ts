@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { HostPattern, OutboundUrl, outboundUrl, type Reach, refuseUrl } from "../../src/outbound/urls.ts"
+import { HostPattern, OutboundUrl, outboundUrl, type Reach } from "../../src/domain/url.ts"
+import { refuseUrl } from "../../src/outbound/urls.ts"
 
 const isUrl = Schema.is(OutboundUrl)
 

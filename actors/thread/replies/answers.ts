@@ -20,7 +20,7 @@ import type { Being } from "../../Kind.ts"
 import type { Attributes } from "../../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
-export const nothing: Answer = { status: 204, body: "" }
+export const nothing: Answer = { kind: "done", body: "" }
 
 /** Where an input stands after a step: in the log, or waiting. */
 export const submitted = (
@@ -57,7 +57,7 @@ export const submitted = (
 /** The wait as it is now that it is over, and the event that says so. */
 export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
   const row = waitChanges(before.context, { ...before.context, turn: null }, facts).find(({ id }) => id === waitId)
-  return row === undefined ? nothing : { status: 200, body: waitBody(readWait(row.body)) }
+  return row === undefined ? nothing : { kind: "found", body: waitBody(readWait(row.body)) }
 }
 
 /** The model of the input that runs last, as it would be admitted; else that of the last turn. */
@@ -106,9 +106,9 @@ export const cancelled = (
   admissions: Readonly<Record<string, Admission>>
 ): Answer =>
   attributes === undefined
-    ? { status: 200, body: JSON.stringify(detail(being, next, updatedAt, spend, admissions)) }
+    ? { kind: "found", body: JSON.stringify(detail(being, next, updatedAt, spend, admissions)) }
     : {
-        status: 200,
+        kind: "found",
         body: JSON.stringify(detail({ ...being, attributes: attributes.text }, next, updatedAt, spend, admissions)),
         version: attributes.version
       }

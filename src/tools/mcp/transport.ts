@@ -18,7 +18,7 @@ import {
 } from "@modelcontextprotocol/client"
 import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
-import type { Reach } from "../../outbound/urls.ts"
+import type { Reach } from "../../domain/url.ts"
 import { hide } from "./hide.ts"
 import { lost } from "./McpFailure.ts"
 import { refusalOf } from "./refusal.ts"

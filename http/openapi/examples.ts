@@ -3,18 +3,18 @@
  * namespace is taken then; the refusal names who has it. Ids are those of the demo agent, which a development server
  * has from its first start; where only a client knows the id, its place in the path stays open.
  */
-import type { AgentInput, AgentPatch } from "../src/agents/agent.ts"
-import type { ApiKeyInput } from "../src/keys/apiKey.ts"
-import type { ConnectionInput, ConnectionPatch } from "../src/connections/connection.ts"
-import { demoAgent, demoProfile } from "../src/domain/demo.ts"
-import type { MessageInput } from "../src/threads/messageInput.ts"
-import type { ProfileInput, ProfilePatch } from "../src/agents/profile.ts"
-import { readOnly, type RoleInput, type RolePatch } from "../src/roles/role.ts"
-import type { ThreadInput, ThreadPatch } from "../src/threads/threadInput.ts"
-import type { ToolsetInput, ToolsetPatch } from "../src/toolsets/toolset.ts"
-import type { DeliveryDecision, HookWaitDecision, ToolCallResult, WaitResolution } from "../src/waits/answer.ts"
-import type { HookSample } from "./hooks/api.ts"
-import { hintFrames, oneByOne, threadFrames } from "./streams/examples.ts"
+import type { AgentInput, AgentPatch } from "../../src/agents/agent.ts"
+import type { ApiKeyInput } from "../../src/keys/apiKey.ts"
+import type { ConnectionInput, ConnectionPatch } from "../../src/connections/connection.ts"
+import { demoAgent, demoProfile } from "../../src/domain/demo.ts"
+import type { MessageInput } from "../../src/threads/messageInput.ts"
+import type { ProfileInput, ProfilePatch } from "../../src/agents/profile.ts"
+import { readOnly, type RoleInput, type RolePatch } from "../../src/roles/role.ts"
+import type { ThreadInput, ThreadPatch } from "../../src/threads/threadInput.ts"
+import type { ToolsetInput, ToolsetPatch } from "../../src/toolsets/toolset.ts"
+import type { DeliveryDecision, HookWaitDecision, ToolCallResult, WaitResolution } from "../../src/waits/answer.ts"
+import type { HookSample } from "../hooks/api.ts"
+import { hintFrames, oneByOne, threadFrames } from "../streams/examples.ts"
 
 const content: MessageInput["content"] = [{ type: "text", text: "What can you do?" }]
 

@@ -1,0 +1,45 @@
+/**
+ * Access: what each endpoint asks of a credential. The gate carries it out, and the OpenAPI document shows it.
+ */
+import { Context } from "effect"
+import type { Scope } from "../src/keys/apiKey.ts"
+
+export interface Rule {
+  /**
+   * The credential must hold one of these. Where there are several, the handler says which one the body needs
+   * (`holding`).
+   */
+  readonly scopes: ReadonlyArray<Scope>
+  /** An agent's lease is accepted too. */
+  readonly lease: boolean
+  /** The request may be parked for approval: its answer may be the wrapper of an operation. */
+  readonly parks: boolean
+  /** The token of the delivery that the path names is accepted too. */
+  readonly delivery: boolean
+  /**
+   * It adds to what is stored, and is refused while the workspace has used up its bytes of the day: "rows" are
+   * counted by the request's body, "events" where an actor appends them. What ends or replaces something is always
+   * taken.
+   */
+  readonly stores: "rows" | "events" | undefined
+}
+
+export class Access extends Context.Service<Access, Rule>()("troupe/http/Access") {}
+
+/** Annotates an endpoint: `.annotateMerge(access("write"))`. Without it the server does not start. */
+export const access = (
+  scope: Scope | ReadonlyArray<Scope>,
+  also?: {
+    readonly lease?: true
+    readonly parks?: true
+    readonly delivery?: true
+    readonly stores?: "rows" | "events"
+  }
+) =>
+  Context.make(Access, {
+    scopes: typeof scope === "string" ? [scope] : scope,
+    lease: also?.lease ?? false,
+    parks: also?.parks ?? false,
+    delivery: also?.delivery ?? false,
+    stores: also?.stores
+  })

@@ -1,0 +1,77 @@
+/** The headers of answers: what they mean, and which answer has which. */
+import { inside, isJson, type Json, objectsOf, referredBy } from "./json.ts"
+
+const text = { type: "string" }
+export const header = (description: string, schema: Json = text, required = true) => ({ description, required, schema })
+
+/** Every header that an answer may have, beside those that HTTP itself needs: each is described once. */
+export const headers = {
+  "Cache-Control": header("`no-store`; of a stream `no-cache`."),
+  ETag: header("For `If-Match`."),
+  "Idempotency-Replayed": header(
+    "`true` when this is the answer of an earlier request with the same Idempotency-Key.",
+    text,
+    false
+  ),
+  RateLimit: header(
+    'What is left of each limit and for how long, where the server limits rates: `"default";r=49;t=1`.',
+    text,
+    false
+  ),
+  "RateLimit-Policy": header(
+    'The limits themselves: `"default";q=100;w=2` are 100 requests in two seconds.',
+    text,
+    false
+  ),
+  "Retry-After": header("Seconds; equals retryAfterSeconds.", { type: "integer" }),
+  "WWW-Authenticate": header("RFC 6750 challenge."),
+  "X-Accel-Buffering": header("`no`: asks proxies to pass frames on as they come."),
+  "X-Content-Type-Options": header("`nosniff`."),
+  "X-Request-Id": header("Id of this request.")
+} as const
+type Header = keyof typeof headers
+
+const sent = (...names: ReadonlyArray<Header>): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const operationsOf = (methods: unknown) => Object.values(inside(methods)).filter(isJson)
+const answeredWith = (response: unknown) => referredBy(inside(response, "content", "application/json", "schema"))
+const takesIfMatch = ({ parameters }: Json) =>
+  objectsOf(parameters).some(({ in: place, name }) => place === "header" && String(name).toLowerCase() === "if-match")
+
+/**
+ * Resources that can be changed under If-Match show their ETag wherever they are answered with, and where they are
+ * made. An answer that is kept for its Idempotency-Key is sent again without it.
+ */
+export const taggedIn = (paths: Json) => {
+  const changed = Object.entries(paths).filter(([, methods]) => operationsOf(methods).some(takesIfMatch))
+  const made = new Set(changed.map(([path]) => path.replace(/\/\{\w+\}$/, "")))
+  const shown = new Set(
+    changed.flatMap(([, methods]) =>
+      operationsOf(methods).map((operation) => answeredWith(inside(operation, "responses", "200")))
+    )
+  )
+  return (path: string, status: string, response: Json) => {
+    const shape = answeredWith(response)
+    return (status === "201" && made.has(path)) || (status === "200" && shape !== undefined && shown.has(shape))
+  }
+}
+export type IsTagged = ReturnType<typeof taggedIn>
+
+export interface Answered {
+  readonly method: string
+  readonly path: string
+  readonly status: string
+  readonly response: Json
+}
+
+export const answerHeaders = ({ method, path, response, status }: Answered, isTagged: IsTagged): Json => ({
+  ...sent("Cache-Control", "RateLimit", "RateLimit-Policy", "X-Content-Type-Options", "X-Request-Id"),
+  ...(status === "201" && { Location: header("Path of what was created.") }),
+  ...(method === "post" && Number(status) < 300 && sent("Idempotency-Replayed")),
+  ...(isTagged(path, status, response) &&
+    (method === "post" ? { ETag: { ...headers.ETag, required: false } } : sent("ETag"))),
+  ...(status === "401" && sent("WWW-Authenticate")),
+  ...((status === "429" || status === "503") && sent("Retry-After")),
+  ...(Number(status) < 300 && "text/event-stream" in inside(response, "content") && sent("X-Accel-Buffering"))
+})
