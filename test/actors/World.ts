@@ -11,7 +11,7 @@ import type { ActorError, Answer } from "../../actors/Actor.ts"
 import { Bulkheads, type SlotLimits } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
 import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
-import { makeRegistry } from "../../actors/Registry.ts"
+import { makeRegistry, type RegistryOptions } from "../../actors/Registry.ts"
 import { Sweep } from "../../actors/Sweep.ts"
 import { Endings } from "../../actors/thread/memory/turnEnds.ts"
 import { makeThreadKind } from "../../actors/thread/kind.ts"
@@ -55,6 +55,9 @@ export interface Misfortune {
 /** How long a fence stays closed. */
 const fencedMs = { "short fence": 100, "long fence": 1_000 } as const
 
+/** What a kind's registry is made of. */
+export type NodeServices = Effect.Services<ReturnType<typeof makeRegistry>>
+
 export interface World extends Stage {
   readonly misfortunes: ReadonlyArray<Misfortune>
   /** Identities that may not act any more. */
@@ -78,6 +81,8 @@ export interface World extends Stage {
   /** Of one workspace on a node that starts from now on; none at first. */
   slots: SlotLimits
   mostActors: number
+  /** Kinds of a test's own, beside threads and identities: each makes its registry on every node that starts. */
+  readonly kinds: Array<(options: RegistryOptions) => Effect.Effect<void, never, NodeServices>>
   /** What each node says of itself. */
   readonly statuses: Map<string, () => NodeStatus>
 }
@@ -112,6 +117,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     statuses: new Map(),
     slots: { turns: 0, calls: 0 },
     mostActors: 10_000,
+    kinds: [],
     busOf: () => ownBus,
     slowness: Effect.void
   }
@@ -337,6 +343,7 @@ export const startNode = Effect.fnUntraced(function* (
     })
     const registry = yield* makeRegistry(kind, options)
     const identities = yield* Layer.buildWithScope(identitiesLayer(options), scope)
+    for (const make of world.kinds) yield* make(options)
     const sweep = yield* Layer.buildWithScope(Sweep.layer, scope)
     return {
       incarnation,

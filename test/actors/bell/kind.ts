@@ -46,8 +46,7 @@ export const bellKind = (listened: (round: number) => void) =>
       }
     },
     jobs: {
-      again: ({ context }) =>
-        isUnheard(context) ? [{ type: "listen", params: { round: context.rounds } }] : [],
+      again: ({ context }) => (isUnheard(context) ? [{ type: "listen", params: { round: context.rounds } }] : []),
       run: ({ params: { round } }) => ({ start: `listen ${round}`, repeatable: true }),
       lost: ({ params: { round } }) => ({ type: "heard", round }),
       perform: (_, { params: { round } }) =>
