@@ -1,6 +1,6 @@
 /**
  * Samples to paste into a shell, for the reference: it would make them up itself, and send every optional parameter,
- * empty or not. The address and the key are variables, as in the README's tour, and so are ids that only the client
+ * empty or not. The address and the key are variables, as in docs/tour.md, and so are ids that only the client
  * knows: of one that is not set the shell says what it should be, and sends nothing.
  */
 

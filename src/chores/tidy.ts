@@ -1,6 +1,7 @@
 /**
- * Removes what nobody asks for any more: idempotency keys after a day, minutes of tallies. Every node does, a little at
- * a time.
+ * Removes what nobody asks for any more: idempotency keys, minutes of tallies. Every node does, a little at a time.
+ *
+ * Keys count for 24 hours and are removed after 25: the hour between keeps a late round from mattering.
  */
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"

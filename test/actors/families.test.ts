@@ -49,10 +49,10 @@ describe("the families", () => {
       for (const tool of tools) assert.isTrue(tool.name.startsWith(`${name}.`), tool.name)
   })
 
-  it("are in the README, tool by tool", async () => {
-    const readme = readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8")
+  it("are in the documents, tool by tool", async () => {
+    const document = readFileSync(resolve(import.meta.dirname, "../../docs/tools.md"), "utf8")
     const section =
-      readme.split(/^## /m).find((part) => part.startsWith("Built-in tools\n")) ??
+      document.split(/^## /m).find((part) => part.startsWith("Built-in tools\n")) ??
       assert.fail("there is no section of built-in tools")
     const named = [...section.matchAll(/^\| `([a-z_.]+)` \|/gm)].map(([, name]) => name)
     assert.deepStrictEqual(named, [
