@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { Api } from "../http/Api.ts"
 import { chart as identity } from "../machines/identity/chart.ts"
 import { chart as thread } from "../machines/thread/chart.ts"
@@ -227,6 +227,27 @@ describe("the way back", () => {
   })
 })
 
+describe("the decisions", () => {
+  const decisions = files.filter((file) => /^docs\/decisions\/\d/.test(file))
+
+  it("are numbered without gaps, and the list names each with its date", () => {
+    const listed = rows(textOf("docs/decisions/README.md"))
+    assert.deepStrictEqual(
+      listed.map(([link = "", date]) => [/\((.*)\)/.exec(link)?.[1], date]),
+      decisions.map((file) => [basename(file), /^Date: (\d{4}-\d\d-\d\d)$/m.exec(textOf(file))?.[1]])
+    )
+    assert.deepStrictEqual(
+      decisions.map((file) => Number(basename(file).slice(0, 3))),
+      decisions.map((_, i) => i + 1)
+    )
+  })
+
+  it.each(decisions)("%s has context, decision, alternatives and consequences", (file) => {
+    const headings = [...textOf(file).matchAll(/^## (.*)\n\n\S/gm)].map(([, heading]) => heading)
+    assert.deepStrictEqual(headings, ["Context", "Decision", "Alternatives", "Consequences"])
+  })
+})
+
 /** What a document says, made from the figure that the code exports. */
 const imported: ReadonlyArray<readonly [document: string, says: string]> = [
   ["docs/architecture.md", `more than ${nearMs === 60_000 ? "a minute" : `${nearMs} ms`} ahead`],
@@ -328,7 +349,14 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "mostStates = 10_000"
   ],
   ["docs/operations.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"],
-  ["docs/operations.md", "Version 18 is what is tested, 15 or later should do", "src/cli/doctor.ts", ">= 15"]
+  ["docs/operations.md", "Version 18 is what is tested, 15 or later should do", "src/cli/doctor.ts", ">= 15"],
+  ["docs/CONTRIBUTING.md", "`machines/thread/turn.ts`, `joins`", "machines/thread/turn.ts", "export const joins"],
+  [
+    "docs/CONTRIBUTING.md",
+    "`src/journal/Journal.ts`, J1 and J5",
+    "src/journal/Journal.ts",
+    "J5. A claim raises the epoch"
+  ]
 ]
 
 describe("the documents", () => {
@@ -369,6 +397,11 @@ describe("the documents", () => {
         return named.filter((path) => !folders.some((folder) => existsSync(join(root, folder, path))))
       })
     assert.deepStrictEqual(missing, [])
+    const pictured = [...textOf(file).matchAll(/^\s*participant \w+ as (\S+\.ts)$/gm)].map(([, path = ""]) => path)
+    assert.deepStrictEqual(
+      pictured.filter((path) => !existsSync(join(root, path))),
+      []
+    )
     const rooms = [...textOf(file).matchAll(/^([\w-]+\/) {2,}/gm)].map(([, room = ""]) => room)
     assert.deepStrictEqual(
       rooms.filter((room) => !existsSync(join(root, room))),
