@@ -16,4 +16,7 @@ export const decide = makeDecide<Snapshot, Command, Fact, Job>(chart, jobTypes)
 export type Step = ReturnType<typeof decide>
 
 /** The top state: never a second field. */
-export const statusOf = ({ value }: Snapshot): ThreadStatus => (typeof value === "string" ? value : "running")
+export const statusOf = ({ value }: Snapshot): ThreadStatus => {
+  if (typeof value === "string") return value
+  return "running" in value ? "running" : "awaiting"
+}

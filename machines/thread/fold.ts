@@ -23,10 +23,9 @@ export interface Folded {
 
 const stateOf = (turn: Turn | null, carry: Carry): StateValueFrom<typeof chart> => {
   if (turn === null) return carry.last?.outcome ?? "idle"
-  if (parked(turn)) return "awaiting"
-  if (turn.opening !== undefined) return { running: "opening" }
-  if (turn.reviewing !== undefined) return { running: "reviewing" }
-  if (turn.calls.length > 0) return { running: "acting" }
+  const judged = turn.opening !== undefined ? "opening" : turn.reviewing !== undefined ? "reviewing" : "acting"
+  if (parked(turn)) return { awaiting: judged }
+  if (judged !== "acting" || turn.calls.length > 0) return { running: judged }
   return { running: turn.retryAt === undefined ? "sampling" : "pausing" }
 }
 

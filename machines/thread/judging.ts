@@ -5,7 +5,7 @@
 import { sibling } from "../../src/domain/ids.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
-import type { Answer, Command, HookDecided, Rewrite } from "./commands.ts"
+import type { Answer, HookDecided, Rewrite } from "./commands.ts"
 import { type Call, isApproved, openWaits, type OpenWait, roundOf, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { WaitResolved } from "./facts.ts"
@@ -233,38 +233,38 @@ export const isAsked = ({ calls, opening, reviewing, step, turnId }: Turn, event
 
 export const expired = (turn: Turn, at: number) => openWaits(turn).filter(({ wait }) => wait.expiresAt <= at)
 
-interface Fatal {
+/** Why a turn ends with what was decided: what is said of the decision before, and the failure. */
+export interface Denial {
   readonly failure: Failure
   readonly say: (d: Draft) => void
 }
 
 const waitExpired: Failure = { code: "wait_expired", text: "Nobody answered in time." }
 
-/** Why this command ends the turn, if it does: a denied message or response, or a wait whose end means failure. */
-export const fatal = (turn: Turn, event: Command): Fatal | undefined => {
-  switch (event.type) {
-    case "hook.decided":
-      if (event.decision !== "deny" || event.toolCallId !== undefined || !isAsked(turn, event)) return undefined
-      return { failure: deniedBy(event), say: (d) => sayDecision(d, event, undefined) }
-    case "answer": {
-      const { answer, at, principal: by } = event
-      const found = openWaits(turn).find(({ wait }) => wait.waitId === event.waitId)
-      if (found === undefined || found.call !== undefined || answer.type !== "decision" || answer.decision !== "deny")
-        return undefined
-      const { reason } = answer
-      return {
-        failure: deniedBy(reason === undefined ? {} : { reason }),
-        say: (d) => resolve(d, found.wait, at, { outcome: "deny", by, ...(reason === undefined ? {} : { reason }) })
-      }
-    }
-    case "due": {
-      const late = expired(turn, event.at).find(
-        ({ call, wait }) => wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny")
-      )
-      if (late === undefined) return undefined
-      return { failure: waitExpired, say: (d) => resolve(d, late.wait, event.at, { outcome: "expired" }, late.call) }
-    }
-    default:
-      return undefined
+/** A hook denies a message or the response: the turn ends. A call that is denied gets a result. */
+export const hookDenial = (turn: Turn, event: HookDecided): Denial | undefined =>
+  event.decision !== "deny" || event.toolCallId !== undefined || !isAsked(turn, event)
+    ? undefined
+    : { failure: deniedBy(event), say: (d) => sayDecision(d, event, undefined) }
+
+/** A person denies a message or the response. */
+export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: Answer): Denial | undefined => {
+  const found = openWaits(turn).find(({ wait }) => wait.waitId === waitId)
+  if (found === undefined || found.call !== undefined || answer.type !== "decision" || answer.decision !== "deny")
+    return undefined
+  const { reason } = answer
+  return {
+    failure: deniedBy(reason === undefined ? {} : { reason }),
+    say: (d) => resolve(d, found.wait, at, { outcome: "deny", by, ...(reason === undefined ? {} : { reason }) })
   }
+}
+
+/** A wait is over whose end means that the turn fails. */
+export const waitFailure = (turn: Turn, at: number): Denial | undefined => {
+  const late = expired(turn, at).find(
+    ({ call, wait }) => wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny")
+  )
+  return late === undefined
+    ? undefined
+    : { failure: waitExpired, say: (d) => resolve(d, late.wait, at, { outcome: "expired" }, late.call) }
 }

@@ -6,7 +6,8 @@ import { judgingJob } from "./judging.ts"
 import { sampleJob } from "./turn.ts"
 
 export const resume = ({ context: { turn }, value }: Snapshot): ReadonlyArray<Job> => {
-  if (turn === null || typeof value === "string") return []
+  // What is awaited comes by itself.
+  if (turn === null || typeof value === "string" || !("running" in value)) return []
   switch (value.running) {
     case "sampling":
       return [sampleJob(turn)]

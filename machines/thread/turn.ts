@@ -105,7 +105,7 @@ export const joins = (
 /**
  * Whatever steers this turn joins it now, in order, as long as there is room: others could come while these are judged.
  */
-const applySteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
+export const joinSteers = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
   const { turnId } = d.turn
   for (const input of d.context.pending) {
     if (!joins(input, d.turn, admissions) || !roomForMessage(d.turn)) continue
@@ -127,15 +127,8 @@ export const sampleJob = ({ attempt, plan, step, target, turnId }: Turn): Draft[
   params: { turnId, step, target, attempt, modelId: plan.models[target] ?? "" }
 })
 
-/** The model is asked, unless there is a message that hooks have to judge first. */
-export const sample = (d: Draft, admissions: Readonly<Record<string, Admission>>, at: number) => {
-  applySteers(d, admissions, at)
-  if (d.turn.opening === undefined) d.ask(sampleJob(d.turn))
-  else judge(d)
-}
-
 /** Asks the hook whose turn it is. */
-const judge = (d: Draft) => {
+export const judge = (d: Draft) => {
   const job = judgingJob(d.turn)
   if (job !== undefined) d.ask(job)
 }
@@ -258,8 +251,7 @@ interface Next {
 }
 
 /** What follows a failed model call: another attempt after a pause, the next model, or nothing. */
-export const afterFailure = (d: Draft, failed: ModelFailed): Next | undefined => {
-  const { attempt, emptied, plan, target } = d.turn
+export const afterFailure = ({ attempt, emptied, plan, target }: Turn, failed: ModelFailed): Next | undefined => {
   if (failed.empty === true) return emptied === undefined ? { target, attempt: attempt + 1 } : undefined
   if (failed.transient && attempt < attempts) {
     const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))

@@ -242,7 +242,7 @@ export class Client {
     return Effect.map(
       this.request(() => ({ type: "cancel", principal: ann, clearQueue })),
       (answer) => {
-        assert.property(answer, "status")
+        assert.property(answer, "kind")
         if (clearQueue) for (const { inputId } of this.accepted) this.gone.add(inputId)
       }
     )

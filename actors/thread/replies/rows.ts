@@ -9,6 +9,7 @@ import type { FactRow, InputRow, LoggedFact, StoredFact, WaitRow } from "../../.
 import { carryText, readCarry } from "../../../src/threads/carry.ts"
 import { openText, overText } from "../../../src/waits/waitRow.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
+import { statusOf } from "../../../machines/thread/decide.ts"
 import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
 import type { Answer, Plan } from "../../../machines/thread/commands.ts"
@@ -129,21 +130,20 @@ const waitingSince = (pending: Context["pending"]) =>
   pending.length === 0 ? null : Math.min(...pending.map(({ queuedAt }) => queuedAt))
 
 /** The earliest moment at which the thread has something to do: while a turn runs, since it began. */
-export const runnableAt = ({ context: { pending, turn }, value }: Snapshot): number | null => {
+export const runnableAt = (snapshot: Snapshot): number | null => {
+  const { pending, turn } = snapshot.context
   if (turn === null) return waitingSince(pending)
-  if (value === "awaiting") return firstExpiry(turn)
+  if (statusOf(snapshot) === "awaiting") return firstExpiry(turn)
   return turn.retryAt ?? turn.runningSince
 }
 
 /** The next moment at which the live thread wants to be told the time. Time in line puts the turn's deadline off. */
-export const nextDue = (
-  { context: { pending, turn }, value }: Snapshot,
-  desk: Being<Snapshot>["desk"]
-): number | null => {
+export const nextDue = (snapshot: Snapshot, desk: Being<Snapshot>["desk"]): number | null => {
+  const { pending, turn } = snapshot.context
   if (turn === null) return waitingSince(pending)
   return Math.min(
     firstExpiry(turn),
-    value === "awaiting"
+    statusOf(snapshot) === "awaiting"
       ? Infinity
       : Math.min(deadlineOf(turn) + desk.queuedMs(turn.runningSince), turn.retryAt ?? Infinity)
   )

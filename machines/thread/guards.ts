@@ -1,0 +1,122 @@
+/** What the thread's chart asks before a transition: one meaning and one name each, since composed guards are anonymous. */
+import { isFull } from "../../src/domain/turnNumbers.ts"
+import type { Input } from "../../src/domain/input.ts"
+import { runs } from "./calls.ts"
+import type { Admission, Command, HookDecided, ModelFailed, ModelReplied } from "./commands.ts"
+import { type Context, deadlineOf, knownInput, openWaits, parked, roomForResponse, type Turn } from "./context.ts"
+import * as judging from "./judging.ts"
+import * as turns from "./turn.ts"
+
+interface Asked {
+  readonly context: Context
+  readonly event: Command
+}
+
+/** How a waiting input would run, as the command says. */
+export const admissionOf = (event: Command, input: Input): Admission => {
+  const admission = "admissions" in event ? event.admissions[input.inputId] : undefined
+  if (admission === undefined) throw new Error(`${event.type} does not say how ${input.inputId} would run`)
+  return admission
+}
+
+/** It is the outcome of the model call that is under way (T3). */
+const isCurrent = (turn: Turn | null, event: ModelReplied | ModelFailed) =>
+  turn !== null &&
+  event.turnId === turn.turnId &&
+  event.step === turn.step &&
+  event.attempt === turn.attempt &&
+  event.modelId === turn.plan.models[turn.target]
+
+const isAsked = (turn: Turn | null, event: HookDecided) => turn !== null && judging.isAsked(turn, event)
+
+/** A steer joins, and the turn may have another response. */
+const goesOnSteered = ({ context: { pending, turn }, event }: Asked) =>
+  turn !== null &&
+  mayRespond(turn) &&
+  pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {}))
+
+const mayRespond = (turn: Turn) => turn.step < turn.plan.maxSteps && roomForResponse(turn)
+
+/** A model that says nothing after results of tools has finished. */
+const isFinished = ({ context: { turn }, event }: Asked) =>
+  event.type === "model.failed" && event.empty === true && turn?.resulted === true
+
+const retryOf = ({ context: { turn }, event }: Asked) =>
+  event.type === "model.failed" && turn !== null ? turns.afterFailure(turn, event) : undefined
+
+const isReviewed = (turn: Turn | null) => turn?.reviewing?.hooks.length === 0
+
+const isSettled = (turn: Turn | null): turn is Turn => turn !== null && turn.calls.length === 0
+
+export const guards = {
+  // Inputs
+
+  /** The same input has been taken: a second one is answered, and changes nothing. */
+  takenBefore: ({ context, event }: Asked) =>
+    event.type === "submit" && knownInput(context, event.input.inputId) !== undefined,
+  interrupts: ({ event }: Asked) =>
+    event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
+  clearsQueue: ({ context, event }: Asked) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
+  /** Something waits, and the command says how it would run. */
+  inputWaits: ({ context, event }: Asked) => "admissions" in event && context.pending.length > 0,
+  nextRefused: ({ context, event }: Asked) => {
+    const next = turns.nextInput(context.pending)
+    return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
+  },
+
+  // The model
+
+  stale: ({ context: { turn }, event }: Asked) =>
+    (event.type === "model.replied" || event.type === "model.failed") && !isCurrent(turn, event),
+  replyToJudge: ({ event }: Asked) => event.type === "model.replied" && (event.hooks?.length ?? 0) > 0,
+  callsTools: ({ event }: Asked) => event.type === "model.replied" && event.calls.length > 0,
+  steered: goesOnSteered,
+  finishes: isFinished,
+  finishesSteered: (asked: Asked) => isFinished(asked) && goesOnSteered(asked),
+  retriesLater: (asked: Asked) => retryOf(asked)?.retryAt !== undefined,
+  retriesNow: (asked: Asked) => {
+    const retry = retryOf(asked)
+    return retry !== undefined && retry.retryAt === undefined && retry.target === asked.context.turn?.target
+  },
+  triesNextModel: (asked: Asked) => {
+    const retry = retryOf(asked)
+    return retry !== undefined && retry.retryAt === undefined && retry.target !== asked.context.turn?.target
+  },
+  pauseOver: ({ context: { turn }, event }: Asked) =>
+    event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
+
+  // Judgement
+
+  messageToJudge: ({ context: { turn } }: Asked) => turn?.opening !== undefined,
+  messagesPassed: ({ context: { turn } }: Asked) => turn?.opening === undefined,
+  unasked: ({ context: { turn }, event }: Asked) => event.type === "hook.decided" && !isAsked(turn, event),
+  hookDenies: ({ context: { turn }, event }: Asked) =>
+    event.type === "hook.decided" && turn !== null && judging.hookDenial(turn, event) !== undefined,
+  personDenies: ({ context: { turn }, event }: Asked) =>
+    event.type === "answer" && turn !== null && judging.personDenial(turn, event) !== undefined,
+  waitFails: ({ context: { turn }, event }: Asked) =>
+    event.type === "due" && turn !== null && judging.waitFailure(turn, event.at) !== undefined,
+  waitOpen: ({ context: { turn }, event }: Asked) =>
+    event.type === "answer" && openWaits(turn).some(({ wait }) => wait.waitId === event.waitId),
+  waitExpires: ({ context: { turn }, event }: Asked) =>
+    event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0,
+  reviewed: ({ context: { turn } }: Asked) => isReviewed(turn),
+  reviewedCalls: ({ context: { turn } }: Asked) =>
+    isReviewed(turn) && turn?.reviewing !== undefined && turn.reviewing.reply.calls.length > 0,
+  reviewedSteered: (asked: Asked) => isReviewed(asked.context.turn) && goesOnSteered(asked),
+
+  // Calls and the turn as a whole
+
+  callReturns: ({ context: { turn }, event }: Asked) =>
+    event.type === "tool.returned" &&
+    turn !== null &&
+    event.turnId === turn.turnId &&
+    turn.calls.some((call) => call.toolCallId === event.toolCallId && runs(call)),
+  settled: ({ context: { turn } }: Asked) => isSettled(turn),
+  settledInSteps: ({ context: { turn } }: Asked) => isSettled(turn) && mayRespond(turn),
+  parked: ({ context: { turn } }: Asked) => turn !== null && parked(turn),
+  unparked: ({ context: { turn } }: Asked) => turn === null || !parked(turn),
+  full: ({ context: { turn } }: Asked) => turn !== null && isFull(turn.events),
+  overdue: ({ context: { turn }, event }: Asked) =>
+    event.type === "due" && turn !== null && event.at - (event.queuedMs ?? 0) >= deadlineOf(turn)
+}
