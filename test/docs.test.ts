@@ -5,8 +5,7 @@ import { OpenApi } from "effect/http-api"
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { Api } from "../http/Api.ts"
-import { chart as identity } from "../machines/identity/chart.ts"
-import { chart as thread } from "../machines/thread/chart.ts"
+import { charts, shown, withCharts } from "../docs/charts.ts"
 import { paceDefaults } from "../http/Peers.ts"
 import { roomDefaults } from "../http/Room.ts"
 import { capacity } from "../http/streams/Outbox.ts"
@@ -140,65 +139,12 @@ describe("the reference documents", () => {
 })
 
 describe("the architecture", () => {
-  /** `a --> b` of a machine, by the states' own names. */
-  const edgesOf = (machine: typeof thread | typeof identity) => {
-    type Node = (typeof machine)["root"]
-    const nodes = (node: Node): ReadonlyArray<Node> => [node, ...Object.values(node.states).flatMap(nodes)]
-    const all = nodes(machine.root)
-    return {
-      states: sorted(all.filter((node) => node.path.length > 0).map((node) => node.key)),
-      edges: sorted(
-        new Set(
-          all.flatMap((node) =>
-            [...[...node.transitions.values()].flat(), ...(node.always ?? [])].flatMap(({ target }) =>
-              (target ?? []).map((to) => `${node.key} --> ${to.key}`)
-            )
-          )
-        )
-      )
-    }
-  }
-
-  it.each([
-    ["thread", thread],
-    ["identity", identity]
-  ] as const)("draws the chart of the %s as it runs", (name, machine) => {
-    const [, diagram = ""] =
-      new RegExp(`<!-- chart: ${name} -->\\s*\`\`\`mermaid\n(.*?)\`\`\``, "s").exec(architecture) ?? []
-    const drawn = [...diagram.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from = "", to = ""]) => [from, to] as const)
-    const { edges, states } = edgesOf(machine)
-    assert.deepStrictEqual(sorted(new Set(drawn.flat())), states)
-    assert.deepStrictEqual(sorted(new Set(drawn.map(([from, to]) => `${from} --> ${to}`))), edges)
+  it("shows the charts that run: `npm run charts` writes them", () => {
+    assert.strictEqual(withCharts(architecture), architecture)
   })
 
-  it("draws the rooms as they import each other, what lies in src apart", () => {
-    const roomOf = (path: string) =>
-      path.startsWith("src/domain/")
-        ? "domain"
-        : /^src\/(?:main|cli)\b/.test(path)
-          ? "compose"
-          : (path.split("/")[0] ?? "")
-    const within = new Set(["src", "domain"])
-    const imports = globSync("{src,http,actors,machines}/**/*.ts", { cwd: root }).flatMap((path) =>
-      [...textOf(path).matchAll(/(?:from|import) "(\.[^"]+)"/g)].map(
-        ([, to = ""]) => [roomOf(path), roomOf(join(dirname(path), to))] as const
-      )
-    )
-    const [, picture = ""] = /<!-- picture: rooms -->\s*```mermaid\n(.*?)```/s.exec(architecture) ?? []
-    const drawn = [...picture.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from, to]) => `${from} --> ${to}`)
-    const found = imports.flatMap(([from, to]) =>
-      from === to || (within.has(from) && within.has(to)) ? [] : [`${from} --> ${to}`]
-    )
-    // Who may import src may import src/domain.
-    const isDrawn = (edge: string) => drawn.includes(edge) || drawn.includes(edge.replace(/domain$/, "src"))
-    assert.deepStrictEqual(
-      sorted(new Set(found)).filter((edge) => !isDrawn(edge)),
-      []
-    )
-    assert.deepStrictEqual(
-      drawn.filter((edge) => edge !== "src --> domain" && !found.includes(edge)),
-      []
-    )
+  it.each(Object.entries(charts))("has words for every state and transition of the %s", (_, machine) => {
+    assert.notMatch(shown(machine), /\| +\|\n|\|\s*\|$/)
   })
 
   it("names every table, and no other", () => {

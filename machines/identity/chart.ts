@@ -36,9 +36,28 @@ export const chart = kit.createMachine({
   id: "identity",
   context: { disabled: null },
   initial: "enabled",
+  description: "Whether anybody may act for an identity.",
   states: {
-    enabled: { on: { disable: { target: "disabled", actions: ["noteDisabled", saying("identity_disabled")] } } },
-    disabled: { on: { enable: { target: "enabled", actions: ["noteEnabled", saying("identity_enabled")] } } }
+    enabled: {
+      description: "Turns and credentials may act for it.",
+      on: {
+        disable: {
+          target: "disabled",
+          actions: ["noteDisabled", saying("identity_disabled")],
+          description: "Somebody disables it; disabling it again changes nothing."
+        }
+      }
+    },
+    disabled: {
+      description: "What would act for it is refused.",
+      on: {
+        enable: {
+          target: "enabled",
+          actions: ["noteEnabled", saying("identity_enabled")],
+          description: "Somebody enables it; enabling it again changes nothing."
+        }
+      }
+    }
   }
 })
 

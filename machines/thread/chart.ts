@@ -128,7 +128,11 @@ const decisions = [
     actions: "failDeniedByHook",
     description: "A hook denies the message or the response."
   },
-  { actions: "decide", description: "A hook lets it pass, rewrites it, asks a person, or denies a call." }
+  { actions: "decide", description: "A hook lets it pass, rewrites it, or asks a person." }
+] as const
+const callDecisions = [
+  decisions[0],
+  { actions: "decide", description: "A hook lets a call or a result pass, rewrites it, asks a person, or denies it." }
 ] as const
 
 const running = machine.createStateConfig({
@@ -292,8 +296,8 @@ const running = machine.createStateConfig({
           actions: "returnCall",
           description: "A call that runs has come to its end."
         },
-        "hook.decided": decisions,
-        answer: answers,
+        "hook.decided": callDecisions,
+        answer: answers[1],
         due: [overdue, ...expiries]
       }
     }
