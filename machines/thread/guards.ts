@@ -35,7 +35,8 @@ const goesOnSteered = ({ context: { pending, turn }, event }: Asked) =>
   mayRespond(turn) &&
   pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {}))
 
-const mayRespond = (turn: Turn) => turn.step < turn.plan.maxSteps && roomForResponse(turn)
+/** Whether the turn may have another response. */
+export const mayRespond = (turn: Turn) => turn.step < turn.plan.maxSteps && roomForResponse(turn)
 
 /** A model that says nothing after results of tools has finished. */
 const isFinished = ({ context: { turn }, event }: Asked) =>

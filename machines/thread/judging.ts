@@ -259,11 +259,13 @@ export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: 
   }
 }
 
+/** Whether nobody's answer in time means that the turn fails. */
+export const failsTurn = ({ call, wait }: ReturnType<typeof openWaits>[number]) =>
+  wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny")
+
 /** A wait is over whose end means that the turn fails. */
 export const waitFailure = (turn: Turn, at: number): Denial | undefined => {
-  const late = expired(turn, at).find(
-    ({ call, wait }) => wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny")
-  )
+  const late = expired(turn, at).find(failsTurn)
   return late === undefined
     ? undefined
     : { failure: waitExpired, say: (d) => resolve(d, late.wait, at, { outcome: "expired" }, late.call) }

@@ -250,6 +250,9 @@ interface Next {
   readonly retryAt?: number
 }
 
+/** Whether a failure that may pass is tried again on the same model. */
+export const mayPause = ({ attempt }: Pick<Turn, "attempt">) => attempt < attempts
+
 /** What follows a failed model call: another attempt after a pause, the next model, or nothing. */
 export const afterFailure = ({ attempt, emptied, plan, target }: Turn, failed: ModelFailed): Next | undefined => {
   if (failed.empty === true) return emptied === undefined ? { target, attempt: attempt + 1 } : undefined

@@ -4,8 +4,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
+import { getNextTransitions } from "xstate"
 import { getShortestPaths } from "xstate/graph"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
+import { decide } from "../../machines/thread/decide.ts"
+import { guards } from "../../machines/thread/guards.ts"
+import { possible as possibleOf } from "../../machines/thread/inspect.ts"
+import { refuse } from "../../machines/thread/refuse.ts"
 import type { Command, ModelFailed } from "../../machines/thread/commands.ts"
 import type { HookDecided, Rewrite } from "../../machines/thread/commands.ts"
 import { runs } from "../../machines/thread/calls.ts"
@@ -434,7 +439,9 @@ describe("every short walk", () => {
         principal: first.principal
       })
       commands.push({ type: "remove", at: walk.at, inputId: first.inputId })
+      commands.push({ type: "edit", at: walk.at, inputId: first.inputId, content: [{ type: "text", text: "other" }] })
     }
+    commands.push({ type: "due", at: later, admissions: walk.admissions() })
     if (turn === null) return commands
     commands.push(
       walk.response("text"),
@@ -449,7 +456,6 @@ describe("every short walk", () => {
       walk.failure({ transient: true }),
       walk.failure({ unavailable: true }),
       { type: "poison", at: walk.at },
-      { type: "due", at: later, admissions: walk.admissions() },
       { type: "due", at: deadlineOf(turn), admissions: walk.admissions() }
     )
     for (const { toolCallId } of turn.calls)
@@ -532,6 +538,37 @@ describe("every short walk", () => {
     known.set(key, walk)
     return walk
   }
+
+  /** The transition that a command takes, by the guards in their order. */
+  const wayOf = (snapshot: Snapshot, event: Command) =>
+    [...getNextTransitions(snapshot), ...snapshot._nodes.flatMap(({ always = [] }) => always)].find(
+      ({ eventType, guard }) =>
+        (eventType === event.type || eventType === "") &&
+        (typeof guard !== "string" || guards[guard as keyof typeof guards]({ context: snapshot.context, event }))
+    )?.description
+
+  it("to every state finds possible exactly what a command can do there", () => {
+    for (const { state } of paths) {
+      const offered = new Map(possibleOf(state).map(({ event, ways }) => [event, ways.map((way) => way.description)]))
+      const taken = new Set<Command["type"]>()
+      for (const command of listed(state)) {
+        if (refuse(state, command) !== undefined) continue
+        const { next } = decide(state, command)
+        if (next.context === state.context && next.value === state.value) continue
+        taken.add(command.type)
+        assert.include(
+          offered.get(command.type) ?? [],
+          wayOf(state, command),
+          `${command.type} in ${JSON.stringify(state.value)}`
+        )
+      }
+      assert.deepStrictEqual(
+        [...offered].flatMap(([event, ways]) => (ways.length === 0 ? [] : [event])).sort(),
+        [...taken].sort(),
+        JSON.stringify(state.value)
+      )
+    }
+  }, 120_000)
 
   it("to every state, and every command from there, keeps the invariants", () => {
     const states = new Set(paths.map(({ state }) => JSON.stringify(state.value)))
