@@ -2,8 +2,8 @@
  * What one watcher of a thread is told: decided from hints as they come and from what is read of the log. It reads
  * nothing itself; `followThread` does, whenever it asks for it.
  *
- * It is behind first, and whenever an event did not go straight through: the log is read until all that is known to
- * exist has been passed on. Then it is live, and hints go straight through.
+ * It is behind first, and whenever an event or a status did not go straight through: the log is read until all that is
+ * known to exist has been passed on, and the status is told. Then it is live, and hints go straight through.
  *
  * F2. An event from a hint is passed on only if its seq is the next; else the log is read from there.
  * F3. With a position to replay from, no event is left out however slow the watcher: what does not
@@ -82,8 +82,7 @@ export class Follower {
         return this.hearEvents(hint)
       case "status":
         this.known = hint.status
-        if (wanted.status && !(this.state === "live" && this.offerAll(hint))) this.owed = hint
-        return false
+        return wanted.status && this.hearStatus(hint)
       default:
         if (this.state === "live" && wanted[hint.type]) this.offerAll(hint)
         return false
@@ -102,6 +101,15 @@ export class Follower {
       fell = true
     }
     return fell
+  }
+
+  /** One that did not fit is owed: whoever is behind is told it once there is room. */
+  private hearStatus(hint: Extract<Hint, { readonly type: "status" }>): boolean {
+    const isLive = this.state === "live"
+    if (isLive && this.offerAll(hint)) return false
+    this.owed = hint
+    this.state = "behind"
+    return isLive
   }
 
   private offerAll(hint: Exclude<Hint, { readonly type: "look" }>) {
@@ -156,8 +164,10 @@ export class Follower {
     const { threadId, wanted } = this.watched
     if (head.status !== this.known && wanted.status) {
       const status = { threadId, status: readStatus(head.status), lastSeq: head.seq }
-      if (head.seq > this.newest || this.state === "behind" || !this.outbox.offer(frames.status(status)))
+      if (head.seq > this.newest || this.state === "behind" || !this.outbox.offer(frames.status(status))) {
         this.owed = status
+        this.state = "behind"
+      }
     }
     this.known = head.status
     if (head.seq === this.newest) return

@@ -143,6 +143,20 @@ describe("a follower", () => {
     assert.isFalse(world.follower.isBehind)
   })
 
+  it("tells the newest status that did not fit, once there is room", () => {
+    const world = opened(0)
+    world.catchUp()
+    world.shelf.places = 0
+    assert.isTrue(world.hear(statusNow("running", 0)))
+    world.hear(statusNow("idle", 0))
+    world.catchUp()
+    assert.isTrue(world.shelf.awaits)
+    world.shelf.places = Infinity
+    world.catchUp()
+    assert.isFalse(world.follower.isBehind)
+    assert.deepStrictEqual(world.told(), ["ready", "idle@0"])
+  })
+
   it("is not behind for events that nobody wants", () => {
     const world = opened(0, { types: "status" })
     world.catchUp()
