@@ -28,7 +28,7 @@ import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Room } from "./Room.ts"
-import { problemsAt, refuseInput, refusingQuery } from "./Validate.ts"
+import { problemsAt, refuseInput, refusingQuery } from "./badInput.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]

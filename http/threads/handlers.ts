@@ -23,7 +23,7 @@ import { lean } from "../lean.ts"
 import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
-import { refuseBody } from "../Validate.ts"
+import { refuseBody } from "../badInput.ts"
 import type { ThreadSummary } from "./api.ts"
 import { askedBy, noThread, ofInput, ofThread, ownIdentity, refuseImages, refuseOrigin, refusePin } from "./asked.ts"
 
