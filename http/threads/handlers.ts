@@ -156,9 +156,8 @@ export const ThreadsHandlers = Layer.unwrap(
               })
             })
           )
-          .handle(
-            "list",
-            Effect.fnUntraced(function* ({ query }) {
+          .handleAll({
+            list: Effect.fnUntraced(function* ({ query }) {
               const { workspace } = yield* Caller
               const { agentId, cursor, identity, limit, state } = query
               const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
@@ -192,24 +191,18 @@ export const ThreadsHandlers = Layer.unwrap(
                       nextCursor: cursors.seal(`threads ${workspace}`, filter, [position.updatedAt, position.threadId])
                     })
               })
-            })
-          )
-          .handle(
-            "get",
-            Effect.fnUntraced(function* ({ params }) {
+            }),
+
+            get: Effect.fnUntraced(function* ({ params }) {
               const { workspace } = yield* Caller
               return yield* answer(workspace, yield* find(workspace, params.threadId))
-            })
-          )
-          .handle(
-            "update",
-            Effect.fnUntraced(function* ({ headers, params, payload }) {
+            }),
+
+            update: Effect.fnUntraced(function* ({ headers, params, payload }) {
               return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])
-            })
-          )
-          .handle(
-            "cancel",
-            Effect.fnUntraced(function* ({ params, payload: { clearQueue = false, turnId } }) {
+            }),
+
+            cancel: Effect.fnUntraced(function* ({ params, payload: { clearQueue = false, turnId } }) {
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
@@ -219,11 +212,9 @@ export const ThreadsHandlers = Layer.unwrap(
                   })
                   .pipe(Effect.catch(refuseCancel), Effect.map(ofThread))
               )
-            })
-          )
-          .handle(
-            "retry",
-            Effect.fnUntraced(function* ({ params }) {
+            }),
+
+            retry: Effect.fnUntraced(function* ({ params }) {
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
@@ -231,7 +222,7 @@ export const ThreadsHandlers = Layer.unwrap(
                   .pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry))
               )
             })
-          )
+          })
       )
     )
   })
