@@ -16,12 +16,13 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
 import { askedBy, noThread, ofInput, refuseImages } from "../threads/asked.ts"
+import { editWords, removeWords, promoteWords } from "./api.ts"
 
 const noInput = () => new Refused({ error: "not_found", message: "no such input in this thread" })
 
-const refuseEdit = refuseWith("input_not_pending", "image_not_found")
-const refuseRemove = refuseWith("input_not_pending")
-const refusePromote = refuseWith("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
+const refuseEdit = refuseWith(...editWords)
+const refuseRemove = refuseWith(...removeWords)
+const refusePromote = refuseWith(...promoteWords)
 
 /** Why an input is not pending: an unknown one was never there, an admitted one names its turn. */
 const gone = (stored: StoredInput | undefined) => {

@@ -24,8 +24,8 @@ import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseBody } from "../badInput.ts"
-import type { ThreadSummary } from "./api.ts"
 import { askedBy, noThread, ofInput, ofThread, ownIdentity, refuseImages, refuseOrigin, refusePin } from "./asked.ts"
+import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
 const decodeInput = decodeJson(ThreadInput)
 
@@ -40,23 +40,9 @@ const summary = (rows: ThreadRows, model: string | undefined): ThreadSummary => 
   }
 }
 
-const refuseCreate = refuseWith(
-  "quota_exceeded",
-  "agent_not_found",
-  "agent_archived",
-  "profile_not_found",
-  "model_unavailable",
-  "image_not_found",
-  "origin_not_allowed"
-)
-const refuseCancel = refuseWith("turn_conflict")
-const refuseRetry = refuseWith(
-  "nothing_to_retry",
-  "agent_archived",
-  "profile_not_found",
-  "model_unavailable",
-  "queue_full"
-)
+const refuseCreate = refuseWith(...createWords)
+const refuseCancel = refuseWith(...cancelWords)
+const refuseRetry = refuseWith(...retryWords)
 
 const contended = () =>
   new Refused({
