@@ -13,7 +13,7 @@ import type { Hint } from "../../src/bus/hints.ts"
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { readStatus } from "../../src/threads/view.ts"
 import * as frames from "./frames.ts"
-import type { Frame, Outbox } from "./Outbox.ts"
+import type { Outbox } from "./Outbox.ts"
 import type { Wanted } from "./wanted.ts"
 
 export interface Watched {
@@ -117,7 +117,7 @@ export class Follower {
   }
 
   /** Whether the event was passed on. */
-  private pass(seq: number, frame: Frame): boolean {
+  private pass(seq: number, frame: frames.Frame): boolean {
     if (this.watched.wanted.event && !this.outbox.offer(frame)) {
       if (this.watched.after === undefined) this.lost ??= seq
       return false

@@ -1,7 +1,7 @@
 /** What a watcher of a thread is told, from hints and pages alone: no bus, no database, no socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { Follower } from "../../http/streams/Follower.ts"
-import type { Frame } from "../../http/streams/Outbox.ts"
+import type { Frame } from "../../http/streams/frames.ts"
 import { wanted } from "../../http/streams/wanted.ts"
 import type { News } from "../../src/bus/hints.ts"
 
