@@ -3,7 +3,8 @@
  * the routes and the typed client come from it.
  *
  * How a group is added
- * 1. `http/<group>/api.ts`: schemas and endpoints only, no server code. One exported group:
+ * 1. `http/<group>/api.ts`: schemas and endpoints only, no server code: it runs in a browser
+ *    (test/http/contractAlone.test.ts). One exported group:
  *
  *      export const ThreadsApi = HttpApiGroup.make("threads").add(
  *        HttpApiEndpoint.get("get", "/threads/:threadId", {
@@ -16,15 +17,16 @@
  *    Paths are without /v1. No headers in the contract unless they are needed: decoding them costs. Query parameters:
  *    `limitOf(list)`, `CursorParam` (http/pagination.ts), `whole(min, max)`, `flag` (http/parameters.ts).
  *    Every property of a body is strict; optional ones are `optionalKey`. Created things:
- *    `.pipe(HttpApiSchema.status(201))`, Location by `created(..)` of http/answers.ts. operationId is
+ *    `.pipe(HttpApiSchema.status(201))`, Location by the `headers` of their answer. operationId is
  *    `<group>.<endpoint>`; `OpenApi.annotations({ summary, description })` for the reference.
  * 2. Add the group to the list below, where its work comes. Middleware and prefix follow by themselves.
- * 3. `http/<group>/handlers.ts`: `HttpApiBuilder.group(Api, "<group>", (handlers) => …)`, a layer named
- *    `<Group>Handlers`; `yield* Caller` for workspace and principal; refuse with `new Refused({ error, message })`;
- *    outages of journal and database pass as they are. POST that changes something: `yield* idempotent((key) => …)`
- *    (http/Idempotency.ts); OpenAPI shows the header by itself. Hot routes: `handleRaw`, the body by a decoder made
- *    once, `const decode = decodeJson(schema)` and `yield* decode(request)` (http/Body.ts), the answer by
- *    `jsonText(text)` (http/answers.ts).
+ * 3. `http/<group>/handlers.ts`: `HttpApiBuilder.group(Api, "<group>", (handlers) => handlers.handleAll({ … }))`, a
+ *    layer named `<Group>Handlers`; `yield* Caller` for workspace and principal; refuse with
+ *    `new Refused({ error, message })`; outages of journal and database pass as they are. A POST that changes rows:
+ *    `yield* writes.post(name, (tx) => …)` (http/writes.ts); one that tells an actor something:
+ *    `yield* idempotent((key) => …)` (http/Idempotency.ts). OpenAPI shows the header by itself. Hot routes: `handleRaw`,
+ *    before `handleAll`; the body by a decoder made once, `const decode = decodeJson(schema)` and
+ *    `yield* decode(request)` (http/Body.ts), the answer by `jsonText(text)` (http/answers.ts).
  * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification.ts, and one of what a new
  *    path parameter leads to to test/http/everything.ts: scopes, foreign ids and generated requests are tested from the
  *    document.

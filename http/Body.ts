@@ -18,7 +18,7 @@ import { everyProblem } from "../src/domain/strict.ts"
 import { isRefused, Refused } from "./errors.ts"
 import { header } from "./headers.ts"
 import type { Arriving, Room } from "./Room.ts"
-import { badJson, refuseBody } from "./Validate.ts"
+import { badJson, refuseBody } from "./badInput.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 

@@ -28,7 +28,8 @@ import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Room } from "./Room.ts"
-import { problemsAt, refuseInput, refusingQuery } from "./Validate.ts"
+import { refuseInput } from "./badInput.ts"
+import { problemsAt, refusingQuery } from "./strictInput.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]

@@ -5,18 +5,15 @@
  * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept, and of the body one
  *     that is keyed with the credential: a body may hold a secret that is short enough to guess.
  * I2. The answer is stored in the same transaction as the effect, by whoever writes the effect: in
- *     the actor's append (`Append.keys`), or by `keepAnswer` in a repository's transaction.
+ *     the actor's append (`Append.keys`), or by `keepAnswer` (src/idempotency/rows.ts) in a repository's transaction.
  * I3. Only 2xx answers are kept: a refusal may be repeated with another outcome.
  * I4. A second request waits for the first on this node; on another node the unique key decides.
  */
 import { Context, Data, Deferred, Duration, Effect, Layer, Option } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { sql, type Transaction } from "kysely"
 import { createHmac, hash } from "node:crypto"
 import { limits } from "../src/domain/limits.ts"
-import { toUuid } from "../src/domain/ids.ts"
 import { type IdempotencyRow, Journal, type JournalUnavailable } from "../src/journal/Journal.ts"
-import type { Tables } from "../src/database/tables.ts"
 import { jsonText } from "./answers.ts"
 import { textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
@@ -37,34 +34,11 @@ export interface Answer {
 /** Another node has just stored an answer for this key: the transaction must roll back. */
 export class KeyTaken extends Data.TaggedError("KeyTaken")<{ readonly scope: string }> {}
 
-/**
- * Stores an answer in a repository's transaction (I2). Throws KeyTaken, which rolls it back; the
- * repository hands it on as a failure, and `idempotent` answers with what is stored.
- */
-export const keepAnswer = async (tx: Transaction<Tables>, workspace: string, row: IdempotencyRow) => {
-  const kept = await tx
-    .insertInto("idempotency")
-    .values({
-      workspace: toUuid(workspace),
-      scope: row.scope,
-      fingerprint: row.fingerprint,
-      status: row.status,
-      body: row.body
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["workspace", "scope"])
-        // One that has outlived its day is as if it were not there.
-        .doUpdateSet((given) => ({
-          fingerprint: given.ref("excluded.fingerprint"),
-          status: given.ref("excluded.status"),
-          body: given.ref("excluded.body"),
-          created_at: given.ref("excluded.created_at")
-        }))
-        .where("idempotency.created_at", "<=", sql<Date>`now() - make_interval(hours => ${limits.idempotencyHours})`)
-    )
-    .executeTakeFirst()
-  if (kept.numInsertedOrUpdatedRows !== 1n) throw new KeyTaken({ scope: row.scope })
+/** How an answer is kept that is not to be read from where it is: both are given the body's text. */
+export interface Keeping {
+  readonly keep: (body: string) => string
+  /** What `keep` was given, for who sends the same request again. */
+  readonly reveal: (kept: string) => string
 }
 
 type IdempotencyWord = "invalid_request" | "idempotency_key_reused" | "idempotency_in_progress"
@@ -92,11 +66,15 @@ const refuseKey = (key: string) =>
 export class Idempotency extends Context.Service<
   Idempotency,
   {
-    /** Runs `run` unless its answer is kept already. Without the header it just runs, with no key. */
+    /**
+     * Runs `run` unless its answer is kept already. Without the header it just runs, with no key. `reveal` makes the
+     * body of a kept answer, where it is kept in another form.
+     */
     readonly once: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
       caller: Caller["Service"],
-      run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>
+      run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>,
+      reveal?: Keeping["reveal"]
     ) => Effect.Effect<
       HttpServerResponse.HttpServerResponse,
       Exclude<E, KeyTaken> | Refused<IdempotencyWord> | JournalUnavailable,
@@ -110,10 +88,10 @@ export class Idempotency extends Context.Service<
       const journal = yield* Journal
       const running = new Map<string, Deferred.Deferred<void>>()
 
-      const replay = (kept: IdempotencyRow, key: Key, path: string) =>
+      const replay = (kept: IdempotencyRow, key: Key, path: string, reveal: Keeping["reveal"] | undefined) =>
         kept.fingerprint === key.fingerprint
           ? Effect.succeed(
-              jsonText(kept.body, kept.status, {
+              jsonText(reveal === undefined ? kept.body : reveal(kept.body), kept.status, {
                 "idempotency-replayed": "true",
                 ...(kept.status === 201 && locationOf(path, kept.body))
               })
@@ -124,25 +102,27 @@ export class Idempotency extends Context.Service<
         workspace: string,
         key: Key,
         path: string,
-        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>
+        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>,
+        reveal: Keeping["reveal"] | undefined
       ) =>
         Effect.gen(function* () {
           const kept = yield* journal.key(workspace, key.scope)
-          if (kept !== undefined) return yield* replay(kept, key, path)
+          if (kept !== undefined) return yield* replay(kept, key, path, reveal)
           const answer = yield* run(key).pipe(
             Effect.map(Option.some),
             Effect.catchIf(isTaken, () => Effect.succeed(Option.none<Answer>()))
           )
           if (Option.isSome(answer)) return jsonText(answer.value.body, answer.value.status, answer.value.headers)
           const other = yield* journal.key(workspace, key.scope)
-          return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key, path)
+          return yield* other === undefined ? Effect.fail(inProgress()) : replay(other, key, path, reveal)
         })
 
       const keyed = Effect.fnUntraced(function* <E, R>(
         request: HttpServerRequest.HttpServerRequest,
         caller: Caller["Service"],
         sent: string,
-        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>
+        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>,
+        reveal: Keeping["reveal"] | undefined
       ) {
         const refused = refuseKey(sent)
         if (refused !== undefined) return yield* refused
@@ -167,7 +147,7 @@ export class Idempotency extends Context.Service<
         const mine = Deferred.makeUnsafe<void>()
         running.set(name, mine)
         return yield* Effect.ensuring(
-          first(caller.workspace, key, path, run),
+          first(caller.workspace, key, path, run, reveal),
           Effect.sync(() => {
             running.delete(name)
             Deferred.doneUnsafe(mine, Effect.void)
@@ -176,14 +156,14 @@ export class Idempotency extends Context.Service<
       })
 
       return Idempotency.of({
-        once: (request, caller, run) => {
+        once: (request, caller, run, reveal) => {
           const sent = header(request, "idempotency-key")
           return sent === undefined
             ? run(undefined).pipe(
                 Effect.catchIf(isTaken, (taken) => Effect.die(taken)),
                 Effect.map(({ body, headers, status }) => jsonText(body, status, headers))
               )
-            : keyed(request, caller, sent, run)
+            : keyed(request, caller, sent, run, reveal)
         }
       })
     })
@@ -197,13 +177,15 @@ const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
  * `{ ...key, status, body }` together with the effect when `key` is there.
  */
 export const idempotent = <E, R>(
-  run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<Answer, E | KeyTaken, R>
+  run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<Answer, E | KeyTaken, R>,
+  reveal?: Keeping["reveal"]
 ) =>
   Effect.contextWith((context: Context.Context<Idempotency | HttpServerRequest.HttpServerRequest | Caller>) => {
     const caller = Context.get(context, Caller)
     return Context.get(context, Idempotency).once(
       Context.get(context, HttpServerRequest.HttpServerRequest),
       caller,
-      (key) => run(key, caller)
+      (key) => run(key, caller),
+      reveal
     )
   })

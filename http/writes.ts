@@ -4,13 +4,14 @@
  *
  * T1. A refusal rolls everything back: nothing of a refused request is written.
  */
-import { Effect } from "effect"
-import type { Transaction } from "kysely"
+import { Effect, Result } from "effect"
 import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
-import type { Tables } from "../src/database/tables.ts"
+import type { Tx } from "../src/database/handle.ts"
+import { withdrawable } from "../src/database/withdrawable.ts"
+import { keepAnswer } from "../src/idempotency/rows.ts"
 import { Caller } from "./Caller.ts"
 import { isRefused, type Refused } from "./errors.ts"
-import { type Answer, idempotent, keepAnswer, type Key, KeyTaken } from "./Idempotency.ts"
+import { type Answer, idempotent, type Key, KeyTaken, type Keeping } from "./Idempotency.ts"
 
 export const answerOf = (body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer => ({
   status,
@@ -23,76 +24,64 @@ type Done<A> = Exclude<A, Refused>
 const isRefusal = <A>(value: A): value is RefusalOf<A> => isRefused(value)
 const isDone = <A>(value: A): value is Done<A> => !isRefused(value)
 
-/** Carries a refusal out of a transaction, so that it rolls back. */
-class Withdrawn<R> extends Error {
-  readonly refused: R
-  constructor(refused: R) {
-    super("withdrawn")
-    this.refused = refused
-  }
-}
-
-/** An answer; `keep` is stored for its Idempotency-Key in place of the body, when it is not the same. */
-interface Kept extends Answer {
-  readonly keep?: string
+/** What the work of a transaction returned: a refusal is withdrawn with all that was written. */
+const resultOf = <A>(done: A): Result.Result<Done<A>, RefusalOf<A>> => {
+  if (isRefusal(done)) return Result.fail(done)
+  if (isDone(done)) return Result.succeed(done)
+  throw new Error("neither a refusal nor an answer")
 }
 
 /** Answers, or returns a refusal. It may run more than once. */
-type Work<A> = (tx: Transaction<Tables>) => Promise<A>
+type Work<A> = (tx: Tx) => Promise<A>
 
 export const makeWrites = Effect.gen(function* () {
-  const database = yield* Database
+  const withdrawing = withdrawable(yield* Database)
 
   /** A change that needs no kept answer: PATCH and DELETE are idempotent by themselves. */
   const change = <A>(operation: string, work: Work<A>): Effect.Effect<Done<A>, DatabaseUnavailable | RefusalOf<A>> =>
-    Effect.suspend(() => {
-      let withdrawn: Withdrawn<RefusalOf<A>> | undefined
-      return database
-        .atomically(operation, async (tx) => {
-          withdrawn = undefined
-          const done = await work(tx)
-          if (isDone(done)) return done
-          if (isRefusal(done)) withdrawn = new Withdrawn(done)
-          throw withdrawn
-        })
-        .pipe(
-          Effect.catchDefect((defect) =>
-            withdrawn !== undefined && defect === withdrawn ? Effect.fail(withdrawn.refused) : Effect.die(defect)
-          )
-        )
+    withdrawing(operation, async (tx) => resultOf(await work(tx)))
+
+  /** A change whose answer is kept for its key, if it has one. */
+  const keeping = <A extends Answer | Refused>(
+    operation: string,
+    workspace: string,
+    key: Key | undefined,
+    work: Work<A>,
+    kept: (body: string) => string = (body) => body
+  ): Effect.Effect<Done<A>, DatabaseUnavailable | KeyTaken | RefusalOf<A>> =>
+    withdrawing(operation, async (tx): Promise<Result.Result<Done<A>, KeyTaken | RefusalOf<A>>> => {
+      const answer = await work(tx)
+      if (key === undefined || isRefused(answer)) return resultOf(answer)
+      const row = { ...key, status: answer.status, body: kept(answer.body) }
+      return (await keepAnswer(tx, workspace, row)) ? resultOf(answer) : Result.fail(new KeyTaken({ scope: key.scope }))
     })
 
-  /** A change by POST. `first` runs before the transaction, and not at all when the answer is kept already. */
-  const postAfter = <P, E, R, A extends Kept | Refused>(
+  /**
+   * A change by POST. `first` runs before the transaction, and not at all when the answer is kept already. With
+   * `sealed` its answer is kept in another form than it is sent in.
+   */
+  const postAfter = <P, E, R, A extends Answer | Refused>(
     operation: string,
     first: Effect.Effect<P, E, R>,
-    work: (tx: Transaction<Tables>, prepared: P) => Promise<A>
+    work: (tx: Tx, prepared: P) => Promise<A>,
+    sealed?: Keeping
   ) =>
-    Effect.gen(function* () {
-      const { workspace } = yield* Caller
-      return yield* idempotent((key) =>
-        Effect.flatMap(first, (prepared) =>
-          change(operation, async (tx) => {
-            const answer = await work(tx, prepared)
-            if (key !== undefined && !isRefused(answer)) {
-              await keepAnswer(tx, workspace, { ...key, status: answer.status, body: answer.keep ?? answer.body })
-            }
-            return answer
-          })
-        ).pipe(Effect.catchDefect((defect) => (defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect))))
+    Effect.flatMap(Caller, ({ workspace }) =>
+      idempotent(
+        (key) =>
+          Effect.flatMap(first, (prepared) =>
+            keeping(operation, workspace, key, (tx) => work(tx, prepared), sealed?.keep)
+          ),
+        sealed?.reveal
       )
-    })
+    )
+
+  const post = <A extends Answer | Refused>(operation: string, work: Work<A>, sealed?: Keeping) =>
+    postAfter(operation, Effect.void, work, sealed)
 
   /** An answer without a change, kept all the same: its key must not come with another body. */
   const keep = (operation: string, workspace: string, key: Key | undefined, answer: Answer) =>
-    key === undefined
-      ? Effect.succeed(answer)
-      : change(operation, async (tx) => {
-          await keepAnswer(tx, workspace, { ...key, status: answer.status, body: answer.body })
-          return answer
-        }).pipe(Effect.catchDefect((defect) => (defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect))))
-
-  const post = <A extends Kept | Refused>(operation: string, work: Work<A>) => postAfter(operation, Effect.void, work)
+    key === undefined ? Effect.succeed(answer) : keeping(operation, workspace, key, async () => answer)
 
   return { change, keep, post, postAfter }
 })

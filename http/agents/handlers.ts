@@ -22,7 +22,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
-import { refuseBody } from "../Validate.ts"
+import { refuseBody } from "../badInput.ts"
 import { makeRoom } from "../quotas.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 

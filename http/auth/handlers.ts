@@ -1,6 +1,5 @@
 /** The credential in use, and API keys: contract to rows. */
-import { Effect, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { generateKey } from "../../src/keys/keyText.ts"
 import { fromTimestamp, toTimestamp } from "../../src/domain/time.ts"
@@ -18,7 +17,7 @@ import { refuseForeign } from "../ownIdentity.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { makeRoom } from "../quotas.ts"
 import { answerOf, makeWrites } from "../writes.ts"
-import { seal, unseal } from "./sealedToken.ts"
+import { sealedToken } from "./sealedToken.ts"
 
 const notHeld = new Refused({
   error: "permission_denied",
@@ -42,9 +41,6 @@ const makerRevoked = new Refused({
 })
 const disabled = new Refused({ error: "identity_disabled", message: "identity: this identity is disabled" })
 const noKey = new Refused({ error: "not_found", message: "no such key" })
-
-const KeptAnswer = Schema.fromJsonString(Schema.Struct({ key: Schema.Unknown, token: Schema.String }))
-const readKept = Schema.decodeUnknownSync(KeptAnswer)
 
 export const AuthHandlers = HttpApiBuilder.group(
   Api,
@@ -77,20 +73,21 @@ export const AuthHandlers = HttpApiBuilder.group(
         if (foreign !== undefined) return yield* foreign
         const until = expiresAt === undefined ? end : fromTimestamp(expiresAt)
         if (end !== undefined && until !== undefined && until > end) return yield* pastMaker
-        const idempotencyKey = header(request, "idempotency-key")
-        const secrets = { authorization: header(request, "authorization") ?? "", idempotencyKey: idempotencyKey ?? "" }
-        const answer = yield* writes.post("auth.createKey", async (tx) => {
-          if (until !== undefined && until <= lease.now()) return past
-          if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
-          if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true)
-            return disabled
-          const full = await roomFor(tx, workspace, "keys")
-          if (full !== undefined) return full
-          const { hash, key: token, publicPart } = generateKey()
-          const key = await createKey(
-            tx,
-            workspace,
-            {
+        const sealed = sealedToken({
+          authorization: header(request, "authorization") ?? "",
+          idempotencyKey: header(request, "idempotency-key") ?? ""
+        })
+        return yield* writes.post(
+          "auth.createKey",
+          async (tx) => {
+            if (until !== undefined && until <= lease.now()) return past
+            if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
+            if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true)
+              return disabled
+            const full = await roomFor(tx, workspace, "keys")
+            if (full !== undefined) return full
+            const { hash, key: token, publicPart } = generateKey()
+            const made = {
               public: publicPart,
               hash,
               name,
@@ -99,24 +96,12 @@ export const AuthHandlers = HttpApiBuilder.group(
               ...(kind !== undefined && { kind }),
               ...(identity !== undefined && { identity }),
               ...(until !== undefined && { expiresAt: until })
-            },
-            lease.now()
-          )
-          const kept = idempotencyKey === undefined ? undefined : JSON.stringify({ key, token: seal(token, secrets) })
-          return {
-            ...answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` }),
-            ...(kept !== undefined && { keep: kept })
-          }
-        })
-        if (answer.headers["idempotency-replayed"] === undefined) return answer
-        const kept = readKept(
-          new TextDecoder().decode(answer.body._tag === "Uint8Array" ? answer.body.body : undefined)
+            }
+            const key = await createKey(tx, workspace, made, lease.now())
+            return answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` })
+          },
+          sealed
         )
-        return HttpServerResponse.text(JSON.stringify({ key: kept.key, token: unseal(kept.token, secrets) }), {
-          status: answer.status,
-          contentType: "application/json",
-          headers: { "idempotency-replayed": "true", location: answer.headers.location ?? "/v1/auth/keys" }
-        })
       }),
 
       listKeys: Effect.fnUntraced(function* ({ query }) {

@@ -23,7 +23,7 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { makeRoom } from "../quotas.ts"
-import { refuseUrl } from "../Validate.ts"
+import { refuseUrl } from "../badInput.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = ({ connection, rev }: StoredConnection) => json({ connection }, 200, { etag: etag(rev) })

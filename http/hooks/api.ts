@@ -14,7 +14,7 @@ import { DeliveryDecision, HookWaitDecision } from "../../src/waits/answer.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { ResolvedWait } from "../waits/api.ts"
+import { ResolvedWait, resolveWords } from "../waits/api.ts"
 import { AgentId, ThreadId, WaitId } from "../../src/domain/resourceIds.ts"
 
 const { decision } = HookDecisionEvent.fields
@@ -140,7 +140,7 @@ export const HooksApi = HttpApiGroup.make("hooks")
       params: { waitId: WaitId },
       payload: HookWaitDecision,
       success: ResolvedWait,
-      error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+      error: refuses(...resolveWords)
     })
       .annotateMerge(access("approve"))
       .annotateMerge(
@@ -153,7 +153,7 @@ export const HooksApi = HttpApiGroup.make("hooks")
       params: { deliveryId: described(idOf("delivery"), "Id of the delivery, as the endpoint was told.") },
       payload: DeliveryDecision,
       success: ResolvedWait,
-      error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+      error: refuses(...resolveWords)
     })
       .annotateMerge(access("approve", { delivery: true }))
       .annotateMerge(

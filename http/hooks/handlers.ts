@@ -18,7 +18,7 @@ import { Caller } from "../Caller.ts"
 import { idempotent } from "../Idempotency.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
-import { refuseUrl } from "../Validate.ts"
+import { refuseUrl } from "../badInput.ts"
 import { makeResolve } from "../waits/resolving.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 

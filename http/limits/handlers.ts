@@ -15,9 +15,8 @@ export const LimitsHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const database = yield* Database
     const quotas = yield* Quotas
-    return handlers.handle(
-      "list",
-      Effect.fnUntraced(function* () {
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
         const { workspace } = yield* Caller
         const used = {
           ...(yield* database.run("limits.list", (db) => countAll(db, workspace))),
@@ -31,6 +30,6 @@ export const LimitsHandlers = HttpApiBuilder.group(
           }))
         })
       })
-    )
+    })
   })
 )

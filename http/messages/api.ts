@@ -5,22 +5,25 @@ import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { ThreadId } from "../../src/domain/resourceIds.ts"
 
+/** Words of refusal beside the common ones: the endpoints declare them, and the handlers are held to them. */
+export const submitWords = [
+  "model_not_allowed_with_steer",
+  "origin_not_allowed",
+  "turn_conflict",
+  "agent_archived",
+  "profile_not_found",
+  "image_not_found",
+  "model_unavailable",
+  "queue_full"
+] as const
+
 export const MessagesApi = HttpApiGroup.make("messages")
   .add(
     HttpApiEndpoint.post("submit", "/threads/:threadId/messages", {
       params: { threadId: ThreadId },
       payload: MessageInput,
       success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
-      error: refuses(
-        "model_not_allowed_with_steer",
-        "origin_not_allowed",
-        "turn_conflict",
-        "agent_archived",
-        "profile_not_found",
-        "image_not_found",
-        "model_unavailable",
-        "queue_full"
-      )
+      error: refuses(...submitWords)
     })
       .annotateMerge(access("run", { stores: "events" }))
       .annotateMerge(

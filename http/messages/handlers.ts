@@ -10,18 +10,10 @@ import { decodeJson } from "../Body.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.ts"
+import { submitWords } from "./api.ts"
 
 const decodeInput = decodeJson(MessageInput)
-const refuseSubmit = refuseWith(
-  "model_not_allowed_with_steer",
-  "origin_not_allowed",
-  "turn_conflict",
-  "agent_archived",
-  "profile_not_found",
-  "image_not_found",
-  "model_unavailable",
-  "queue_full"
-)
+const refuseSubmit = refuseWith(...submitWords)
 
 export const MessagesHandlers = Layer.unwrap(
   Effect.gen(function* () {

@@ -15,9 +15,8 @@ export const NodesHandlers = HttpApiBuilder.group(
   "nodes",
   Effect.fnUntraced(function* (handlers) {
     const database = yield* Database
-    return handlers.handle(
-      "list",
-      Effect.fnUntraced(function* () {
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
         const nodes = yield* database.run("nodes.list", liveNodes)
         const placed = placeAmong(nodes)
         return json({
@@ -34,6 +33,6 @@ export const NodesHandlers = HttpApiBuilder.group(
           }))
         })
       })
-    )
+    })
   })
 )

@@ -28,7 +28,7 @@ import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
-import { refuseBody, refuseUrl } from "../Validate.ts"
+import { refuseBody, refuseUrl } from "../badInput.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = (profile: Profile) => json({ profile }, 200, { etag: etag(profile.version) })

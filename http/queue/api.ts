@@ -11,6 +11,11 @@ import { ThreadId } from "../../src/domain/resourceIds.ts"
 
 const input = { threadId: ThreadId, inputId: described(idOf("input"), "Id of the input, as its submit was answered.") }
 
+/** Words of refusal beside the common ones: the endpoints declare them, and the handlers are held to them. */
+export const editWords = ["input_not_pending", "image_not_found"] as const
+export const removeWords = ["input_not_pending"] as const
+export const promoteWords = ["model_not_allowed_with_steer", "turn_conflict", "input_not_pending"] as const
+
 export const QueueApi = HttpApiGroup.make("queue")
   .add(
     HttpApiEndpoint.get("list", "/threads/:threadId/queue", {
@@ -39,7 +44,7 @@ export const QueueApi = HttpApiGroup.make("queue")
       params: input,
       payload: MessageEdit,
       success: QueuedMessage,
-      error: refuses("input_not_pending", "image_not_found")
+      error: refuses(...editWords)
     })
       .annotateMerge(access("run", { stores: "events" }))
       .annotateMerge(
@@ -52,7 +57,7 @@ export const QueueApi = HttpApiGroup.make("queue")
     HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
       params: input,
       success: HttpApiSchema.NoContent,
-      error: refuses("input_not_pending")
+      error: refuses(...removeWords)
     })
       .annotateMerge(access("run"))
       .annotateMerge(
@@ -65,7 +70,7 @@ export const QueueApi = HttpApiGroup.make("queue")
       params: input,
       payload: Promotion,
       success: SubmittedMessage,
-      error: refuses("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
+      error: refuses(...promoteWords)
     })
       .annotateMerge(access("run"))
       .annotateMerge(

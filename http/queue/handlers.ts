@@ -16,12 +16,13 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
 import { askedBy, noThread, ofInput, refuseImages } from "../threads/asked.ts"
+import { editWords, removeWords, promoteWords } from "./api.ts"
 
 const noInput = () => new Refused({ error: "not_found", message: "no such input in this thread" })
 
-const refuseEdit = refuseWith("input_not_pending", "image_not_found")
-const refuseRemove = refuseWith("input_not_pending")
-const refusePromote = refuseWith("model_not_allowed_with_steer", "turn_conflict", "input_not_pending")
+const refuseEdit = refuseWith(...editWords)
+const refuseRemove = refuseWith(...removeWords)
+const refusePromote = refuseWith(...promoteWords)
 
 /** Why an input is not pending: an unknown one was never there, an admitted one names its turn. */
 const gone = (stored: StoredInput | undefined) => {
@@ -66,66 +67,55 @@ export const QueueHandlers = HttpApiBuilder.group(
     const unlessRemoved = (stored: StoredInput | undefined) =>
       stored?.state === "cancelled" && wasRemoved(stored.row) ? Effect.void : Effect.fail(gone(stored))
 
-    return handlers
-      .handle(
-        "list",
-        Effect.fnUntraced(function* ({ params: { threadId } }) {
-          const { workspace } = yield* Caller
-          const { carry, pending } = yield* find(workspace, threadId)
-          return json(queueOf(pending, carry.turn?.turnId))
-        })
-      )
-      .handle(
-        "get",
-        Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
-          const { workspace } = yield* Caller
-          const stored = yield* reads.input(workspace, threadId, inputId)
-          if (stored === undefined) return yield* noInput()
-          if (stored.state === "admitted") return json(readAdmitted(inputId, stored.fact))
-          const input = readInput(stored.row)
-          if (stored.state === "cancelled")
-            return json({ ...queuedMessage(input, undefined), state: "cancelled" } satisfies InputRecord)
-          // Only a steer needs to know which turn runs.
-          const active =
-            input.forTurnId === undefined ? undefined : (yield* find(workspace, threadId)).carry.turn?.turnId
-          return json({ ...queuedMessage(input, active), state: pendingState(input, active) } satisfies InputRecord)
-        })
-      )
-      .handle(
-        "edit",
-        Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload: { content } }) {
-          const caller = yield* Caller
-          const refused = refuseImages(content)
-          if (refused !== undefined) return yield* refused
-          const answer = yield* threads
-            .edit(askedBy(caller), threadId, inputId, content)
-            .pipe(Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId)))
-          return jsonText(answer.body)
-        })
-      )
-      .handle(
-        "remove",
-        Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
-          const caller = yield* Caller
-          yield* threads
-            .remove(askedBy(caller), threadId, inputId)
-            .pipe(Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId, unlessRemoved)))
-          return noContent
-        })
-      )
-      .handle(
-        "promote",
-        Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload }) {
-          const caller = yield* Caller
-          return yield* idempotent((key) =>
-            threads
-              .promote(askedBy(caller, key), threadId, inputId, payload)
-              .pipe(
-                Effect.map(ofInput(threadId)),
-                Effect.catch(explaining(refusePromote, caller.workspace, threadId, inputId))
-              )
-          )
-        })
-      )
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ params: { threadId } }) {
+        const { workspace } = yield* Caller
+        const { carry, pending } = yield* find(workspace, threadId)
+        return json(queueOf(pending, carry.turn?.turnId))
+      }),
+
+      get: Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
+        const { workspace } = yield* Caller
+        const stored = yield* reads.input(workspace, threadId, inputId)
+        if (stored === undefined) return yield* noInput()
+        if (stored.state === "admitted") return json(readAdmitted(inputId, stored.fact))
+        const input = readInput(stored.row)
+        if (stored.state === "cancelled")
+          return json({ ...queuedMessage(input, undefined), state: "cancelled" } satisfies InputRecord)
+        // Only a steer needs to know which turn runs.
+        const active = input.forTurnId === undefined ? undefined : (yield* find(workspace, threadId)).carry.turn?.turnId
+        return json({ ...queuedMessage(input, active), state: pendingState(input, active) } satisfies InputRecord)
+      }),
+
+      edit: Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload: { content } }) {
+        const caller = yield* Caller
+        const refused = refuseImages(content)
+        if (refused !== undefined) return yield* refused
+        const answer = yield* threads
+          .edit(askedBy(caller), threadId, inputId, content)
+          .pipe(Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId)))
+        return jsonText(answer.body)
+      }),
+
+      remove: Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
+        const caller = yield* Caller
+        yield* threads
+          .remove(askedBy(caller), threadId, inputId)
+          .pipe(Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId, unlessRemoved)))
+        return noContent
+      }),
+
+      promote: Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload }) {
+        const caller = yield* Caller
+        return yield* idempotent((key) =>
+          threads
+            .promote(askedBy(caller, key), threadId, inputId, payload)
+            .pipe(
+              Effect.map(ofInput(threadId)),
+              Effect.catch(explaining(refusePromote, caller.workspace, threadId, inputId))
+            )
+        )
+      })
+    })
   })
 )

@@ -13,14 +13,7 @@
  *     at a time, and what does not fit is refused as in O3.
  */
 import { Readable } from "node:stream"
-
-export interface Frame {
-  readonly text: string
-  /** Replaces the waiting frame with the same key. */
-  readonly key?: string
-  /** Text that a frame with the same key, waiting as the newest, and this one amount to together. */
-  readonly join?: (waiting: string) => string
-}
+import type { Frame } from "./frames.ts"
 
 export const capacity = 1024 * 1024
 

@@ -13,7 +13,7 @@ const Types = described(
     Schema.String.check(
       Schema.makeFilter(
         (text) =>
-          text.split(",").every((name) => (frameTypes as ReadonlyArray<string>).includes(name)) ||
+          text.split(",").every((name) => frameTypes.some((type) => type === name)) ||
           `frame names, separated by commas: ${frameTypes.join(", ")}`,
         {
           toJsonSchema: () => ({ pattern: `^(?:${frameTypes.join("|")})(?:,(?:${frameTypes.join("|")}))*$` })

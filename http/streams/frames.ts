@@ -1,7 +1,15 @@
 /** Server-Sent Events as text. JSON holds no line ends, so a frame has one data line. */
 import type { Hint, HintedEvent } from "../../src/bus/hints.ts"
 import type { FrameType } from "./schemas.ts"
-import type { Frame } from "./Outbox.ts"
+
+/** What is to be sent to a watcher: how it stands in the line before the socket. */
+export interface Frame {
+  readonly text: string
+  /** Replaces the waiting frame with the same key. */
+  readonly key?: string
+  /** Text that a frame with the same key, waiting as the newest, and this one amount to together. */
+  readonly join?: (waiting: string) => string
+}
 
 type Of<T extends Hint["type"]> = Extract<Hint, { readonly type: T }>
 

@@ -23,44 +23,38 @@ export const StreamsHandlers = HttpApiBuilder.group(
     const thread = followThread(bus, reads)
     const hints = followHints(bus)
 
-    return handlers
-      .handle(
-        "thread",
-        Effect.fnUntraced(function* ({ headers, params: { threadId }, query, request }) {
-          const caller = yield* Caller
-          // A client that comes back says where it was; its URL still says where it began.
-          const after = headers["last-event-id"] ?? query.afterSeq
-          return yield* streams.open(
-            request,
-            caller,
-            thread({ workspace: caller.workspace, threadId, wanted: wanted(query, "one"), after })
-          )
-        })
-      )
-      .handle(
-        "agent",
-        Effect.fnUntraced(function* ({ params: { agentId }, query, request }) {
-          const caller = yield* Caller
-          const agent = yield* directory.agent(caller.workspace, agentId)
-          if (agent === undefined) return yield* new Refused({ error: "not_found", message: "no such agent" })
-          return yield* streams.open(
-            request,
-            caller,
-            hints({ workspace: caller.workspace, agentId }, wanted(query, "many"))
-          )
-        })
-      )
-      .handle(
-        "workspace",
-        Effect.fnUntraced(function* ({ query, request }) {
-          const caller = yield* Caller
-          const { agentId } = query
-          return yield* streams.open(
-            request,
-            caller,
-            hints({ workspace: caller.workspace, ...(agentId === undefined ? {} : { agentId }) }, wanted(query, "many"))
-          )
-        })
-      )
+    return handlers.handleAll({
+      thread: Effect.fnUntraced(function* ({ headers, params: { threadId }, query, request }) {
+        const caller = yield* Caller
+        // A client that comes back says where it was; its URL still says where it began.
+        const after = headers["last-event-id"] ?? query.afterSeq
+        return yield* streams.open(
+          request,
+          caller,
+          thread({ workspace: caller.workspace, threadId, wanted: wanted(query, "one"), after })
+        )
+      }),
+
+      agent: Effect.fnUntraced(function* ({ params: { agentId }, query, request }) {
+        const caller = yield* Caller
+        const agent = yield* directory.agent(caller.workspace, agentId)
+        if (agent === undefined) return yield* new Refused({ error: "not_found", message: "no such agent" })
+        return yield* streams.open(
+          request,
+          caller,
+          hints({ workspace: caller.workspace, agentId }, wanted(query, "many"))
+        )
+      }),
+
+      workspace: Effect.fnUntraced(function* ({ query, request }) {
+        const caller = yield* Caller
+        const { agentId } = query
+        return yield* streams.open(
+          request,
+          caller,
+          hints({ workspace: caller.workspace, ...(agentId === undefined ? {} : { agentId }) }, wanted(query, "many"))
+        )
+      })
+    })
   })
 )

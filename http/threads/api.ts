@@ -41,20 +41,31 @@ export const ThreadPage = Schema.Struct({
   nextCursor: NextCursor
 }).annotate({ identifier: "ThreadPage" })
 
+/** Words of refusal beside the common ones: the endpoints declare them, and the handlers are held to them. */
+export const createWords = [
+  "quota_exceeded",
+  "agent_not_found",
+  "agent_archived",
+  "profile_not_found",
+  "model_unavailable",
+  "image_not_found",
+  "origin_not_allowed"
+] as const
+export const cancelWords = ["turn_conflict"] as const
+export const retryWords = [
+  "nothing_to_retry",
+  "agent_archived",
+  "profile_not_found",
+  "model_unavailable",
+  "queue_full"
+] as const
+
 export const ThreadsApi = HttpApiGroup.make("threads")
   .add(
     HttpApiEndpoint.post("create", "/threads", {
       payload: ThreadInput,
       success: ThreadCreated.pipe(HttpApiSchema.status(201)),
-      error: refuses(
-        "quota_exceeded",
-        "agent_not_found",
-        "agent_archived",
-        "profile_not_found",
-        "model_unavailable",
-        "image_not_found",
-        "origin_not_allowed"
-      )
+      error: refuses(...createWords)
     })
       .annotateMerge(access("run", { stores: "events" }))
       .annotateMerge(
@@ -111,7 +122,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       params: { threadId: ThreadId },
       payload: Cancellation,
       success: ThreadDetail,
-      error: refuses("turn_conflict")
+      error: refuses(...cancelWords)
     })
       .annotateMerge(access("run"))
       .annotateMerge(
@@ -123,7 +134,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
     HttpApiEndpoint.post("retry", "/threads/:threadId/retry", {
       params: { threadId: ThreadId },
       success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
-      error: refuses("nothing_to_retry", "agent_archived", "profile_not_found", "model_unavailable", "queue_full")
+      error: refuses(...retryWords)
     })
       .annotateMerge(access("run", { stores: "events" }))
       .annotateMerge(

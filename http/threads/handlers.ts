@@ -23,9 +23,9 @@ import { lean } from "../lean.ts"
 import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
-import { refuseBody } from "../Validate.ts"
-import type { ThreadSummary } from "./api.ts"
+import { refuseBody } from "../badInput.ts"
 import { askedBy, noThread, ofInput, ofThread, ownIdentity, refuseImages, refuseOrigin, refusePin } from "./asked.ts"
+import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
 const decodeInput = decodeJson(ThreadInput)
 
@@ -40,23 +40,9 @@ const summary = (rows: ThreadRows, model: string | undefined): ThreadSummary => 
   }
 }
 
-const refuseCreate = refuseWith(
-  "quota_exceeded",
-  "agent_not_found",
-  "agent_archived",
-  "profile_not_found",
-  "model_unavailable",
-  "image_not_found",
-  "origin_not_allowed"
-)
-const refuseCancel = refuseWith("turn_conflict")
-const refuseRetry = refuseWith(
-  "nothing_to_retry",
-  "agent_archived",
-  "profile_not_found",
-  "model_unavailable",
-  "queue_full"
-)
+const refuseCreate = refuseWith(...createWords)
+const refuseCancel = refuseWith(...cancelWords)
+const refuseRetry = refuseWith(...retryWords)
 
 const contended = () =>
   new Refused({
@@ -156,9 +142,8 @@ export const ThreadsHandlers = Layer.unwrap(
               })
             })
           )
-          .handle(
-            "list",
-            Effect.fnUntraced(function* ({ query }) {
+          .handleAll({
+            list: Effect.fnUntraced(function* ({ query }) {
               const { workspace } = yield* Caller
               const { agentId, cursor, identity, limit, state } = query
               const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
@@ -192,24 +177,18 @@ export const ThreadsHandlers = Layer.unwrap(
                       nextCursor: cursors.seal(`threads ${workspace}`, filter, [position.updatedAt, position.threadId])
                     })
               })
-            })
-          )
-          .handle(
-            "get",
-            Effect.fnUntraced(function* ({ params }) {
+            }),
+
+            get: Effect.fnUntraced(function* ({ params }) {
               const { workspace } = yield* Caller
               return yield* answer(workspace, yield* find(workspace, params.threadId))
-            })
-          )
-          .handle(
-            "update",
-            Effect.fnUntraced(function* ({ headers, params, payload }) {
+            }),
+
+            update: Effect.fnUntraced(function* ({ headers, params, payload }) {
               return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])
-            })
-          )
-          .handle(
-            "cancel",
-            Effect.fnUntraced(function* ({ params, payload: { clearQueue = false, turnId } }) {
+            }),
+
+            cancel: Effect.fnUntraced(function* ({ params, payload: { clearQueue = false, turnId } }) {
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
@@ -219,11 +198,9 @@ export const ThreadsHandlers = Layer.unwrap(
                   })
                   .pipe(Effect.catch(refuseCancel), Effect.map(ofThread))
               )
-            })
-          )
-          .handle(
-            "retry",
-            Effect.fnUntraced(function* ({ params }) {
+            }),
+
+            retry: Effect.fnUntraced(function* ({ params }) {
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
@@ -231,7 +208,7 @@ export const ThreadsHandlers = Layer.unwrap(
                   .pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry))
               )
             })
-          )
+          })
       )
     )
   })

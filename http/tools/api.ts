@@ -9,7 +9,7 @@ import { ToolCallResult } from "../../src/waits/answer.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { ResolvedWait } from "../waits/api.ts"
+import { ResolvedWait, resolveWords } from "../waits/api.ts"
 import { ToolsetId } from "../../src/domain/resourceIds.ts"
 
 export const PendingToolCall = Schema.Struct({
@@ -57,7 +57,7 @@ export const ToolsApi = HttpApiGroup.make("tools")
       params: { toolCallId: described(idOf("call"), "Id of the call.") },
       payload: ToolCallResult,
       success: ResolvedWait,
-      error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+      error: refuses(...resolveWords)
     })
       .annotateMerge(access("run"))
       .annotateMerge(

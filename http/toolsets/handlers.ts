@@ -28,7 +28,7 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, placeOf } from "../newestFirst.ts"
 import { makeRoom } from "../quotas.ts"
-import { refuseBody, refuseUrl } from "../Validate.ts"
+import { refuseBody, refuseUrl } from "../badInput.ts"
 import { answerOf, makeWrites } from "../writes.ts"
 
 const answer = ({ rev, toolset }: StoredToolset) => json({ toolset }, 200, { etag: etag(rev) })

@@ -21,6 +21,9 @@ export const ResolvedWait = Schema.Struct({
 
 const wait = { threadId: ThreadId, waitId: WaitId }
 
+/** Words of every endpoint that answers a wait, beside the common ones. */
+export const resolveWords = ["wait_type_mismatch", "wait_already_resolved", "wait_expired"] as const
+
 export const WaitsApi = HttpApiGroup.make("waits")
   .add(
     HttpApiEndpoint.get("get", "/threads/:threadId/waits/:waitId", {
@@ -39,7 +42,7 @@ export const WaitsApi = HttpApiGroup.make("waits")
       params: wait,
       payload: WaitResolution,
       success: ResolvedWait,
-      error: refuses("wait_type_mismatch", "wait_already_resolved", "wait_expired")
+      error: refuses(...resolveWords)
     })
       .annotateMerge(access(["run", "approve"]))
       .annotateMerge(

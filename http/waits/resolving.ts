@@ -18,9 +18,7 @@ import { type everywhere, Refused } from "../errors.ts"
 import type { Answer, Key, KeyTaken } from "../Idempotency.ts"
 import { askedBy, ofWait } from "../threads/asked.ts"
 import { makeWrites } from "../writes.ts"
-
-/** Words of every endpoint that answers a wait, beside the common ones. */
-export const resolveWords = ["wait_type_mismatch", "wait_already_resolved", "wait_expired"] as const
+import { resolveWords } from "./api.ts"
 
 type Said = Effect.Effect<
   Answer,

@@ -1,6 +1,6 @@
 /** The same request sent twice takes effect once and gets the same answer. Over a real database. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { generateKey } from "../../src/keys/keyText.ts"
 import { toUuid } from "../../src/domain/ids.ts"
@@ -9,7 +9,9 @@ import { Database } from "../../src/database/Database.ts"
 import { freshId } from "../../src/seed.ts"
 import type { Caller } from "../../http/Caller.ts"
 import { Refused } from "../../http/errors.ts"
-import { type Answer, Idempotency, keepAnswer, type Key, KeyTaken } from "../../http/Idempotency.ts"
+import { type Answer, Idempotency, type Key, KeyTaken } from "../../http/Idempotency.ts"
+import { keepAnswer } from "../../src/idempotency/rows.ts"
+import { withdrawable } from "../../src/database/withdrawable.ts"
 import { freshDatabase } from "../setup/database.ts"
 
 const fresh = Layer.unwrap(
@@ -80,16 +82,12 @@ const world = Effect.gen(function* () {
     (name: string, status = 201) =>
     (key: Key | undefined): Effect.Effect<Answer, KeyTaken> => {
       const answer = { status, body: JSON.stringify({ made: name }) }
-      return database
-        .atomically("test", async (tx) => {
-          if (key !== undefined) await keepAnswer(tx, workspace, { ...key, ...answer })
-          effects.push(name)
-          return answer
-        })
-        .pipe(
-          Effect.orDie,
-          Effect.catchDefect((defect) => (defect instanceof KeyTaken ? Effect.fail(defect) : Effect.die(defect)))
-        )
+      return withdrawable(database)("test", async (tx) => {
+        if (key !== undefined && !(await keepAnswer(tx, workspace, { ...key, ...answer })))
+          return Result.fail(new KeyTaken({ scope: key.scope }))
+        effects.push(name)
+        return Result.succeed(answer)
+      }).pipe(Effect.catchTag("DatabaseUnavailable", Effect.die))
     }
 
   const send = <E>(
