@@ -17,55 +17,22 @@
  * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to
  *     nothing goes to whoever has the actor by then, or hears that nobody has it.
  */
-import { Cause, Data, Effect, Exit, type Fiber, Option } from "effect"
-import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
+import { Cause, Effect, Exit, type Fiber, Option } from "effect"
+import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
-import { goOn } from "../src/now.ts"
-import { actorsLost, commands, mailboxesFull, record } from "../src/telemetry/metrics.ts"
-import { type ActorError, type Answer, KeyReused, Refused, Unreachable } from "./Actor.ts"
-import { type Envelope, type Item, type KeyOf, readPosted } from "./envelope.ts"
+import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
+import { type ActorError, type Answer, Refused } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
-import { replayed, rowOf } from "./kept.ts"
-import type { Being, Kind, Written } from "./Kind.ts"
+import { type Behind, type CommitOptions, makeCommits } from "./commits.ts"
+import { makeDeciding, mayBeKnown } from "./deciding.ts"
 import type { Desk } from "./Desk.ts"
+import { type Envelope, type Item, readPosted } from "./envelope.ts"
 import { makeJobs } from "./Jobs.ts"
-import type { Breaks } from "./obligations.ts"
-import { together } from "./together.ts"
+import type { Written } from "./Kind.ts"
+import { type Live, type Loss, unreachable } from "./live.ts"
 
-/** An input has to wait for those in the inbox (H5). */
-class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
-
-/**
- * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in
- * its own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
- */
-export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
-
-/** One live actor. */
-export interface Live<Snapshot, Request> extends Being<Snapshot> {
-  snapshot: Snapshot
-  head: Head
-  readonly epoch: number
-  readonly shard: number
-  /** Its birth is not written yet. */
-  unborn: boolean
-  /** Commands that came a second way: one that is still on the first may arrive late (H4). */
-  heard?: Set<string>
-  readonly mailbox: Array<Item<Request>>
-  busy: boolean
-  lost: Loss | undefined
-  readonly desk: Desk<Request>
-  /** At the position at which it was loaded. */
-  readonly breaks: Breaks | undefined
-  /** Monotonic milliseconds of its last command. */
-  touched: number
-  /** Called once, when what is in the mailbox now has been worked off. */
-  readonly settling: Array<() => void>
-}
-
-export interface HostOptions<Snapshot, Request, Command, Job, W extends Written> {
-  readonly kind: Kind<Snapshot, Request, Command, Job, W>
-  readonly journal: Journal["Service"]
+export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
+  extends Omit<CommitOptions<Snapshot, Request, Command, Job, W>, "perform"> {
   readonly lease: Lease["Service"]
   readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
@@ -75,20 +42,9 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   readonly employer: (desk: Desk<Request>) => Live<Snapshot, Request> | undefined
   /** The actor is gone from this node; what waited is delivered anew. */
   readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
-  /** Its head has changed. */
-  readonly onMoved: (live: Live<Snapshot, Request>) => void
-  /** It is committed. */
-  readonly onAppended: (append: Append) => void
-  /** So is the answer to a command that changes nothing. */
-  readonly onKept: (workspace: string, row: IdempotencyRow) => void
   /** Delivers to the actor, wherever it lives by now. */
   readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
 }
-
-const retryAfterSeconds = 2
-
-/** Commands of one append. */
-const mostTogether = 64
 
 /**
  * Commands that wait in a mailbox (H7): four appends' worth, and a second's worth of several clients at their rates.
@@ -101,27 +57,17 @@ const mailboxCapacity = 256
  */
 const mostRedeliveries = 3
 
-/** Looks into the journal for what may have been taken before. */
-const readsAtOnce = 8
-
 /** How long a beat may take that a stopped process owes. */
 const steadyMs = 250
-
-/** Nothing of it is kept but what the command itself writes. */
-const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
-
-const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) =>
-  sent !== undefined && (sent.again || heard?.has(sent.id) === true)
-
-const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => (fact.public ? n + 1 : n), 0)
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
-  const { bulkheads, deliver, employer, fork, journal, kind, lease, leaving, onAppended, onKept, onLost, onMoved } =
-    options
+  const { bulkheads, deliver, employer, fork, kind, lease, leaving, onLost } = options
   type Actor = Live<Snapshot, Request>
-  const decided = commands.with({ kind: kind.name })
+
+  const { decide, decidePosted, gather } = makeDeciding(kind, lease)
+  const { commit, keep, stored } = makeCommits({ ...options, perform: (live, wanted) => jobs.perform(live, wanted) })
 
   /** Rows of the inbox over which an actor broke: they are passed over from then on. */
   const broken = new Set<string>()
@@ -136,7 +82,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
     const { redelivered = 0 } = envelope
     return redelivered < mostRedeliveries
       ? deliver(live, { ...envelope, redelivered: redelivered + 1 })
-      : Effect.fail(new Unreachable({ retryAfterSeconds }))
+      : Effect.fail(unreachable())
   }
 
   const lose = (live: Actor, why: Loss) => {
@@ -149,97 +95,20 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
     for (const { reply, task, ...envelope } of live.mailbox.splice(0)) {
       if (task !== undefined) jobs.takeBack(live.desk, task)
       // Its row is in the inbox still: whoever has the actor finds it there.
-      else if (envelope.posted !== undefined) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
+      else if (envelope.posted !== undefined) reply(Exit.fail(unreachable()))
       else fork(Effect.onExit(redeliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
   }
-
-  const stored = Effect.fnUntraced(function* (live: Actor, key: KeyOf) {
-    const row = yield* Effect.mapError(
-      journal.key(live.ref.workspace, key.scope),
-      () => new Unreachable({ retryAfterSeconds })
-    )
-    if (row === undefined) return undefined
-    if (row.fingerprint !== key.fingerprint) return yield* new KeyReused()
-    return replayed(row)
-  })
-
-  /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
-  const keep = Effect.fnUntraced(function* (live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
-    if (Exit.isFailure(exit)) return exit
-    const row = rowOf(key, exit.value)
-    const isKept = yield* Effect.mapError(
-      journal.keep(live.ref.workspace, row),
-      () => new Unreachable({ retryAfterSeconds })
-    )
-    if (isKept) {
-      onKept(live.ref.workspace, row)
-      return exit
-    }
-    return Exit.succeed((yield* stored(live, key)) ?? (yield* new Unreachable({ retryAfterSeconds })))
-  })
-
-  /** What a command came to, before anything of it is written. */
-  interface Step {
-    readonly item: Item<Request>
-    readonly exit: Exit.Exit<Answer, ActorError>
-    readonly before: Snapshot
-    readonly next: Snapshot
-    readonly written?: W
-    readonly jobs: ReadonlyArray<Job>
-  }
-
-  const decide = (
-    live: Actor,
-    before: Snapshot,
-    item: Item<Request>,
-    at: number
-  ): Effect.Effect<Step, Refused | Unreachable> => {
-    const being: Being<Snapshot> =
-      before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
-    return goOn(kind.prepare(being, item.request, at), (command) => {
-      const decision = kind.decide(being, command)
-      record(decided)
-      if (decision instanceof Refused) return Effect.fail(decision)
-      const { answer, jobs, next, written } = decision
-      return Effect.succeed<Step>({
-        item,
-        exit: Exit.succeed(answer),
-        before,
-        next,
-        jobs,
-        ...(written === undefined ? {} : { written })
-      })
-    })
-  }
-
-  /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
-  const gather = Effect.fnUntraced(function* (live: Actor, first: Step, at: number) {
-    const steps = [first]
-    for (
-      let item = live.mailbox[0];
-      item !== undefined && steps.length < mostTogether && isPlain(item) && !mayBeKnown(live, item);
-      item = live.mailbox[0]
-    ) {
-      const snapshot: Snapshot = steps.at(-1)!.next
-      const exit: Exit.Exit<Step, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
-      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      if (Exit.isFailure(exit) && failure === undefined) break
-      live.mailbox.shift()
-      steps.push(
-        Exit.isSuccess(exit)
-          ? exit.value
-          : { item, exit: Exit.failCause(exit.cause), before: snapshot, next: snapshot, jobs: [] }
-      )
-    }
-    return steps
-  })
 
   /**
    * One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell.
    */
   const handle = Effect.fnUntraced(function* (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
-    if (item.posted !== undefined) return yield* handlePosted(live, taken)
+    if (item.posted !== undefined) {
+      const { at, steps } = yield* decidePosted(live, taken, suspects)
+      const [first] = steps
+      return first === undefined ? undefined : yield* commit(live, steps, first.item, at)
+    }
     if (item.key !== undefined) {
       const answer = yield* stored(live, item.key)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
@@ -261,142 +130,64 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
     yield* commit(live, steps, item, at)
   })
 
-  /**
-   * Rows of the inbox that lie one behind the other. Those that were taken before get their answer, the others are
-   * decided on top of one another, and one append takes all of them out of the inbox: also what is refused, since its
-   * sender was told "queued" and is gone.
-   */
-  const handlePosted = Effect.fnUntraced(function* (live: Actor, taken: Array<Item<Request>>) {
-    const isAlone = taken.some(({ posted = "" }) => suspects.has(posted))
-    for (
-      let item = live.mailbox[0];
-      item?.posted !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.posted);
-      item = live.mailbox[0]
-    ) {
-      live.mailbox.shift()
-      taken.push(item)
-    }
-    const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    const answers = yield* Effect.forEach(taken, ({ request }) => kind.recall(live, request), {
-      concurrency: readsAtOnce
+  /** What waits in the inbox goes first, unless it has been first once, or cannot be read here (H5). */
+  const letPass = (live: Actor, item: Item<Request>, taken: ReadonlyArray<Item<Request>>, { rows }: Behind) => {
+    const posted = rows.flatMap((row) => {
+      const envelope = readable(row)
+      return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
     })
-    const steps: Array<Step> = []
-    for (const [i, item] of taken.entries()) {
-      const before: Snapshot = steps.at(-1)?.next ?? live.snapshot
-      const answer = answers[i]
-      const exit: Exit.Exit<Step, ActorError> =
-        answer === undefined
-          ? yield* Effect.exit(decide(live, before, item, at))
-          : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
-      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      if (Exit.isFailure(exit) && failure?._tag !== "Refused") {
-        // It fails or breaks alone, those behind it wait.
-        if (i === 0) return yield* Effect.failCause(exit.cause)
-        live.mailbox.unshift(...taken.splice(i))
-        break
-      }
-      steps.push(
-        Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] }
-      )
+    if (posted.length > 0 && item.waited === true) {
+      // They went first once, and did not get in: nor does this one, for now.
+      for (const { reply } of taken) reply(Exit.fail(unreachable()))
+      return
     }
-    const [first] = steps
-    if (first !== undefined) yield* commit(live, steps, first.item, at)
-  })
+    // None of them can be read here: they hold nobody up.
+    const passes = posted.length === 0
+    live.mailbox.unshift(...posted, ...taken.map((each) => (passes ? { ...each, passes } : { ...each, waited: true })))
+  }
 
-  /** Appends what was decided, then applies, answers, publishes and performs it. */
-  const commit = Effect.fnUntraced(function* (
+  /** Tells everybody of `taken` what became of them; why the actor leaves memory, if it does. */
+  const failed = (
     live: Actor,
-    steps: ReadonlyArray<Step>,
     item: Item<Request>,
-    at: number
-  ) {
-    let { seq } = live.head
-    const earlier = yield* write(live, steps, item, at)
-    if (earlier !== undefined) return item.reply(Exit.succeed(earlier))
-    for (const step of steps) {
-      step.item.reply(step.exit)
-      if (step.written === undefined) continue
-      kind.committed(steps.length === 1 ? live : { ...live, snapshot: step.next }, step.before, step.written, seq)
-      seq += publicOf(step.written.facts)
+    taken: Array<Item<Request>>,
+    cause: Cause.Cause<ActorError | Superseded | Behind | JournalUnavailable>
+  ): Loss | undefined => {
+    const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+    if (failure === undefined) {
+      fork(Effect.logError("an actor broke", cause).pipe(Effect.annotateLogs({ actorId: live.ref.id })))
+      if (item.posted !== undefined)
+        for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
+      for (const { reply } of taken) reply(Exit.die(Cause.squash(cause)))
+      return "broken"
     }
-    const [only] = steps
-    jobs.perform(
-      live,
-      steps.length === 1 && only !== undefined ? only.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs))
-    )
-  })
-
-  /** Without what starts only to be stopped. */
-  const stillWanted = (jobs: ReadonlyArray<Job>) =>
-    jobs.filter((job, i) => {
-      const run = kind.run(job)
-      return (
-        "stop" in run ||
-        !jobs.slice(i + 1).some((later) => {
-          const other = kind.run(later)
-          return "stop" in other && run.start.startsWith(other.stop)
-        })
-      )
-    })
-
-  const write = Effect.fnUntraced(function* (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
-    const written = together(steps.flatMap(({ written }) => written ?? []))
-    const kept = steps[0]?.exit
-    const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
-    const facts = written?.facts ?? []
-    const { head } = live
-    const next: Snapshot = steps.at(-1)?.next ?? live.snapshot
-    const { carry, runnableAt, since, status } = written === undefined ? head : kind.standing(next)
-    const after: Head = {
-      pos: head.pos + facts.length,
-      seq: head.seq + publicOf(facts),
-      rev: head.rev + 1,
-      status,
-      runnableAt,
-      since,
-      carry,
-      updatedAt: at
+    switch (failure._tag) {
+      case "Superseded":
+        // H2: none of these was taken; they go where the actor is now, ahead of what waits.
+        record(actorsLost)
+        live.mailbox.unshift(...taken)
+        return "superseded"
+      case "Behind":
+        letPass(live, item, taken, failure)
+        return undefined
+      case "JournalUnavailable":
+        for (const { reply } of taken) reply(Exit.fail(unreachable()))
+        return "unavailable"
+      default: {
+        // Those behind a row of the inbox that fails do not pass it.
+        for (
+          let next = live.mailbox[0];
+          item.posted !== undefined && next?.posted !== undefined;
+          next = live.mailbox[0]
+        )
+          taken.push(live.mailbox.shift() ?? next)
+        for (const { reply } of taken) reply(Exit.fail(failure))
+        if (live.unborn) return "unborn"
+        jobs.settle(live.desk)
+        return undefined
+      }
     }
-    const append: Append = {
-      actor: live.ref,
-      epoch: live.epoch,
-      rev: head.rev,
-      head: after,
-      facts,
-      birth: live.unborn ? { parent: live.parent, attributes: live.attributes } : undefined,
-      inputs: written?.inputs,
-      waits: written?.waits,
-      spent: written?.spent,
-      wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
-      keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
-      accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
-      behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
-    }
-    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
-    // it.
-    if (live.unborn && live.lost !== undefined) return yield* new Unreachable({ retryAfterSeconds })
-    // A birth is refused when its idempotency key exists: the first request with it has won.
-    const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
-      live.unborn
-        ? Effect.succeed("refused" as const)
-        : append.behindInbox === true
-          ? Effect.flatMap(journal.posted(live.ref), (rows) =>
-              Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded)
-            )
-          : Effect.fail(superseded)
-    )
-    if (refused !== undefined)
-      return (
-        (item.key === undefined ? undefined : yield* stored(live, item.key)) ??
-        (yield* new Unreachable({ retryAfterSeconds }))
-      )
-    live.snapshot = next
-    live.head = after
-    live.unborn = false
-    onAppended(append)
-    onMoved(live)
-    return undefined
-  })
+  }
 
   /**
    * A process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way: it
@@ -427,53 +218,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
         jobs.settle(live.desk)
         continue
       }
-      const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      let why: Loss = "broken"
-      if (failure === undefined) {
-        yield* Effect.logError("an actor broke", exit.cause).pipe(Effect.annotateLogs({ actorId: live.ref.id }))
-        if (item.posted !== undefined)
-          for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
-        for (const { reply } of taken) reply(Exit.die(Cause.squash(exit.cause)))
-      } else if (failure._tag === "Superseded") {
-        // H2: none of these was taken; they go where the actor is now, ahead of what waits.
-        record(actorsLost)
-        why = "superseded"
-        live.mailbox.unshift(...taken)
-      } else if (failure._tag === "Behind") {
-        const posted = failure.rows.flatMap((row) => {
-          const envelope = readable(row)
-          return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
-        })
-        if (posted.length > 0 && item.waited === true) {
-          // They went first once, and did not get in: nor does this one, for now.
-          for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
-          continue
-        }
-        // None of them can be read here: they hold nobody up.
-        const passes = posted.length === 0
-        live.mailbox.unshift(
-          ...posted,
-          ...taken.map((each) => (passes ? { ...each, passes } : { ...each, waited: true }))
-        )
-        continue
-      } else if (failure._tag === "JournalUnavailable") {
-        why = "unavailable"
-        for (const { reply } of taken) reply(Exit.fail(new Unreachable({ retryAfterSeconds })))
-      } else {
-        // Those behind a row of the inbox that fails do not pass it.
-        for (
-          let next = live.mailbox[0];
-          item.posted !== undefined && next?.posted !== undefined;
-          next = live.mailbox[0]
-        )
-          taken.push(live.mailbox.shift() ?? next)
-        for (const { reply } of taken) reply(Exit.fail(failure))
-        if (!live.unborn) {
-          jobs.settle(live.desk)
-          continue
-        }
-        why = "unborn"
-      }
+      const why = failed(live, item, taken, exit.cause)
+      if (why === undefined) continue
       lose(live, why)
       break
     }

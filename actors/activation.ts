@@ -16,7 +16,7 @@ import { actorClaims, actorsQuarantined, record } from "../src/telemetry/metrics
 import { type ActorError, Draining, Refused, Unreachable } from "./Actor.ts"
 import { Desk } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
-import type { Live } from "./Host.ts"
+import type { Live } from "./live.ts"
 import type { Kind } from "./Kind.ts"
 import type { Obligations } from "./obligations.ts"
 import type { Residents } from "./residents.ts"

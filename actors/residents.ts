@@ -3,7 +3,7 @@
  * time.
  */
 import type { Desk } from "./Desk.ts"
-import type { Live } from "./Host.ts"
+import type { Live } from "./live.ts"
 import type { Kind } from "./Kind.ts"
 import { Moments } from "./moments.ts"
 

@@ -1,0 +1,159 @@
+/**
+ * Commits what was decided of a live actor: one append, then what follows from it, in the order of H1 of Host.ts. Also
+ * the answers that are kept for idempotency keys.
+ */
+import { Data, Effect, Exit } from "effect"
+import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
+import { type ActorError, type Answer, KeyReused } from "./Actor.ts"
+import type { Item, KeyOf } from "./envelope.ts"
+import { replayed, rowOf } from "./kept.ts"
+import type { Kind, Written } from "./Kind.ts"
+import { type Live, type Step as StepOf, unreachable } from "./live.ts"
+import { together } from "./together.ts"
+
+/** An input has to wait for those in the inbox (H5). */
+export class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
+
+export interface CommitOptions<Snapshot, Request, Command, Job, W extends Written> {
+  readonly kind: Kind<Snapshot, Request, Command, Job, W>
+  readonly journal: Pick<Journal["Service"], "append" | "keep" | "key" | "posted">
+  /** Performs the jobs of what is committed. */
+  readonly perform: (live: Live<Snapshot, Request>, jobs: ReadonlyArray<Job>) => void
+  /** Its head has changed. */
+  readonly onMoved: (live: Live<Snapshot, Request>) => void
+  /** It is committed. */
+  readonly onAppended: (append: Append) => void
+  /** So is the answer to a command that changes nothing. */
+  readonly onKept: (workspace: string, row: IdempotencyRow) => void
+}
+
+const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => (fact.public ? n + 1 : n), 0)
+
+export const makeCommits = <Snapshot, Request, Command, Job, W extends Written>({
+  journal,
+  kind,
+  onAppended,
+  onKept,
+  onMoved,
+  perform
+}: CommitOptions<Snapshot, Request, Command, Job, W>) => {
+  type Actor = Live<Snapshot, Request>
+  type Step = StepOf<Snapshot, Request, Job, W>
+
+  /** The kept answer of an earlier request with the key. */
+  const stored = Effect.fnUntraced(function* (live: Actor, key: KeyOf) {
+    const row = yield* Effect.mapError(journal.key(live.ref.workspace, key.scope), unreachable)
+    if (row === undefined) return undefined
+    if (row.fingerprint !== key.fingerprint) return yield* new KeyReused()
+    return replayed(row)
+  })
+
+  /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
+  const keep = Effect.fnUntraced(function* (live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
+    if (Exit.isFailure(exit)) return exit
+    const row = rowOf(key, exit.value)
+    const isKept = yield* Effect.mapError(journal.keep(live.ref.workspace, row), unreachable)
+    if (isKept) {
+      onKept(live.ref.workspace, row)
+      return exit
+    }
+    return Exit.succeed((yield* stored(live, key)) ?? (yield* unreachable()))
+  })
+
+  /** Without what starts only to be stopped. */
+  const stillWanted = (jobs: ReadonlyArray<Job>) =>
+    jobs.filter((job, i) => {
+      const run = kind.run(job)
+      return (
+        "stop" in run ||
+        !jobs.slice(i + 1).some((later) => {
+          const other = kind.run(later)
+          return "stop" in other && run.start.startsWith(other.stop)
+        })
+      )
+    })
+
+  /** The one append of what was decided. */
+  const appendOf = (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) => {
+    const written = together(steps.flatMap(({ written }) => written ?? []))
+    const kept = steps[0]?.exit
+    const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
+    const facts = written?.facts ?? []
+    const { head } = live
+    const next: Snapshot = steps.at(-1)?.next ?? live.snapshot
+    const { carry, runnableAt, since, status } = written === undefined ? head : kind.standing(next)
+    const after: Head = {
+      pos: head.pos + facts.length,
+      seq: head.seq + publicOf(facts),
+      rev: head.rev + 1,
+      status,
+      runnableAt,
+      since,
+      carry,
+      updatedAt: at
+    }
+    const append: Append = {
+      actor: live.ref,
+      epoch: live.epoch,
+      rev: head.rev,
+      head: after,
+      facts,
+      birth: live.unborn ? { parent: live.parent, attributes: live.attributes } : undefined,
+      inputs: written?.inputs,
+      waits: written?.waits,
+      spent: written?.spent,
+      wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
+      keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
+      accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
+      behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
+    }
+    return { append, next }
+  }
+
+  const write = Effect.fnUntraced(function* (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
+    const { append, next } = appendOf(live, steps, item, at)
+    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
+    // it.
+    if (live.unborn && live.lost !== undefined) return yield* unreachable()
+    // A birth is refused when its idempotency key exists: the first request with it has won.
+    const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
+      live.unborn
+        ? Effect.succeed("refused" as const)
+        : append.behindInbox === true
+          ? Effect.flatMap(journal.posted(live.ref), (rows) =>
+              Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded)
+            )
+          : Effect.fail(superseded)
+    )
+    if (refused !== undefined)
+      return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* unreachable())
+    live.snapshot = next
+    live.head = append.head
+    live.unborn = false
+    onAppended(append)
+    onMoved(live)
+    return undefined
+  })
+
+  /** Appends what was decided, then applies, answers, publishes and performs it. */
+  const commit = Effect.fnUntraced(function* (
+    live: Actor,
+    steps: ReadonlyArray<Step>,
+    item: Item<Request>,
+    at: number
+  ) {
+    let { seq } = live.head
+    const earlier = yield* write(live, steps, item, at)
+    if (earlier !== undefined) return item.reply(Exit.succeed(earlier))
+    for (const step of steps) {
+      step.item.reply(step.exit)
+      if (step.written === undefined) continue
+      kind.committed(steps.length === 1 ? live : { ...live, snapshot: step.next }, step.before, step.written, seq)
+      seq += publicOf(step.written.facts)
+    }
+    const [only] = steps
+    perform(live, steps.length === 1 && only !== undefined ? only.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
+  })
+
+  return { commit, keep, stored }
+}

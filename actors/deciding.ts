@@ -1,0 +1,123 @@
+/**
+ * Decides commands of a live actor, before anything of them is written: one, those that have gathered behind it, or rows
+ * of its inbox. H3, H4 of Host.ts.
+ */
+import { Cause, Effect, Exit, Option } from "effect"
+import type { Lease } from "../src/journal/Lease.ts"
+import { goOn } from "../src/now.ts"
+import { commands, record } from "../src/telemetry/metrics.ts"
+import { type ActorError, Refused, type Unreachable } from "./Actor.ts"
+import type { Envelope, Item } from "./envelope.ts"
+import type { Being, Kind, Written } from "./Kind.ts"
+import { type Live, mostTogether, type Step as StepOf } from "./live.ts"
+
+/** Looks into the journal for what may have been taken before. */
+const readsAtOnce = 8
+
+/** Nothing of it is kept but what the command itself writes. */
+const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
+
+export const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) =>
+  sent !== undefined && (sent.again || heard?.has(sent.id) === true)
+
+export const makeDeciding = <Snapshot, Request, Command, Job, W extends Written>(
+  kind: Kind<Snapshot, Request, Command, Job, W>,
+  lease: Pick<Lease["Service"], "now">
+) => {
+  type Actor = Live<Snapshot, Request>
+  type Step = StepOf<Snapshot, Request, Job, W>
+  const decided = commands.with({ kind: kind.name })
+
+  const decide = (
+    live: Actor,
+    before: Snapshot,
+    item: Item<Request>,
+    at: number
+  ): Effect.Effect<Step, Refused | Unreachable> => {
+    const being: Being<Snapshot> =
+      before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
+    return goOn(kind.prepare(being, item.request, at), (command) => {
+      const decision = kind.decide(being, command)
+      record(decided)
+      if (decision instanceof Refused) return Effect.fail(decision)
+      const { answer, jobs, next, written } = decision
+      return Effect.succeed<Step>({
+        item,
+        exit: Exit.succeed(answer),
+        before,
+        next,
+        jobs,
+        ...(written === undefined ? {} : { written })
+      })
+    })
+  }
+
+  /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
+  const gather = Effect.fnUntraced(function* (live: Actor, first: Step, at: number) {
+    const steps = [first]
+    for (
+      let item = live.mailbox[0];
+      item !== undefined && steps.length < mostTogether && isPlain(item) && !mayBeKnown(live, item);
+      item = live.mailbox[0]
+    ) {
+      const snapshot: Snapshot = steps.at(-1)!.next
+      const exit: Exit.Exit<Step, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
+      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (Exit.isFailure(exit) && failure === undefined) break
+      live.mailbox.shift()
+      steps.push(
+        Exit.isSuccess(exit)
+          ? exit.value
+          : { item, exit: Exit.failCause(exit.cause), before: snapshot, next: snapshot, jobs: [] }
+      )
+    }
+    return steps
+  })
+
+  /**
+   * Rows of the inbox that lie one behind the other. Those that were taken before get their answer, the others are
+   * decided on top of one another, and one append takes all of them out of the inbox: also what is refused, since its
+   * sender was told "queued" and is gone.
+   */
+  const decidePosted = Effect.fnUntraced(function* (
+    live: Actor,
+    taken: Array<Item<Request>>,
+    suspects: ReadonlySet<string>
+  ) {
+    const isAlone = taken.some(({ posted = "" }) => suspects.has(posted))
+    for (
+      let item = live.mailbox[0];
+      item?.posted !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.posted);
+      item = live.mailbox[0]
+    ) {
+      live.mailbox.shift()
+      taken.push(item)
+    }
+    const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
+    const answers = yield* Effect.forEach(taken, ({ request }) => kind.recall(live, request), {
+      concurrency: readsAtOnce
+    })
+    const steps: Array<Step> = []
+    for (const [i, item] of taken.entries()) {
+      const before: Snapshot = steps.at(-1)?.next ?? live.snapshot
+      const answer = answers[i]
+      const exit: Exit.Exit<Step, ActorError> =
+        answer === undefined
+          ? yield* Effect.exit(decide(live, before, item, at))
+          : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
+      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (Exit.isFailure(exit) && failure?._tag !== "Refused") {
+        // It fails or breaks alone, those behind it wait.
+        if (i === 0) return yield* Effect.failCause(exit.cause)
+        live.mailbox.unshift(...taken.splice(i))
+        break
+      }
+      steps.push(
+        Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] }
+      )
+    }
+    return { steps, at }
+  })
+
+  return { decide, gather, decidePosted }
+}

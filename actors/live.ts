@@ -1,0 +1,52 @@
+/** One actor in memory, and what becomes of its commands on their way through it. */
+import type { Exit } from "effect"
+import type { Head } from "../src/journal/Journal.ts"
+import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
+import type { Desk } from "./Desk.ts"
+import type { Item } from "./envelope.ts"
+import type { Being, Written } from "./Kind.ts"
+import type { Breaks } from "./obligations.ts"
+
+/**
+ * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in
+ * its own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
+ */
+export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
+
+/** One live actor. */
+export interface Live<Snapshot, Request> extends Being<Snapshot> {
+  snapshot: Snapshot
+  head: Head
+  readonly epoch: number
+  readonly shard: number
+  /** Its birth is not written yet. */
+  unborn: boolean
+  /** Commands that came a second way: one that is still on the first may arrive late (H4). */
+  heard?: Set<string>
+  readonly mailbox: Array<Item<Request>>
+  busy: boolean
+  lost: Loss | undefined
+  readonly desk: Desk<Request>
+  /** At the position at which it was loaded. */
+  readonly breaks: Breaks | undefined
+  /** Monotonic milliseconds of its last command. */
+  touched: number
+  /** Called once, when what is in the mailbox now has been worked off. */
+  readonly settling: Array<() => void>
+}
+
+/** What a command came to, before anything of it is written. */
+export interface Step<Snapshot, Request, Job, W extends Written> {
+  readonly item: Item<Request>
+  readonly exit: Exit.Exit<Answer, ActorError>
+  readonly before: Snapshot
+  readonly next: Snapshot
+  readonly written?: W
+  readonly jobs: ReadonlyArray<Job>
+}
+
+/** Commands of one append. */
+export const mostTogether = 64
+
+/** Nothing is known to have happened: whoever asked may ask again. */
+export const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
