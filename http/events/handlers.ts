@@ -12,7 +12,7 @@ import { lean } from "../lean.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { Streams } from "../streams/Streams.ts"
-import { noThread } from "../threads/asked.ts"
+import { noThread } from "../threads/refusals.ts"
 import { makeLongPoll } from "./longPoll.ts"
 
 const refusal = (code: string, message: string) => new Refused({ error: "invalid_request", code, message })

@@ -9,7 +9,9 @@ import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
-import { askedBy, ofInput, refuseImages, refuseOrigin } from "../threads/asked.ts"
+import { askedBy } from "../threads/asked.ts"
+import { refuseImages, refuseOrigin } from "../threads/refusals.ts"
+import { ofInput } from "../threads/told.ts"
 import { submitWords } from "./api.ts"
 
 const decodeInput = decodeJson(MessageInput)

@@ -15,7 +15,9 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
-import { askedBy, noThread, ofInput, refuseImages } from "../threads/asked.ts"
+import { askedBy } from "../threads/asked.ts"
+import { noThread, refuseImages } from "../threads/refusals.ts"
+import { ofInput } from "../threads/told.ts"
 import { editWords, removeWords, promoteWords } from "./api.ts"
 
 const noInput = () => new Refused({ error: "not_found", message: "no such input in this thread" })

@@ -24,7 +24,9 @@ import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseBody } from "../badInput.ts"
-import { askedBy, noThread, ofInput, ofThread, ownIdentity, refuseImages, refuseOrigin, refusePin } from "./asked.ts"
+import { askedBy, ownIdentity } from "./asked.ts"
+import { noThread, refuseImages, refuseOrigin, refusePin } from "./refusals.ts"
+import { ofInput, ofThread } from "./told.ts"
 import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
 const decodeInput = decodeJson(ThreadInput)

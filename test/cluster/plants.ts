@@ -68,8 +68,8 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "actors/Host.ts",
-        find: "item.key === undefined || answer === undefined\n          ? undefined",
-        put: "true\n          ? undefined"
+        find: "item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)]",
+        put: "undefined"
       }
     ],
     fault: "kill -9",

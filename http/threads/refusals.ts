@@ -1,0 +1,35 @@
+/** What is refused of a request before its thread is asked. */
+import type { MessageContent } from "../../src/domain/content.ts"
+import type { Caller } from "../Caller.ts"
+import { Refused } from "../errors.ts"
+
+/**
+ * No image can be uploaded yet, so none that is referred to exists. `within` is where the message stands in the body:
+ * `message.`
+ */
+export const refuseImages = (content: MessageContent, within = "") => {
+  const at = content.findIndex((block) => block.type === "image")
+  return at === -1
+    ? undefined
+    : new Refused({ error: "image_not_found", message: `${within}content[${at}].imageId: no such image` })
+}
+
+/** Only a trigger may say where a message came from, and there are no triggers yet. */
+export const refuseOrigin = (origin: object | undefined, within = "") =>
+  origin === undefined
+    ? undefined
+    : new Refused({ error: "origin_not_allowed", message: `${within}origin: only a trigger may send it` })
+
+/**
+ * An old version of a profile may lack the hooks and roles of a later one: it is for those who may change the profile.
+ */
+export const refusePin = ({ scopes }: Caller["Service"], profileVersion: number | undefined) =>
+  profileVersion === undefined || scopes.has("write")
+    ? undefined
+    : new Refused({
+        error: "permission_denied",
+        code: "missing_scope",
+        message: "profileVersion: this credential does not have the scope write"
+      })
+
+export const noThread = () => new Refused({ error: "not_found", message: "no such thread" })

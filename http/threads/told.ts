@@ -1,0 +1,33 @@
+/** An actor's answer, as this interface answers: its status, and the headers that go with it. */
+import type { Answer as Told } from "../../actors/Actor.ts"
+import { etag } from "../etag.ts"
+import type { Answer } from "../Idempotency.ts"
+
+/** Where what was created can be read: by its id, the first of its kind in the text. */
+const locationOf = (body: string, id: RegExp, path: string): Record<string, string> => {
+  const found = id.exec(body)
+  return found === null ? {} : { location: path + found[1]! }
+}
+
+// A quote inside a JSON string is escaped, so these match properties only.
+const threadId = /"id":"(thr_[^"]+)"/
+const inputId = /"id":"(inp_[^"]+)"/
+
+const statuses = { created: 201, found: 200, done: 204 } as const satisfies Record<Told["kind"], number>
+
+/** What an actor answered, as this interface answers. */
+const answerOf = ({ body, kind, replayed }: Told, headers: Record<string, string>): Answer => {
+  if (replayed === true) headers["idempotency-replayed"] = "true"
+  return { status: statuses[kind], body, headers }
+}
+
+export const ofThread = (told: Told) =>
+  answerOf(told, {
+    ...(told.version === undefined ? {} : { etag: etag(told.version) }),
+    ...(told.kind === "created" ? locationOf(told.body, threadId, "/v1/threads/") : {})
+  })
+
+export const ofInput = (thread: string) => (told: Told) =>
+  answerOf(told, told.kind === "created" ? locationOf(told.body, inputId, `/v1/threads/${thread}/queue/`) : {})
+
+export const ofWait = (told: Told) => answerOf(told, {})
