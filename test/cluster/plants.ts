@@ -67,7 +67,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "no dedupe of commands",
     edits: [
       {
-        file: "actors/Host.ts",
+        file: "actors/commits.ts",
         find: "item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)]",
         put: "undefined"
       }
@@ -111,7 +111,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "an event after the turn's end",
     edits: [
       {
-        file: "actors/Host.ts",
+        file: "actors/commits.ts",
         find: "head: after,\n      facts,",
         put: `head: after,
       facts: facts.length > 1 && facts.at(-1).type === "turn_completed" ? [...facts.slice(0, -2), facts.at(-1), facts.at(-2)] : facts,`
@@ -166,7 +166,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "an answer before the commit",
     edits: [
       {
-        file: "actors/Host.ts",
+        file: "actors/commits.ts",
         find: "let { seq } = live.head\n",
         put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
       }
