@@ -35,7 +35,7 @@ const doing = (change: (draft: Draft, event: Command) => void) =>
   base.enqueueActions(({ context, enqueue, event }) => {
     const draft = new Draft(context)
     change(draft, event)
-    enqueue.assign(draft.context)
+    if (draft.context !== context) enqueue.assign(draft.context)
     for (const fact of draft.facts) enqueue.emit(fact)
     for (const job of draft.jobs) enqueue(job)
   })
