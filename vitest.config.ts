@@ -11,9 +11,19 @@ const shared = {
 /** They start programs, and do not mind what else runs. */
 const programs = [
   "test/browser/**/*.test.ts",
-  ...["asking", "clone", "dev", "embedded", "secrets", "streams", "terminal", "tour", "waits"].map(
-    (name) => `test/process/${name}.test.ts`
-  )
+  ...[
+    "asking",
+    "clone",
+    "compose",
+    "dev",
+    "embedded",
+    "install",
+    "secrets",
+    "streams",
+    "terminal",
+    "tour",
+    "waits"
+  ].map((name) => `test/process/${name}.test.ts`)
 ]
 
 // Three groups, one after the other: files that share the machine's cores, those that start whole programs,

@@ -294,7 +294,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "src/tools/jsonSchema.ts",
     "mostStates = 10_000"
   ],
-  ["docs/operations.md", "With Node 22.19 or later", "src/cli.ts", "minor < 19"],
+  ["docs/operations.md", "With Node 22.19 or later", "src/cli/lacking.mjs", "minor >= 19"],
   ["docs/operations.md", "Version 18 is what is tested, 15 or later should do", "src/cli/doctor.ts", ">= 15"],
   ["docs/CONTRIBUTING.md", "`machines/thread/turn.ts`, `joins`", "machines/thread/turn.ts", "export const joins"],
   [

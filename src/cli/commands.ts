@@ -5,6 +5,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
+import { version } from "../version.ts"
 import { dev } from "./dev.ts"
 import { doctor } from "./doctor.ts"
 import { keys } from "./keys.ts"
@@ -38,7 +39,7 @@ const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
 export const run = () => {
   leaveOnHangup()
   troupe.pipe(
-    Command.run({ version: "0.1.0" }),
+    Command.run({ version }),
     shown,
     Effect.provide(NodeServices.layer),
     NodeRuntime.runMain({

