@@ -143,8 +143,8 @@ const running = machine.createStateConfig({
   states: {
     next: {
       description: "The one door to the model: steers join, and it is seen whether a message has to be judged first.",
-      entry: "joinSteers",
       always: [
+        { guard: "steersJoin", actions: "joinSteers", description: "Steers of this turn join it, in order." },
         {
           guard: "messageToJudge",
           target: "opening",

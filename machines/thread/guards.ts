@@ -3,7 +3,16 @@ import { isFull } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { runs } from "./calls.ts"
 import type { Admission, Command, HookDecided, ModelFailed, ModelReplied } from "./commands.ts"
-import { type Context, deadlineOf, knownInput, openWaits, parked, roomForResponse, type Turn } from "./context.ts"
+import {
+  type Context,
+  deadlineOf,
+  knownInput,
+  openWaits,
+  parked,
+  roomForMessage,
+  roomForResponse,
+  type Turn
+} from "./context.ts"
 import * as judging from "./judging.ts"
 import * as turns from "./turn.ts"
 
@@ -60,6 +69,12 @@ export const guards = {
   clearsQueue: ({ context, event }: Asked) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
   /** Something waits, and the command says how it would run. */
   inputWaits: ({ context, event }: Asked) => "admissions" in event && context.pending.length > 0,
+  /** A steer of the turn waits, and there is room for it. */
+  steersJoin: ({ context: { pending, turn }, event }: Asked) =>
+    turn !== null &&
+    pending.length > 0 &&
+    roomForMessage(turn) &&
+    pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {})),
   nextRefused: ({ context, event }: Asked) => {
     const next = turns.nextInput(context.pending)
     return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
