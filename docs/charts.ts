@@ -6,9 +6,15 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AnyStateMachine, AnyStateNode } from "xstate"
 import { chart as identity } from "../machines/identity/chart.ts"
+import { callChart, hooksChart } from "../machines/thread/callChart.ts"
 import { chart as thread } from "../machines/thread/chart.ts"
 
-export const charts: Readonly<Record<string, AnyStateMachine>> = { thread, identity }
+export const charts: Readonly<Record<string, AnyStateMachine>> = {
+  thread,
+  call: callChart,
+  hooks: hooksChart,
+  identity
+}
 
 const idOf = ({ path }: AnyStateNode) => path.join("_")
 

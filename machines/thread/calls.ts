@@ -17,7 +17,12 @@ import { callSubject, resultSubject } from "./subject.ts"
 import { askOf, deniedBy, park, resolve, sayDecision } from "./judging.ts"
 
 /** What a call needs next. */
-const nextOf = ({ approval, client, hooks, returned }: Call): "approval" | "hook" | "client" | "run" | "settle" => {
+export const nextOf = ({
+  approval,
+  client,
+  hooks,
+  returned
+}: Call): "approval" | "hook" | "client" | "run" | "settle" => {
   if (hooks.length > 0 && (approval === undefined || returned !== undefined)) return "hook"
   if (returned !== undefined) return "settle"
   if (approval !== undefined) return "approval"

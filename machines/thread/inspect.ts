@@ -3,6 +3,7 @@
  * command says here whether any command could pass it now.
  */
 import { type AnyTransitionDefinition, getNextTransitions } from "xstate"
+import { callStateOf } from "./callChart.ts"
 import { runs } from "./calls.ts"
 import type { Snapshot } from "./chart.ts"
 import type { Command } from "./commands.ts"
@@ -92,7 +93,7 @@ const could: { readonly [Name in Guard]?: (context: Context) => boolean } = {
 
 /** A hook is asked about a call, or about its result. */
 const isJudgingCall = ({ turn }: Context) =>
-  turn?.calls.some((call) => call.phase === "running" && !runs(call)) === true
+  turn?.calls.some((call) => ["judging", "judgingResult"].includes(callStateOf(call))) === true
 
 const wayOf = ({ description = "", guard, target }: AnyTransitionDefinition): Way => {
   const to = target?.[0]?.path.join(".")
