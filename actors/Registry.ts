@@ -74,6 +74,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   type Actor = Live<Snapshot, Request>
   const residents = new Residents<Snapshot, Request>(kind.nextDue)
   const obligations = new Obligations<Request>(lease.now)
+  const ground = { ...options, name: kind.name, kind, bus, journal, lease, placement, residents, obligations, fork }
   let closed = false
   let leaving = false
   let fencedTicks = 0
@@ -101,11 +102,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
-    kind,
-    journal,
-    lease,
-    bulkheads: options.bulkheads,
-    fork,
+    ...ground,
     onLost,
     leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
@@ -125,31 +122,12 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   })
   const { resume, push } = host
   const { enlive, find, isLoading, loading, serve, unasked, wake } = makeActivation<Snapshot, Request>({
-    kind,
-    journal,
-    lease,
-    residents,
-    obligations,
-    fork,
+    ...ground,
     resume,
     push,
-    fruitlessLimit: options.fruitlessLimit,
     closed: () => closed
   })
-  const { idleMs, mostActors } = options
-  const { drain, evict, passivate } = makeLeaving({
-    bus,
-    journal,
-    lease,
-    placement,
-    residents,
-    obligations,
-    loading,
-    lose: host.lose,
-    idleMs,
-    mostActors,
-    name: kind.name
-  })
+  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, lose: host.lose })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -248,7 +226,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
 
   let evicting = false
   const makeRoom = () => {
-    if (evicting || residents.size <= mostActors) return
+    if (evicting || residents.size <= options.mostActors) return
     evicting = true
     fork(
       Effect.ensuring(

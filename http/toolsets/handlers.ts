@@ -11,13 +11,12 @@ import {
   foresee,
   listToolsets,
   type NotAllowed,
-  noteProbe,
-  patchToolset,
   readOffered,
   readServer,
   readToolset,
   type StoredToolset
 } from "../../src/toolsets/rows.ts"
+import { noteProbe, patchToolset } from "../../src/toolsets/changes.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { unusableSchema } from "../../src/tools/usable.ts"

@@ -1,24 +1,24 @@
-/**
- * What each fact makes of a turn and of what outlives it. The live thread and a fold go through the same
- * lines (F1), so that a fact that does not say enough shows at once.
- */
-import type { ToolReveal } from "../../src/domain/event.ts"
+
 import { queuedBefore } from "../../src/domain/input.ts"
 import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
 import {
-  type Approval,
   type Call,
-  type Carry,
-  isApproved,
   type OpenWait,
   parked,
   ranFor,
-  type Revealed,
   type Turn,
   withWord
 } from "./context.ts"
-import type { Fact, HookDecision, ResponseDetail, WaitResolved } from "./facts.ts"
+import type {
+  AttemptFailed,
+  Fact,
+  HookDecision,
+  ResponseDetail,
+  ToolIntent,
+  UserMessage,
+  WaitResolved
+} from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn => ({
   ...turn,
@@ -142,43 +142,66 @@ const answered = (turn: Turn, { detail, event: { toolCallId } }: WaitResolved): 
   return detail === undefined ? free : passedTurn(free, detail.rewrite, detail.hooks)
 }
 
+/** A message of the turn: it opens it, or joins it. */
+const spokenTo = (turn: Turn, fact: UserMessage, seq: number): Turn => {
+  const hooks = fact.detail?.hooks
+  const { inputId } = fact.event
+  const spoken = {
+    ...turn,
+    repliesTo: seq,
+    inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }]
+  }
+  if (hooks === undefined) return spoken
+  const { content, principal, submitMode } = fact.event
+  return {
+    ...spoken,
+    opening: {
+      ...turn.opening,
+      messages: [...(turn.opening?.messages ?? []), { n: fact.n, content, principal, submitMode, hooks }]
+    }
+  }
+}
+
+/** A call that the model wants. */
+const intended = (turn: Turn, fact: ToolIntent): Turn => {
+  const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event
+  const { hooks = [], response, started, ...rest } = fact.detail
+  const call: Call = {
+    toolCallId,
+    providerToolCallId,
+    name,
+    input,
+    ...rest,
+    hooks,
+    phase: started ? "running" : "ready"
+  }
+  return responded({ ...turn, calls: [...turn.calls, call] }, response)
+}
+
+/** A model call that came to nothing. */
+const attempted = (turn: Turn, fact: AttemptFailed): Turn => {
+  const { attempt, empty, retryAt, step, target, usage } = fact.detail
+  const { retryAt: _, ...rest } = turn
+  return {
+    ...rest,
+    step,
+    target,
+    attempt,
+    ...(usage === undefined ? {} : counted(turn, usage)),
+    ...(empty === undefined ? {} : { emptied: empty }),
+    ...(retryAt === undefined ? {} : { retryAt })
+  }
+}
+
 const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
   switch (fact.type) {
-    case "user_message": {
-      const hooks = fact.detail?.hooks
-      const { inputId } = fact.event
-      const spoken = {
-        ...turn,
-        repliesTo: seq,
-        inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }]
-      }
-      if (hooks === undefined) return spoken
-      const { content, principal, submitMode } = fact.event
-      return {
-        ...spoken,
-        opening: {
-          ...turn.opening,
-          messages: [...(turn.opening?.messages ?? []), { n: fact.n, content, principal, submitMode, hooks }]
-        }
-      }
-    }
+    case "user_message":
+      return spokenTo(turn, fact, seq)
     case "assistant_message":
     case "response_emptied":
       return responded(turn, fact.detail)
-    case "tool_intent": {
-      const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event
-      const { hooks = [], response, started, ...rest } = fact.detail
-      const call: Call = {
-        toolCallId,
-        providerToolCallId,
-        name,
-        input,
-        ...rest,
-        hooks,
-        phase: started ? "running" : "ready"
-      }
-      return responded({ ...turn, calls: [...turn.calls, call] }, response)
-    }
+    case "tool_intent":
+      return intended(turn, fact)
     case "hook_decision":
       return judged(turn, fact)
     case "wait_created": {
@@ -215,19 +238,8 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const { hooks, reply } = fact.detail
       return { ...fresh(turn), step: reply.step, ...counted(turn, reply.usage), reviewing: { reply, hooks } }
     }
-    case "attempt_failed": {
-      const { attempt, empty, retryAt, step, target, usage } = fact.detail
-      const { retryAt: _, ...rest } = turn
-      return {
-        ...rest,
-        step,
-        target,
-        attempt,
-        ...(usage === undefined ? {} : counted(turn, usage)),
-        ...(empty === undefined ? {} : { emptied: empty }),
-        ...(retryAt === undefined ? {} : { retryAt })
-      }
-    }
+    case "attempt_failed":
+      return attempted(turn, fact)
     case "attempt_started": {
       const { retryAt: _, ...rest } = turn
       return rest
@@ -274,62 +286,4 @@ export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number)
     calls: []
   }
   return within({ ...opened, events: 1 }, fact, seq)
-}
-
-/** What is in force after one more reveal. */
-export const revealed = (known: Revealed | undefined, { families = [], tools = [] }: ToolReveal): Revealed => ({
-  families: [...new Set([...(known?.families ?? []), ...families])],
-  tools: [...new Set([...(known?.tools ?? []), ...tools.map(({ name, toolsetId }) => `${toolsetId}/${name}`)])]
-})
-
-const allowed = (carry: Carry, approval: Approval): Carry =>
-  isApproved(carry, approval.by, approval.tool)
-    ? carry
-    : { ...carry, approvals: [...(carry.approvals ?? []), approval] }
-
-const uncut = (carry: Carry): Carry => {
-  if (carry.cut === undefined) return carry
-  const { cut: _, ...rest } = carry
-  return rest
-}
-
-/** After a response: whether the model has cut the newest one. */
-const cutBy = (carry: Carry, turnId: string, response: ResponseDetail | undefined): Carry => {
-  if (response === undefined) return carry
-  const { finishReason } = response
-  return finishReason === undefined ? uncut(carry) : { ...carry, cut: { turnId, finishReason } }
-}
-
-/** What outlives the turn, after one more fact. */
-export const remember = (carry: Carry, fact: Fact): Carry => {
-  switch (fact.type) {
-    case "user_message": {
-      const model = fact.detail?.plan?.models[0]
-      return model === undefined ? carry : { ...uncut(carry), model }
-    }
-    case "assistant_message":
-    case "response_emptied":
-      return cutBy(carry, fact.turnId, fact.detail)
-    case "tool_intent":
-      return cutBy(carry, fact.turnId, fact.detail.response)
-    case "tool_result":
-      return fact.event.reveal === undefined ? carry : { ...carry, reveals: revealed(carry.reveals, fact.event.reveal) }
-    case "wait_resolved":
-      return fact.detail?.approval === undefined ? carry : allowed(carry, fact.detail.approval)
-    case "turn_completed":
-    case "turn_cancelled":
-    case "turn_failed": {
-      // One that was turned away had no response.
-      const { last: _, ...rest } = carry.cut?.turnId === fact.turnId ? carry : uncut(carry)
-      const usage = addUsage(carry.usage, fact.event.usage)
-      if (fact.type === "turn_completed") return { ...rest, usage }
-      return {
-        ...rest,
-        usage,
-        last: { turnId: fact.turnId, outcome: fact.type === "turn_failed" ? "failed" : "cancelled" }
-      }
-    }
-    default:
-      return carry
-  }
 }

@@ -4,7 +4,8 @@
 import type { HookData } from "../../src/domain/hook.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { Draft as Drafting } from "../step.ts"
-import { advance, remember } from "./advance.ts"
+import { advance } from "./advance.ts"
+import { remember } from "./carry.ts"
 import type { Call, Context, Turn } from "./context.ts"
 import { type Fact, isPublic } from "./facts.ts"
 

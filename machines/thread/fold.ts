@@ -7,7 +7,8 @@
  */
 import type { StateValueFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
-import { advance, remember } from "./advance.ts"
+import { advance } from "./advance.ts"
+import { remember } from "./carry.ts"
 import { chart, type Snapshot } from "./chart.ts"
 import { blank, type Carry, type Context, parked, type Turn } from "./context.ts"
 import { type Fact, isPublic, typeOf } from "./facts.ts"

@@ -9,23 +9,20 @@
  * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind
  *     that lock.
  */
-import { Result, type Schema } from "effect"
+import { type Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { ConnectionKind } from "../connections/connection.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
-import { mergePatch } from "../domain/mergePatch.ts"
 import { strictly } from "../domain/strict.ts"
 import { toTimestamp } from "../domain/time.ts"
 import {
   isReserved,
   type OfferedTool,
-  strangeTo,
   type ToolContent,
   type Toolset,
   type ToolsetContent,
   ToolsetInput,
-  type ToolsetPatch,
   type ToolsetStatus,
   type ToolsetSummary
 } from "./toolset.ts"
@@ -39,8 +36,6 @@ import { isNamed } from "../database/profileUses.ts"
 import {
   type Checked,
   connectionOf,
-  isLater,
-  isSame,
   readChecked,
   readContent,
   type Server,
@@ -87,7 +82,7 @@ export type PatchRefusal =
   | OtherKind
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
-const decodeInput = strictly(ToolsetInput)
+export const decodeInput = strictly(ToolsetInput)
 
 const columns = [
   "id",
@@ -154,13 +149,13 @@ const summaryOf = (row: Row): ToolsetSummary => {
 }
 
 /** A client's tools are its own to say; a server's are in the catalogue only. */
-const storedOf = (row: Row, catalogue: Catalogue | undefined): StoredToolset => ({
+export const storedOf = (row: Row, catalogue: Catalogue | undefined): StoredToolset => ({
   rev: row.rev,
   toolset: { ...summaryOf(row), ...(catalogue?.kind === "client" && { tools: catalogue.tools }) }
 })
 
 /** What is stored where: the body, the connection, whether a server is trusted, the tools of a client. */
-const partsOf = (input: ToolsetInput) => {
+export const partsOf = (input: ToolsetInput) => {
   if (input.kind === "client") {
     const { tools, ...content } = input
     return { content, connectionId: undefined, trusted: undefined, tools }
@@ -170,7 +165,7 @@ const partsOf = (input: ToolsetInput) => {
 }
 
 /** With what stands for a field that is absent: said or not, it is the same. */
-const toldOf = ({
+export const toldOf = ({
   exposure = "always",
   timeoutMs = limits.mcpCallMs.usual,
   toolTimeouts = {},
@@ -179,15 +174,15 @@ const toldOf = ({
 }: ToolsetContent) => ({ ...content, exposure, timeoutMs, toolTimeouts, transport })
 
 /** A signing secret is never sent: no server of tools is asked with one. */
-const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
+export const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
 
-const toolsets = (db: Db, workspace: string) =>
+export const toolsets = (db: Db, workspace: string) =>
   db.selectFrom("toolsets").select(columns).where("workspace", "=", toUuid(workspace))
-const one = (db: Db, workspace: string, id: string) => toolsets(db, workspace).where("id", "=", toUuid(id))
+export const one = (db: Db, workspace: string, id: string) => toolsets(db, workspace).where("id", "=", toUuid(id))
 
 const kept = 100
 
-const latest = async (
+export const latest = async (
   db: Db,
   workspace: string,
   row: Pick<Row, "id" | "catalogue">
@@ -203,7 +198,7 @@ const latest = async (
 }
 
 /** The number of the catalogue that says this, written if need be (L2). The toolset's row is locked. */
-const numbered = async (
+export const numbered = async (
   tx: Db,
   workspace: string,
   row: Pick<Row, "id" | "catalogue">,
@@ -235,19 +230,24 @@ const numbered = async (
 /**
  * What a new probe leaves to say: how many tools there are is known from the one before where this one could not ask.
  */
-const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked => ({
+export const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Checked => ({
   status,
   ...(reason !== undefined && { reason }),
   toolCount,
   at
 })
 
-const isTaken = (cause: unknown) => codeOf(cause) === "23505"
+export const isTaken = (cause: unknown) => codeOf(cause) === "23505"
 
 /**
  * Why a namespace is not to be had, as far as rows tell: whoever writes at the same time is told by the unique index.
  */
-const heldBy = async (db: Db, workspace: string, namespace: string, own?: string): Promise<NotAllowed | undefined> => {
+export const heldBy = async (
+  db: Db,
+  workspace: string,
+  namespace: string,
+  own?: string
+): Promise<NotAllowed | undefined> => {
   if (isReserved(namespace)) return { refused: "reserved", namespace }
   const held = await db
     .selectFrom("toolsets")
@@ -315,121 +315,6 @@ export const foresee = async (db: Db, workspace: string, input: ToolsetInput): P
   if (connectionId === undefined) return undefined
   const found = await readConnection(db, workspace, connectionId)
   return isSent(found?.connection.kind) ? undefined : { refused: "no_connection" }
-}
-
-export interface Patched extends StoredToolset {
-  /** Another server than before, or another way to it: to be asked now. */
-  readonly moved?: Server
-}
-
-/** `fits` says whether the toolset's revision meets the request's If-Match (L1). */
-export const patchToolset = async (
-  tx: Db,
-  workspace: string,
-  id: string,
-  patch: ToolsetPatch,
-  fits: (rev: number) => boolean,
-  at: number
-): Promise<Patched | PatchRefusal> => {
-  const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
-  if (row === undefined) return { refused: "not_found" }
-  if (!fits(row.rev)) return { refused: "precondition" }
-  const before = readContent(row.body)
-  const strange = strangeTo(before.kind, patch)
-  if (strange !== undefined) return { refused: "other_kind", ...strange }
-  const current = await latest(tx, workspace, row)
-  const merged = decodeInput(
-    mergePatch(
-      {
-        ...before,
-        ...connectionOf(row),
-        ...(before.kind === "client" ? { tools: current?.tools } : { trusted: row.trusted })
-      },
-      patch
-    )
-  )
-  if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
-  const { connectionId, content, trusted = row.trusted, tools: own } = partsOf(merged.success)
-  const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
-  const asBefore =
-    isDeepStrictEqual(toldOf(content), toldOf(before)) &&
-    next.connection === row.connection &&
-    trusted === row.trusted &&
-    (own === undefined || isDeepStrictEqual(own, current?.tools))
-  if (asBefore) return storedOf(row, current)
-  const held =
-    content.namespace === before.namespace ? undefined : await heldBy(tx, workspace, content.namespace, row.id)
-  if (held !== undefined) return held
-  // The one that it has already is held by its row.
-  if (
-    connectionId !== undefined &&
-    next.connection !== row.connection &&
-    !isSent(await holdConnection(tx, workspace, connectionId))
-  )
-    return { refused: "no_connection" }
-
-  const server = serverOf(next)
-  const moved = !isSame(server, serverOf(row))
-  // Of another server nothing is known yet.
-  const tools = own ?? (server?.url === before.url ? current?.tools : current && [])
-  const catalogue = tools && catalogueOf(content, trusted, tools)
-  const { toolCount: _, ...checked } = readChecked(row.checked)
-  const changed = {
-    body: content,
-    connection: next.connection,
-    trusted,
-    checked: {
-      ...(moved ? { status: "pending" as const } : checked),
-      toolCount: catalogue === undefined ? 0 : offered(catalogue).length
-    },
-    catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, at),
-    rev: row.rev + 1,
-    updated_at: new Date(Math.max(at, row.updated_at.getTime()))
-  }
-  try {
-    await tx
-      .updateTable("toolsets")
-      .set({
-        ...changed,
-        namespace: content.namespace,
-        body: JSON.stringify(content),
-        checked: JSON.stringify(changed.checked)
-      })
-      .where("workspace", "=", toUuid(workspace))
-      .where("id", "=", row.id)
-      .execute()
-  } catch (cause) {
-    if (isTaken(cause)) return { refused: "taken", by: undefined }
-    throw cause
-  }
-  return { ...storedOf({ ...row, ...changed }, catalogue), ...(moved && server !== undefined && { moved: server }) }
-}
-
-/** Writes down what a probe of a server has found (L3); undefined where the toolset is gone. */
-export const noteProbe = async (
-  tx: Db,
-  workspace: string,
-  id: string,
-  server: Server,
-  probed: Probed
-): Promise<StoredToolset | undefined> => {
-  const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
-  if (row === undefined) return undefined
-  if (!isSame(serverOf(row), server)) return storedOf(row, undefined)
-  const catalogue = probed.tools && catalogueOf(readContent(row.body), row.trusted, probed.tools)
-  const before = readChecked(row.checked)
-  const toolCount = catalogue === undefined ? before.toolCount : offered(catalogue).length
-  const changed = {
-    catalogue: catalogue === undefined ? row.catalogue : await numbered(tx, workspace, row, catalogue, probed.at),
-    checked: isLater(before, probed) ? { ...before, toolCount } : checkedOf(probed, toolCount)
-  }
-  await tx
-    .updateTable("toolsets")
-    .set({ ...changed, checked: JSON.stringify(changed.checked) })
-    .where("workspace", "=", toUuid(workspace))
-    .where("id", "=", row.id)
-    .execute()
-  return storedOf({ ...row, ...changed }, undefined)
 }
 
 export const deleteToolset = async (

@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { noteProbe } from "../../src/toolsets/rows.ts"
+import { noteProbe } from "../../src/toolsets/changes.ts"
 import { noteSeen } from "../../src/toolsets/status.ts"
 import type { Tool } from "../../src/tools/Tool.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
