@@ -1,5 +1,5 @@
 /**
- * Whether this node should get traffic (design, Running it): asked by `/readyz`, answered by whoever composes the node.
+ * Whether this node should get traffic (contract C2.18): asked by `/readyz`, answered by whoever composes the node.
  */
 import { Context, type Effect } from "effect"
 import type { BusState } from "../src/bus/hints.ts"

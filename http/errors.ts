@@ -122,7 +122,7 @@ const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error"
   ...(body.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: body.retryAfterSeconds })
 })
 
-/** What goes over the wire for a refusal: the five fields of the specification and nothing else. */
+/** What goes over the wire for a refusal: its five fields and nothing else (contract C3.1). */
 export const toErrorResponse = (refused: Refused): ErrorResponse => fields(refused.error, refused)
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What must hold of a thread's journal, whoever wrote it and whatever crashed meanwhile
- * (architecture, "Proving it", 5): asked of the machine's facts and of stored ones alike.
+ * What must hold of a thread's journal, whoever wrote it and whatever crashed meanwhile: asked of the machine's facts
+ * and of stored ones alike.
  *
  * I1. pos and seq are gapless; time and epoch never fall along pos.
  * I2. A turn is one unbroken run of facts: its first input first, one terminal fact last.

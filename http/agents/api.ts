@@ -1,4 +1,4 @@
-/** Agents: create, list, get, patch, archive (specification, GET /v1/agents/{agentId}). */
+/** Agents: create, list, get, patch, archive (contract C12.1 to C12.5). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Agent, AgentInput, AgentPatch } from "../../src/agents/agent.ts"

@@ -1,4 +1,4 @@
-/** Connections: write-only credentials, and safe metadata of them (specification, connections). */
+/** Connections: write-only credentials, and safe metadata of them (contract C8.1 to C8.9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Connection, ConnectionInput, ConnectionPatch } from "../../src/connections/connection.ts"

@@ -1,4 +1,4 @@
-/** The durable event log of a thread (specification, GET /v1/threads/{threadId}/events). */
+/** The durable event log of a thread (contract C20.13). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"

@@ -1,4 +1,4 @@
-/** Identities: list, disable, enable (specification, POST /v1/identities/disable and enable). */
+/** Identities: list, disable, enable (contract C7.2, C7.3). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"

@@ -1,4 +1,4 @@
-/** Submitting a message to a thread (specification, POST /v1/threads/{threadId}/messages). */
+/** Submitting a message to a thread (contract C15.3). */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MessageInput, SubmittedMessage } from "../../src/threads/messageInput.ts"
 import { access } from "../access.ts"

@@ -29,7 +29,7 @@ export const renamed = (value: unknown, names: ReadonlyMap<string, string>): unk
   )
 }
 
-/** Objects that the specification closes wherever they stand. */
+/** Objects that are closed wherever they stand, in answers too (contract C1.9). */
 const closed = new Set(["TextBlock", "ImageBlock", "Origin", "ModelImageFormatUnsupportedDetails"])
 
 /** The library numbers a name that it gives a second time. */

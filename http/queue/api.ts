@@ -1,4 +1,4 @@
-/** A thread's pending inputs (specification, queue endpoints). */
+/** A thread's pending inputs (contract C15.11 to C15.16). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"

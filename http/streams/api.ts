@@ -1,4 +1,4 @@
-/** The three Server-Sent Events endpoints: best-effort activity (specification, Events, rule 3). */
+/** The three Server-Sent Events endpoints: best-effort activity (contract C21.1). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"

@@ -1,4 +1,4 @@
-/** Threads: create, list, get, patch, cancel, retry (specification, GET /v1/threads/{threadId}). */
+/** Threads: create, list, get, patch, cancel, retry (contract C14.13 to C14.18). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"

@@ -1,4 +1,4 @@
-/** Agent (specification, Agent): a workspace's named worker, following a profile. */
+/** Agent (contract C12.1): a workspace's named worker, following a profile. */
 import { Schema } from "effect"
 import { described } from "../domain/described.ts"
 import { idOf } from "../domain/ids.ts"

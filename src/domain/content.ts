@@ -1,5 +1,5 @@
 /**
- * MessageContent (specification): 1 to 40 blocks of text or image, with the limits of a user's and of an assistant's
+ * MessageContent (contract C15.1): 1 to 40 blocks of text or image, with the limits of a user's and of an assistant's
  * message.
  */
 import { Schema } from "effect"

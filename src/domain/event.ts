@@ -1,5 +1,5 @@
 /**
- * The fields of ThreadEvents (specification): the public view of a thread's facts.
+ * The fields of ThreadEvents (contract C20.2 to C20.11): the public view of a thread's facts.
  *
  * Stored events are never decoded on their way out: the journal keeps the text of an event's own
  * fields, and reading puts the common ones in front (see `journal/eventText.ts`). `threadEvent.ts` is

@@ -1,4 +1,4 @@
-/** Identity (specification, Scalar types): trimmed on input, 1 to 512 UTF-8 bytes, no control characters. */
+/** Identity (contract C7.1): trimmed on input, 1 to 512 UTF-8 bytes, no control characters. */
 import { Schema, SchemaTransformation } from "effect"
 import { described } from "./described.ts"
 import { limits } from "./limits.ts"

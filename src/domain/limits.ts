@@ -1,5 +1,5 @@
 /**
- * Every number that the contract holds clients to, in one place: the specification's Limits, and what goes beyond them.
+ * Every number that the contract holds clients to, in one place: the table of docs/contract.md, from contract C25.1 on.
  */
 
 /** Rows of a page by default, and at most. */

@@ -1,4 +1,4 @@
-/** `nextCursor` of every page (specification, Pagination). */
+/** `nextCursor` of every page (contract C4.1). */
 import { Schema } from "effect"
 import { described } from "./described.ts"
 

@@ -1,5 +1,5 @@
 /**
- * Principal and Origin (specification, Principal and Origin): who acted, and what a trigger says of an outside event.
+ * Principal and Origin (contract C6.8, C6.9): who acted, and what a trigger says of an outside event.
  */
 import { Schema } from "effect"
 import { described } from "./described.ts"

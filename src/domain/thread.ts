@@ -1,4 +1,4 @@
-/** Thread detail, Queued message and pending wait (specification, Resources), and what [ext] adds. */
+/** Thread detail, Queued message and pending wait (contract C14.3, C15.4, C19.1). */
 import { Schema } from "effect"
 import { besideFields } from "./beside.ts"
 import { ContentBlock, MessageContent, SubmitMode } from "./content.ts"

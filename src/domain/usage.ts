@@ -1,4 +1,4 @@
-/** ModelUsage (specification): tokens, and money in USD where the price is known. */
+/** ModelUsage (contract C16.7): tokens, and money in USD where the price is known. */
 import { Schema } from "effect"
 import { described } from "./described.ts"
 

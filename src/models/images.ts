@@ -23,8 +23,8 @@ export const formatsIn = (prompt: Prompt, formatOf: FormatOf): ReadonlyArray<Ima
 }
 
 /**
- * Specification: details name the exact target and 1 to 4 unique formats, sorted. A target's id of 512 characters keeps
- * them below 4 KiB.
+ * Contract C16.8: details name the exact target and 1 to 4 unique formats, sorted. A target's id of 512 characters
+ * keeps them below 4 KiB.
  */
 export const imageFormatFailure = (targetId: string, formats: ReadonlyArray<ImageFormat>, text: string) =>
   new ModelFailure({

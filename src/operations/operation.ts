@@ -1,4 +1,4 @@
-/** Operation handle (specification, Operation handle): a request that is, or was, parked for approval. */
+/** Operation handle (contract C22.1): a request that is, or was, parked for approval. */
 import { Schema } from "effect"
 import { described } from "../domain/described.ts"
 import { Principal } from "../domain/principal.ts"
@@ -40,7 +40,7 @@ export const Operation = Schema.Struct({
 }).annotate({ identifier: "Operation" })
 export type Operation = typeof Operation.Type
 
-/** The wrapper that the specification lists as a second 2xx of several operations. */
+/** The wrapper that several operations may answer with in the place of their own 2xx (contract C2.3). */
 export const OperationHandle = Schema.Struct({
   operation: described(Operation, "The request that is, or was, parked for approval.")
 }).annotate({ identifier: "OperationHandle" })

@@ -29,5 +29,5 @@ const isResource = (name: string): name is Resource => Object.hasOwn(usualLimits
 
 export const resources: ReadonlyArray<Resource> = Object.keys(usualLimits).filter(isResource).toSorted()
 
-/** Quotas that an operator may set: the number of roles is the specification's own. */
+/** Quotas that an operator may set: the number of roles is not theirs (contract C5.7). */
 export const settable: ReadonlyArray<Resource> = resources.filter((resource) => resource !== "roles")

@@ -1,6 +1,6 @@
 /**
  * Thread detail and Queued message from what is stored: plain functions of rows, so that an actor's
- * answer and a read of the same thread say the same (specification, Thread detail, Queued message).
+ * answer and a read of the same thread say the same (contract C14.3, C15.4).
  *
  * What the journal's JSON texts of a thread hold:
  * - attributes: `ThreadAttributes`

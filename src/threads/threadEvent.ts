@@ -1,5 +1,5 @@
 /**
- * ThreadEvent and EventPage (specification) as clients are told of them: a union by `type`, each event with the fields
+ * ThreadEvent and EventPage (contract C20.1) as clients are told of them: a union by `type`, each event with the fields
  * that it has.
  *
  * E1. A field is required where every event of its type has had it, from the first version on: logs are never
@@ -35,7 +35,7 @@ const event = <const Type extends ThreadEventType, const Fields extends Schema.S
 
 const imageFormat = "model_image_format_unsupported"
 
-/** The specification's rule: exactly this failure has details. */
+/** Exactly this failure has details (contract C16.8). */
 const details = Schema.makeFilter<{ readonly failureCode?: string; readonly failureDetails?: object }>(
   ({ failureCode, failureDetails }) =>
     (failureCode === imageFormat) === (failureDetails !== undefined) || `failureDetails exactly with ${imageFormat}`,

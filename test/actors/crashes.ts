@@ -1,5 +1,5 @@
 /**
- * Crash-point enumeration (architecture, "Proving it", 2): a scenario runs once to count its commits,
+ * Crash-point enumeration: a scenario runs once to count its commits,
  * then again and again: the node dies before one of them or after it, its connection is lost before or
  * after, or the journal does not answer. Another node takes over cold where one died, the client goes
  * on, and the invariants hold: every turn has ended, nothing that was acknowledged is missing.

@@ -1,5 +1,5 @@
 /**
- * Exploration (architecture, "Proving it", 3): random commands to random owners of one thread, who die, lose their
+ * Exploration: random commands to random owners of one thread, who die, lose their
  * lease without knowing, lose connections to the journal and to each other, and leave memory, at random moments; hooks
  * judge its turns, and what waits is answered at random, or not. After every command what is stored folds to what is
  * live; in the end the journal's invariants hold.

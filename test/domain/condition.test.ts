@@ -110,7 +110,7 @@ describe("the value of a condition", () => {
   })
 
   it("has at most 512 bytes: of a text its own, of anything else those of its JSON", () => {
-    // Specification, Limits: "Condition value | 512 bytes".
+    // Contract C10.5.
     for (const value of [
       "a".repeat(512),
       "é".repeat(256),

@@ -1,4 +1,4 @@
-/** The OpenAPI document says what the specification says, operation by operation and field by field. */
+/** The OpenAPI document says what the contract says, operation by operation and field by field. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { execFile } from "node:child_process"
@@ -108,7 +108,7 @@ const built = operations
   .map((operation) => [title(operation), operation] as const)
 
 describe.each(built)("%s", (_, operation) => {
-  it("takes the parameters of the specification", () => {
+  it("takes the parameters of the contract", () => {
     const found = find(operation).parameters
     for (const { name, in: place, required, rules = {}, type } of operation.parameters ?? []) {
       const parameter = found.find((parameter) => parameter.name === name && parameter.in === place)
@@ -124,13 +124,13 @@ describe.each(built)("%s", (_, operation) => {
     )
   })
 
-  it("lists the security schemes of the specification", () => {
+  it("lists the security schemes of the contract", () => {
     const found = find(operation).security.map((scheme) => Object.keys(scheme).join())
     if (operation.schemes !== undefined) assert.deepStrictEqual(found, [...operation.schemes])
     else assert.include(found, "APIKeyBearer")
   })
 
-  it("answers with the statuses and bodies of the specification", () => {
+  it("answers with the statuses and bodies of the contract", () => {
     const found = find(operation)
     for (const status of operation.statuses ?? []) assert.property(found.responses, String(status))
     const success = Object.keys(found.responses).find((status) => status === "200" || status === "201")
@@ -152,7 +152,7 @@ describe.each(built)("%s", (_, operation) => {
   })
 
   if (operation.body !== undefined) {
-    it("takes the body of the specification, and nothing else", () => {
+    it("takes the body of the contract, and nothing else", () => {
       const request = find(operation).requestBody
       assert(request?.required === true)
       const schema = component(request.content["application/json"]!.schema)
@@ -163,7 +163,7 @@ describe.each(built)("%s", (_, operation) => {
   }
 })
 
-it("what the specification names and is not built yet is not in the document", () => {
+it("what the contract names and is not built yet is not in the document", () => {
   const later = operations.filter((operation) => operation.later)
   assert.deepStrictEqual(later.map(title), [
     "GET /v1/subscriptions/{subscriptionId}",
@@ -223,7 +223,7 @@ const schemaAt = (place: string): Readonly<Record<string, unknown>> => {
 
 describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
   const found = schemas[name]
-  it("has the fields of the specification with their types", () => {
+  it("has the fields of the contract with their types", () => {
     assert(found !== undefined, `no component ${name}`)
     const fields = { ...shape.required, ...shape.optional }
     const types = Object.fromEntries(
@@ -234,11 +234,11 @@ describe.each(Object.entries(shapes))("%s", (name, shape: Shape) => {
       fields
     )
   })
-  it("requires what the specification requires", () => {
+  it("requires what the contract requires", () => {
     if (!shape.anyRequired)
       assert.deepStrictEqual([...(found?.required ?? [])].sort(), Object.keys(shape.required).sort())
   })
-  it("is closed exactly where the specification closes it", () => {
+  it("is closed exactly where the contract closes it", () => {
     assert.strictEqual(found?.additionalProperties, shape.closed ? false : undefined)
   })
 })
@@ -247,7 +247,7 @@ describe.each(Object.entries(events))("an event of type %s", (type, also) => {
   const found = Object.values(named).find(
     (schema) => listAt(at(at(schema, "properties") ?? {}, "type") ?? {}, "enum").join() === type
   )
-  it("is one of the union, and carries what the specification says", () => {
+  it("is one of the union, and carries what the contract says", () => {
     assert(found !== undefined)
     assert.include(JSON.stringify(named.ThreadEvent), type)
     assert.includeMembers(Object.keys(at(found, "properties") ?? {}), [
@@ -257,7 +257,7 @@ describe.each(Object.entries(events))("an event of type %s", (type, also) => {
   })
 })
 
-it("enumerations have the values of the specification", () => {
+it("enumerations have the values of the contract", () => {
   for (const [place, values] of Object.entries(enumerations))
     assert.deepStrictEqual(schemaAt(place).enum, [...values], place)
   for (const [place, value] of Object.entries(shown)) assert.include(schemaAt(place).enum, value, place)
@@ -276,7 +276,7 @@ it("times are date-time strings wherever they are sent", () => {
   for (const at of times) assert.strictEqual(schemaAt(at).format, "date-time", at)
 })
 
-it("what is answered is open, but where the specification closes it; what is sent is closed", () => {
+it("what is answered is open, but where the contract closes it; what is sent is closed", () => {
   const reach = (value: unknown, found: Set<string>): Set<string> => {
     for (const [, name = ""] of JSON.stringify(value ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
       if (found.has(name)) continue
@@ -304,7 +304,7 @@ it("what is answered is open, but where the specification closes it; what is sen
   )
 })
 
-it("both security schemes are there, by the names of the specification", () => {
+it("both security schemes are there, by the names of the contract", () => {
   const { securitySchemes } = document.components
   assert.sameMembers(Object.keys(securitySchemes), ["APIKeyBearer", "AgentLeaseBearer", "DeliveryBearer"])
   for (const scheme of Object.values(securitySchemes)) assert.deepInclude(scheme, { type: "http", scheme: "bearer" })

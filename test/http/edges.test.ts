@@ -1,4 +1,4 @@
-/** The contract's edges, each in the words of the design that it keeps to. */
+/** The contract's edges, each with the rule that it keeps to. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -22,6 +22,7 @@ const get = async (path: string) => {
   return answer
 }
 
+// contract C2.14
 describe("a PATCH that changes nothing changes no ETag, updatedAt or updatedBy, anywhere", () => {
   it("of an agent", async () => {
     const id = await makeAgent(server.alpha, ["troupe/scripted"], { tags: ["a"], budget: { limit: 1, window: "7d" } })
@@ -97,6 +98,7 @@ describe("a PATCH of a toolset that says what stood there unsaid", () => {
   })
 })
 
+// contract C2.13
 describe("201 carries the ETag as 200 does, of threads too", () => {
   it("of a thread, with and without a message", async () => {
     for (const more of [{}, { message: { content: text("hello") } }]) {
@@ -122,6 +124,7 @@ describe("201 carries the ETag as 200 does, of threads too", () => {
   })
 })
 
+// contract C14.17
 describe("a cancel at rest writes nothing but the key's own row, and its answer shows the same updatedAt as a GET", () => {
   const rowOf = (threadId: string) =>
     server.runtime.runPromise(
@@ -172,6 +175,7 @@ describe("a cancel at rest writes nothing but the key's own row, and its answer 
   })
 })
 
+// contract C15.15
 describe("DELETE of a queue item is 204, again for one that this way was removed before", () => {
   it("and 409 for one that was admitted, or swept away with the queue", async () => {
     const threadId = await makeThread(server.alpha, agentId)
@@ -188,6 +192,7 @@ describe("DELETE of a queue item is 204, again for one that this way was removed
   })
 })
 
+// contract C15.17
 describe("queuedAt of an input is one moment wherever it is shown", () => {
   it("of one admitted at once, one that waited for long, one for less than a second, and a steer", async () => {
     const threadId = await makeThread(server.alpha, agentId)
@@ -212,6 +217,7 @@ describe("queuedAt of an input is one moment wherever it is shown", () => {
   })
 })
 
+// contract C4.2
 describe("a filter left at its default agrees with a cursor made without it, in every list", () => {
   const follows = async (path: string, explicit: string, other: string) => {
     const { nextCursor } = (await get(`${path}?limit=1`)).body
@@ -258,6 +264,7 @@ describe("a filter left at its default agrees with a cursor made without it, in 
   })
 })
 
+// contract C4.2
 describe("an empty or overlong cursor is invalid_cursor", () => {
   it.each([
     "/v1/agents",
@@ -285,6 +292,7 @@ describe("an empty or overlong cursor is invalid_cursor", () => {
   })
 })
 
+// contract C3.3
 describe("the field's path in the request's body stands in message (on thread create message.content[0]…)", () => {
   const image = { type: "image", imageId: `img_${"a".repeat(64)}` }
   it("of an image and of an origin", async () => {
@@ -312,6 +320,7 @@ describe("the field's path in the request's body stands in message (on thread cr
   })
 })
 
+// contract C14.16
 describe("the top-level updatedAt is that of the last fact, thread.updatedAt that of the last edit", () => {
   it("a turn moves the one, a PATCH the other", async () => {
     const threadId = await makeThread(server.alpha, agentId)
@@ -331,6 +340,7 @@ describe("the top-level updatedAt is that of the last fact, thread.updatedAt tha
   })
 })
 
+// contract C14.20
 describe("a PATCH of a thread that keeps losing against others is 503 with retryAfterSeconds, never 500", () => {
   it("where every try finds that somebody was faster", async () => {
     const threadId = await makeThread(server.alpha, agentId)
@@ -353,6 +363,7 @@ describe("a PATCH of a thread that keeps losing against others is 503 with retry
   })
 })
 
+// contract C14.21
 describe("budgetSpend.spent is rounded to a billionth of a dollar, in every answer", () => {
   it("of a create, a read, an edit, a cancel", async () => {
     const id = await makeAgent(server.alpha)
@@ -380,6 +391,7 @@ describe("budgetSpend.spent is rounded to a billionth of a dollar, in every answ
   })
 })
 
+// contract C11.8
 describe("DELETE /v1/profiles/{profileId} archives", () => {
   const create = async () =>
     (await server.alpha.post("/v1/profiles", { name: fresh("P"), models: ["troupe/scripted"] })).body.profile

@@ -49,7 +49,7 @@ const all = async (query: string, thread = threadId) => {
 }
 
 describe("the event log", () => {
-  it("is gapless from 1, ascending, as the specification shapes it", async () => {
+  it("is gapless from 1, ascending, as the contract shapes it", async () => {
     const found = await page()
     assert.deepStrictEqual(seqs(found), [1, 2, 3, 4, 5, 6, 7, 8, 9])
     assert.notProperty(found, "nextCursor")

@@ -72,7 +72,7 @@ describe("a cursor", () => {
   )
 })
 
-it("lists have the defaults of the design, none above its most", () => {
+it("lists have the defaults of the contract, none above its most", () => {
   assert.strictEqual(rowsOf("events", undefined), 100)
   assert.strictEqual(rowsOf("threads", undefined), 50)
   assert.strictEqual(rowsOf("events", 3), 3)

@@ -1,6 +1,6 @@
 /**
- * The specification's endpoint tables and shapes, written down by hand: what the OpenAPI document is
- * held against. Only what the specification shows stands here; `later` marks what is not built yet.
+ * The contract's endpoints and shapes, written down by hand: what the OpenAPI document is
+ * held against. What is `[ext]` does not stand here; `later` marks what is not built yet.
  */
 
 export interface Parameter {
@@ -15,7 +15,7 @@ export interface Operation {
   readonly method: "get" | "post" | "put" | "patch" | "delete"
   readonly path: string
   readonly parameters?: ReadonlyArray<Parameter>
-  /** Exactly these, where the specification lists schemes. */
+  /** Exactly these, where the contract lists schemes. */
   readonly schemes?: ReadonlyArray<"APIKeyBearer" | "AgentLeaseBearer">
   /** At least these. */
   readonly statuses?: ReadonlyArray<number>
@@ -25,7 +25,7 @@ export interface Operation {
   readonly wrapper?: true
   /** Required fields of the body. */
   readonly body?: ReadonlyArray<string>
-  /** Optional fields of the body that the specification names. */
+  /** Optional fields of the body. */
   readonly mayHave?: ReadonlyArray<string>
   readonly stream?: true
   readonly later?: true
@@ -157,7 +157,7 @@ export const operations: ReadonlyArray<Operation> = [
 export interface Shape {
   readonly required: Readonly<Record<string, string>>
   readonly optional: Readonly<Record<string, string>>
-  /** The specification does not say which fields are required. */
+  /** Which fields are required is left to the document. */
   readonly anyRequired?: true
   /** No additional properties. */
   readonly closed?: true
@@ -406,14 +406,14 @@ export const enumerations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "Budget.window": ["24h", "7d", "total"]
 }
 
-/** Fields of which the specification shows one value: it is there, beside others. */
+/** Fields of which one value is held: it is there, beside others. */
 export const shown: Readonly<Record<string, string>> = {
   "Operation.state": "pending",
   "PendingWait.target": "url",
   "BudgetSpend.window": "24h"
 }
 
-/** One row of the specification's section Limits, or of a table's Rules, and what the document has to say of it. */
+/** One limit or rule of the contract, and what the document has to say of it. */
 export interface Limit {
   readonly row: string
   /** A component, with its fields and `[]` for a list's items; an operation; a parameter of one. */
