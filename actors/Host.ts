@@ -28,10 +28,10 @@ import { makeDeciding, mayBeKnown } from "./deciding.ts"
 import type { Desk } from "./Desk.ts"
 import { type Envelope, type Item, readPosted } from "./envelope.ts"
 import { makeJobs } from "./Jobs.ts"
-import type { Written } from "./Kind.ts"
-import { type Live, type Loss, unreachable } from "./live.ts"
+import type { WriteSet } from "./Kind.ts"
+import { type Activation, type Loss, unreachable } from "./live.ts"
 
-export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
+export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet>
   extends Omit<CommitOptions<Snapshot, Request, Command, Job, W>, "perform"> {
   readonly lease: Lease["Service"]
   readonly bulkheads: Bulkheads
@@ -39,11 +39,14 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends Written>
   /** This node is on its way out. */
   readonly leaving: () => boolean
   /** The actor whose desk it is, while it is in memory. */
-  readonly employer: (desk: Desk<Request>) => Live<Snapshot, Request> | undefined
+  readonly employer: (desk: Desk<Request>) => Activation<Snapshot, Request> | undefined
   /** The actor is gone from this node; what waited is delivered anew. */
-  readonly onLost: (live: Live<Snapshot, Request>, why: Loss) => void
+  readonly onLost: (live: Activation<Snapshot, Request>, why: Loss) => void
   /** Delivers to the actor, wherever it lives by now. */
-  readonly deliver: (live: Live<Snapshot, Request>, envelope: Envelope<Request>) => Effect.Effect<Answer, ActorError>
+  readonly deliver: (
+    live: Activation<Snapshot, Request>,
+    envelope: Envelope<Request>
+  ) => Effect.Effect<Answer, ActorError>
 }
 
 /**
@@ -60,11 +63,11 @@ const mostRedeliveries = 3
 /** How long a beat may take that a stopped process owes. */
 const steadyMs = 250
 
-export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
+export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
   const { bulkheads, deliver, employer, fork, kind, lease, leaving, onLost } = options
-  type Actor = Live<Snapshot, Request>
+  type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
   const { commit, keep, stored } = makeCommits({ ...options, perform: (live, wanted) => jobs.perform(live, wanted) })
@@ -118,7 +121,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
     const { sent } = item
     // With a key, the key's kept answer would have said so.
     if (sent !== undefined && item.key === undefined && mayBeKnown(live, item)) {
-      const answer = yield* kind.recall(live, item.request)
+      const answer = yield* kind.priorReply(live, item.request)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
       live.heard = (live.heard ?? new Set()).add(sent.id)
     }
@@ -276,7 +279,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends Written>(
     mailbox.length >= mailboxCapacity &&
     posted === undefined &&
     sent?.again !== true &&
-    kind.travels(request) !== undefined
+    kind.forwardable(request) !== undefined
 
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
   const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>

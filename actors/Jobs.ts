@@ -21,16 +21,16 @@ import type { ActorError, Answer } from "./Actor.ts"
 import { type Bulkheads, Place } from "./Bulkheads.ts"
 import type { Desk, Task } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
-import type { Being, Kind, Written } from "./Kind.ts"
+import type { ActorView, Kind, WriteSet } from "./Kind.ts"
 
 /** What jobs need of the actor that they are performed for. */
-export interface Employer<Snapshot, Request> extends Being<Snapshot> {
+export interface Employer<Snapshot, Request> extends ActorView<Snapshot> {
   readonly desk: Desk<Request>
   readonly head: Pick<Head, "runnableAt" | "updatedAt">
   readonly lost: string | undefined
 }
 
-export interface JobsOptions<Live, Snapshot, Request, Command, Job, W extends Written> {
+export interface JobsOptions<Actor, Snapshot, Request, Command, Job, W extends WriteSet> {
   readonly kind: Kind<Snapshot, Request, Command, Job, W>
   readonly lease: Pick<Lease["Service"], "fenced" | "now">
   readonly bulkheads: Bulkheads
@@ -38,9 +38,9 @@ export interface JobsOptions<Live, Snapshot, Request, Command, Job, W extends Wr
   /** This node is on its way out (D4). */
   readonly leaving: () => boolean
   /** The actor whose desk it is, while it is in memory. */
-  readonly employer: (desk: Desk<Request>) => Live | undefined
-  readonly push: (live: Live, items: ReadonlyArray<Item<Request>>) => void
-  readonly lose: (live: Live, why: "broken" | "fenced") => void
+  readonly employer: (desk: Desk<Request>) => Actor | undefined
+  readonly push: (live: Actor, items: ReadonlyArray<Item<Request>>) => void
+  readonly lose: (live: Actor, why: "broken" | "fenced") => void
 }
 
 /** How long an outcome waits for those of other jobs. */
@@ -49,7 +49,14 @@ const othersMs = 2
 /** Pauses before an outcome that was not taken is told again, as long as its actor is in memory. */
 const againMs = { first: 100, most: 5_000 }
 
-export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Request, Command, Job, W extends Written>({
+export const makeJobs = <
+  Actor extends Employer<Snapshot, Request>,
+  Snapshot,
+  Request,
+  Command,
+  Job,
+  W extends WriteSet
+>({
   bulkheads,
   employer,
   fork,
@@ -58,7 +65,7 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
   leaving,
   lose,
   push
-}: JobsOptions<Live, Snapshot, Request, Command, Job, W>) => {
+}: JobsOptions<Actor, Snapshot, Request, Command, Job, W>) => {
   const itemOf = (desk: Desk<Request>, name: string, request: Request, pauseMs: number): Item<Request> => ({
     request,
     task: name,
@@ -109,7 +116,7 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     )
   }
 
-  const seatOf = ({ desk, ref: { workspace } }: Live) => (desk.seat ??= bulkheads.seat(workspace, lease))
+  const seatOf = ({ desk, ref: { workspace } }: Actor) => (desk.seat ??= bulkheads.seat(workspace, lease))
 
   /** D6. */
   const settle = (desk: Desk<Request>) => {
@@ -117,7 +124,7 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
     desk.seat.release()
   }
 
-  const start = (live: Live, name: string, job: Job, repeatable: boolean) => {
+  const start = (live: Actor, name: string, job: Job, repeatable: boolean) => {
     const { desk } = live
     const place = new Place(seatOf(live))
     let end: { readonly outcome: Request | undefined } | undefined
@@ -153,7 +160,7 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
   }
 
   /** After a commit: starts and stops what the actor has asked for. */
-  const perform = (live: Live, jobs: ReadonlyArray<Job>) => {
+  const perform = (live: Actor, jobs: ReadonlyArray<Job>) => {
     for (const job of jobs) {
       const run = kind.run(job)
       if ("stop" in run) {
@@ -169,13 +176,13 @@ export const makeJobs = <Live extends Employer<Snapshot, Request>, Snapshot, Req
   }
 
   /** An actor is in memory again. `mine`: this node has owned it since it started what is on the desk. */
-  const resume = (live: Live, mine: boolean) => {
+  const resume = (live: Actor, mine: boolean) => {
     const { desk } = live
     // K4 of Bulkheads.ts. Before its moment had come it stood in no line.
     const { runnableAt, updatedAt } = live.head
     if (!mine && desk.seat === undefined) seatOf(live).absentSince(Math.max(updatedAt, runnableAt ?? 0))
     const wanted = new Map<string, Job>()
-    for (const job of kind.again(live.snapshot)) {
+    for (const job of kind.resume(live.snapshot)) {
       const run = kind.run(job)
       if (!("stop" in run)) wanted.set(run.start, job)
     }

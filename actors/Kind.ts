@@ -17,7 +17,7 @@ import type {
 import type { Answer, Refused, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
-export interface Being<Snapshot> {
+export interface ActorView<Snapshot> {
   readonly ref: ActorRef
   readonly parent: string | null
   /** JSON text, as it was when the actor was born or loaded: it is edited past the actor. */
@@ -48,7 +48,7 @@ export interface Start {
 export type Standing = Pick<Head, "status" | "runnableAt" | "since" | "carry">
 
 /** What one command writes, beside the standing that it leads to. Texts are made once, here. */
-export interface Written {
+export interface WriteSet {
   readonly facts: ReadonlyArray<FactRow>
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> } | undefined
   readonly waits?: ReadonlyArray<WaitRow> | undefined
@@ -57,7 +57,7 @@ export interface Written {
   readonly takesInput?: boolean | undefined
 }
 
-export interface Decision<Snapshot, Job, W extends Written = Written> {
+export interface Decision<Snapshot, Job, W extends WriteSet = WriteSet> {
   readonly next: Snapshot
   /** Absent when the command changes nothing. */
   readonly written?: W
@@ -83,12 +83,12 @@ export interface Travel {
 /** The jobs of a kind: what its states imply, and who performs them. */
 export interface Jobs<Snapshot, Request, Job> {
   /** The jobs that a state implies: those that are under way, or should be. */
-  readonly again: (snapshot: Snapshot) => ReadonlyArray<Job>
+  readonly resume: (snapshot: Snapshot) => ReadonlyArray<Job>
   readonly run: (job: Job) => Run
   /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
   readonly lost: (job: Job) => Request
   /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
-  readonly perform: (being: Being<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
+  readonly perform: (being: ActorView<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
 }
 
 /** The moments of a kind whose actors have any. */
@@ -97,7 +97,7 @@ export interface Moments<Snapshot, Request> {
    * When the live actor wants `due`, in milliseconds; null: never. Where the moment has moved on by then, it is asked
    * again.
    */
-  readonly nextDue: (being: Being<Snapshot>) => number | null
+  readonly nextDue: (being: ActorView<Snapshot>) => number | null
   /** The time. */
   readonly due: Request
 }
@@ -105,18 +105,18 @@ export interface Moments<Snapshot, Request> {
 /** Requests that may go to another node. Where a kind says nothing of it, none do. */
 export interface Remote<Snapshot, Request> {
   /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
-  readonly travels: (request: Request) => Travel | undefined
+  readonly forwardable: (request: Request) => Travel | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */
-  readonly revive: (sent: unknown) => Request | undefined
+  readonly decodeRequest: (sent: unknown) => Request | undefined
   /**
    * What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody
    * can tell. Absent where taking it twice is taking it once.
    */
-  readonly recall?: (being: Being<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
+  readonly priorReply?: (being: ActorView<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
 }
 
 /** What a kind has to say of itself. `W`: what it adds to the rows for its own `committed`. */
-export interface KindDefinition<Snapshot, Request, Command, Job, W extends Written = Written> {
+export interface KindDefinition<Snapshot, Request, Command, Job, W extends WriteSet = WriteSet> {
   readonly name: ActorKind
   readonly nouns: KindNouns
   /** The snapshot of an actor before its first fact. */
@@ -129,17 +129,17 @@ export interface KindDefinition<Snapshot, Request, Command, Job, W extends Writt
   readonly load: (loaded: Loaded) => Snapshot
   /** Completes a request with ids, time and whatever the chart needs and does not hold. Fast: mostly caches. */
   readonly prepare: (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     request: Request,
     at: number
   ) => Effect.Effect<Command, Refused | Unreachable>
   /** Pure. */
-  readonly decide: (being: Being<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
+  readonly decide: (being: ActorView<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
   /**
    * After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this
    * command.
    */
-  readonly committed?: (being: Being<Snapshot>, before: Snapshot, written: W, seq: number) => void
+  readonly committed?: (being: ActorView<Snapshot>, before: Snapshot, written: W, seq: number) => void
   readonly jobs?: Jobs<Snapshot, Request, Job>
   readonly moments?: Moments<Snapshot, Request>
   readonly remote?: Remote<Snapshot, Request>
@@ -148,7 +148,7 @@ export interface KindDefinition<Snapshot, Request, Command, Job, W extends Writt
 }
 
 /** A kind as its host uses it: whatever its definition leaves out does nothing. */
-export interface Kind<Snapshot, Request, Command, Job, W extends Written = Written>
+export interface Kind<Snapshot, Request, Command, Job, W extends WriteSet = WriteSet>
   extends Required<Omit<KindDefinition<Snapshot, Request, Command, Job, W>, "jobs" | "moments" | "remote" | "poison">>,
     Jobs<Snapshot, Request, Job>,
     Pick<Moments<Snapshot, Request>, "nextDue">,
@@ -159,7 +159,7 @@ export interface Kind<Snapshot, Request, Command, Job, W extends Written = Writt
 }
 
 const noJobs = {
-  again: () => [],
+  resume: () => [],
   run: (): never => {
     throw new Error("a kind without jobs has been asked for one")
   },
@@ -169,7 +169,7 @@ const noJobs = {
   perform: () => Effect.succeed(undefined)
 }
 
-export const defineKind = <Snapshot, Request, Command, Job, W extends Written = Written>({
+export const defineKind = <Snapshot, Request, Command, Job, W extends WriteSet = WriteSet>({
   jobs = noJobs,
   moments,
   remote,
@@ -177,9 +177,9 @@ export const defineKind = <Snapshot, Request, Command, Job, W extends Written = 
 }: KindDefinition<Snapshot, Request, Command, Job, W>): Kind<Snapshot, Request, Command, Job, W> => ({
   committed: () => {},
   nextDue: () => null,
-  travels: () => undefined,
-  revive: () => undefined,
-  recall: () => Effect.succeed(undefined),
+  forwardable: () => undefined,
+  decodeRequest: () => undefined,
+  priorReply: () => Effect.succeed(undefined),
   ...kind,
   ...jobs,
   ...moments,

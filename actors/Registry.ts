@@ -20,8 +20,8 @@ import type { Bulkheads } from "./Bulkheads.ts"
 import type { Envelope } from "./envelope.ts"
 import { makeForwarding } from "./forwarding.ts"
 import { makeHost } from "./Host.ts"
-import type { Live, Loss } from "./live.ts"
-import type { Kind, Written } from "./Kind.ts"
+import type { Activation, Loss } from "./live.ts"
+import type { Kind, WriteSet } from "./Kind.ts"
 import { makeLeaving } from "./leaving.ts"
 import { answered, failed, type Question, type Reply } from "./messages.ts"
 import { brokenAt, Obligations } from "./obligations.ts"
@@ -56,7 +56,7 @@ interface Birth {
  */
 const ticksToAbort = 3
 
-export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Request, Command, Job, W extends Written>(
+export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Request, Command, Job, W extends WriteSet>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
   options: RegistryOptions
 ) {
@@ -71,7 +71,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const run = Effect.runForkWith(services)
   const fork = <A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> => run(effect)
 
-  type Actor = Live<Snapshot, Request>
+  type Actor = Activation<Snapshot, Request>
   const residents = new Residents<Snapshot, Request>(kind.nextDue)
   const obligations = new Obligations<Request>(lease.now)
   const ground = { ...options, name: kind.name, kind, bus, journal, lease, placement, residents, obligations, fork }
@@ -121,7 +121,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
   const { resume, push } = host
-  const { enlive, find, isLoading, loading, serve, unasked, wake } = makeActivation<Snapshot, Request>({
+  const { activate, find, isLoading, loading, serve, unasked, wake } = makeActivation<Snapshot, Request>({
     ...ground,
     resume,
     push,
@@ -143,7 +143,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   /** R2. */
   const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
     Effect.suspend(() => {
-      const travel = residents.has(ref.id) || envelope.posted !== undefined ? undefined : kind.travels(envelope.request)
+      const travel =
+        residents.has(ref.id) || envelope.posted !== undefined ? undefined : kind.forwardable(envelope.request)
       if (travel === undefined) return local(ref, envelope)
       return forward(ref, { sent: { id: travel.id, at: lease.now(), again: false }, ...envelope }, travel.storable)
     })
@@ -162,7 +163,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     Effect.suspend(() => {
       const told = queueing.answer(id, workspace, sent)
       if (told !== undefined) return Effect.succeed(told)
-      const request = kind.revive(sent)
+      const request = kind.decodeRequest(sent)
       if (request === undefined) return Effect.succeed<Reply>({ v: 1, unwilling: "malformed" })
       const ref: ActorRef = { workspace, kind: kind.name, id }
       if (!residents.has(id) && !owned) {
@@ -203,7 +204,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       if (closed) return Effect.fail(new Draining())
       const at = Math.floor(lease.now())
       const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
-      const actor = enlive({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
+      const actor = activate({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
       return Effect.callback<Answer, ActorError>((resume) =>
         // The reply decides, not the caller, who may have left: what is born has to be known here.
         host.push(actor, {

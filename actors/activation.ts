@@ -16,12 +16,12 @@ import { actorClaims, actorsQuarantined, record } from "../src/telemetry/metrics
 import { type ActorError, Draining, Refused, Unreachable } from "./Actor.ts"
 import { Desk } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
-import type { Live } from "./live.ts"
+import type { Activation } from "./live.ts"
 import type { Kind } from "./Kind.ts"
 import type { Obligations } from "./obligations.ts"
 import type { Residents } from "./residents.ts"
 
-export interface Activation<Snapshot, Request> {
+export interface ActivationOptions<Snapshot, Request> {
   readonly kind: Pick<Kind<Snapshot, Request, unknown, unknown>, "name" | "load" | "poison">
   readonly journal: Pick<Journal["Service"], "claim" | "load" | "quarantine">
   readonly lease: Pick<Lease["Service"], "fenced">
@@ -31,8 +31,8 @@ export interface Activation<Snapshot, Request> {
   /**
    * Performs what the state of an actor implies. `mine`: this node has owned it since it started what is on its desk.
    */
-  readonly resume: (live: Live<Snapshot, Request>, mine: boolean) => void
-  readonly push: (live: Live<Snapshot, Request>, item: Item<Request>) => void
+  readonly resume: (live: Activation<Snapshot, Request>, mine: boolean) => void
+  readonly push: (live: Activation<Snapshot, Request>, item: Item<Request>) => void
   /** The node takes nothing new. */
   readonly closed: () => boolean
   /** Fruitless claims after which an actor's work is given up. */
@@ -64,13 +64,13 @@ export const makeActivation = <Snapshot, Request>({
   push,
   residents,
   resume
-}: Activation<Snapshot, Request>) => {
-  type Actor = Live<Snapshot, Request>
+}: ActivationOptions<Snapshot, Request>) => {
+  type Actor = Activation<Snapshot, Request>
   const loading = new Map<string, Deferred.Deferred<Actor, ActorError | OwnedElsewhere>>()
   const nameOf = ({ id, workspace }: ActorRef) => `${workspace}/${id}`
   const claims = actorClaims.with({ kind: kind.name })
 
-  const enlive = (
+  const activate = (
     loaded: Pick<Loaded, "actor" | "parent" | "attributes" | "createdAt" | "epoch" | "head">,
     snapshot: Snapshot,
     unborn: boolean
@@ -125,7 +125,7 @@ export const makeActivation = <Snapshot, Request>({
       return yield* new Unreachable({ retryAfterSeconds })
     }
     const loaded = yield* journal.load(claimed)
-    const actor = enlive(loaded, kind.load(loaded), false)
+    const actor = activate(loaded, kind.load(loaded), false)
     if (givenUp && kind.poison !== undefined) {
       actor.desk.endAll()
       push(actor, { request: kind.poison, reply: () => {} })
@@ -217,7 +217,7 @@ export const makeActivation = <Snapshot, Request>({
   })
 
   return {
-    enlive,
+    activate,
     find,
     serve,
     unasked,

@@ -7,20 +7,20 @@ import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from ".
 import { type ActorError, type Answer, KeyReused } from "./Actor.ts"
 import type { Item, KeyOf } from "./envelope.ts"
 import { replayed, rowOf } from "./kept.ts"
-import type { Kind, Written } from "./Kind.ts"
-import { type Live, type Step as StepOf, unreachable } from "./live.ts"
-import { together } from "./together.ts"
+import type { Kind, WriteSet } from "./Kind.ts"
+import { type Activation, type Step as StepOf, unreachable } from "./live.ts"
+import { mergeWrites } from "./mergeWrites.ts"
 
 /** An input has to wait for those in the inbox (H5). */
 export class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
-export interface CommitOptions<Snapshot, Request, Command, Job, W extends Written> {
+export interface CommitOptions<Snapshot, Request, Command, Job, W extends WriteSet> {
   readonly kind: Kind<Snapshot, Request, Command, Job, W>
   readonly journal: Pick<Journal["Service"], "append" | "keep" | "key" | "posted">
   /** Performs the jobs of what is committed. */
-  readonly perform: (live: Live<Snapshot, Request>, jobs: ReadonlyArray<Job>) => void
+  readonly perform: (live: Activation<Snapshot, Request>, jobs: ReadonlyArray<Job>) => void
   /** Its head has changed. */
-  readonly onMoved: (live: Live<Snapshot, Request>) => void
+  readonly onMoved: (live: Activation<Snapshot, Request>) => void
   /** It is committed. */
   readonly onAppended: (append: Append) => void
   /** So is the answer to a command that changes nothing. */
@@ -29,7 +29,7 @@ export interface CommitOptions<Snapshot, Request, Command, Job, W extends Writte
 
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => (fact.public ? n + 1 : n), 0)
 
-export const makeCommits = <Snapshot, Request, Command, Job, W extends Written>({
+export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>({
   journal,
   kind,
   onAppended,
@@ -37,7 +37,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends Written>(
   onMoved,
   perform
 }: CommitOptions<Snapshot, Request, Command, Job, W>) => {
-  type Actor = Live<Snapshot, Request>
+  type Actor = Activation<Snapshot, Request>
   type Step = StepOf<Snapshot, Request, Job, W>
 
   /** The kept answer of an earlier request with the key. */
@@ -75,7 +75,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends Written>(
 
   /** The one append of what was decided. */
   const appendOf = (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) => {
-    const written = together(steps.flatMap(({ written }) => written ?? []))
+    const written = mergeWrites(steps.flatMap(({ written }) => written ?? []))
     const kept = steps[0]?.exit
     const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
     const facts = written?.facts ?? []

@@ -4,12 +4,12 @@
  */
 import { Cause, Effect, Exit, Option } from "effect"
 import type { Lease } from "../src/journal/Lease.ts"
-import { goOn } from "../src/now.ts"
+import { flatMapNow } from "../src/now.ts"
 import { commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, Refused, type Unreachable } from "./Actor.ts"
 import type { Envelope, Item } from "./envelope.ts"
-import type { Being, Kind, Written } from "./Kind.ts"
-import { type Live, mostTogether, type Step as StepOf } from "./live.ts"
+import type { ActorView, Kind, WriteSet } from "./Kind.ts"
+import { type Activation, mostTogether, type Step as StepOf } from "./live.ts"
 
 /** Looks into the journal for what may have been taken before. */
 const readsAtOnce = 8
@@ -17,14 +17,14 @@ const readsAtOnce = 8
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
 
-export const mayBeKnown = ({ heard }: Pick<Live<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) =>
+export const mayBeKnown = ({ heard }: Pick<Activation<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) =>
   sent !== undefined && (sent.again || heard?.has(sent.id) === true)
 
-export const makeDeciding = <Snapshot, Request, Command, Job, W extends Written>(
+export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
   lease: Pick<Lease["Service"], "now">
 ) => {
-  type Actor = Live<Snapshot, Request>
+  type Actor = Activation<Snapshot, Request>
   type Step = StepOf<Snapshot, Request, Job, W>
   const decided = commands.with({ kind: kind.name })
 
@@ -34,9 +34,9 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends Written>
     item: Item<Request>,
     at: number
   ): Effect.Effect<Step, Refused | Unreachable> => {
-    const being: Being<Snapshot> =
+    const being: ActorView<Snapshot> =
       before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
-    return goOn(kind.prepare(being, item.request, at), (command) => {
+    return flatMapNow(kind.prepare(being, item.request, at), (command) => {
       const decision = kind.decide(being, command)
       record(decided)
       if (decision instanceof Refused) return Effect.fail(decision)
@@ -94,7 +94,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends Written>
       taken.push(item)
     }
     const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    const answers = yield* Effect.forEach(taken, ({ request }) => kind.recall(live, request), {
+    const answers = yield* Effect.forEach(taken, ({ request }) => kind.priorReply(live, request), {
       concurrency: readsAtOnce
     })
     const steps: Array<Step> = []

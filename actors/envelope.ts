@@ -41,12 +41,12 @@ export interface Item<Request> extends Envelope<Request> {
 
 /** The command of an inbox row; undefined of one that this version cannot read. */
 export const readPosted = <Request>(
-  kind: { readonly revive: (sent: unknown) => Request | undefined },
+  kind: { readonly decodeRequest: (sent: unknown) => Request | undefined },
   row: InboxRow
 ): Envelope<Request> | undefined => {
   let request: Request | undefined
   try {
-    request = kind.revive(JSON.parse(row.command))
+    request = kind.decodeRequest(JSON.parse(row.command))
   } catch {
     return undefined
   }

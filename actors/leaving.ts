@@ -14,7 +14,7 @@ import type { Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { hasShard } from "../src/journal/shard.ts"
 import { actorsEvicted, record } from "../src/telemetry/metrics.ts"
-import type { Live, Loss } from "./live.ts"
+import type { Activation, Loss } from "./live.ts"
 import type { Obligations } from "./obligations.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
@@ -26,7 +26,7 @@ export interface Leaving<Snapshot, Request> {
   readonly placement: Pick<Placement["Service"], "mine">
   readonly residents: Residents<Snapshot, Request>
   readonly obligations: Obligations<Request>
-  readonly lose: (live: Live<Snapshot, Request>, why: Loss) => void
+  readonly lose: (live: Activation<Snapshot, Request>, why: Loss) => void
   /** Actors that are on their way into memory. */
   readonly loading: () => number
   /** Milliseconds at rest after which an actor leaves. */
@@ -59,7 +59,7 @@ export const makeLeaving = <Snapshot, Request>({
   placement,
   residents
 }: Leaving<Snapshot, Request>) => {
-  type Actor = Live<Snapshot, Request>
+  type Actor = Activation<Snapshot, Request>
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 

@@ -4,7 +4,7 @@ import type { Head } from "../src/journal/Journal.ts"
 import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
 import type { Desk } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
-import type { Being, Written } from "./Kind.ts"
+import type { ActorView, WriteSet } from "./Kind.ts"
 import type { Breaks } from "./obligations.ts"
 
 /**
@@ -14,7 +14,7 @@ import type { Breaks } from "./obligations.ts"
 export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
 
 /** One live actor. */
-export interface Live<Snapshot, Request> extends Being<Snapshot> {
+export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
   snapshot: Snapshot
   head: Head
   readonly epoch: number
@@ -36,7 +36,7 @@ export interface Live<Snapshot, Request> extends Being<Snapshot> {
 }
 
 /** What a command came to, before anything of it is written. */
-export interface Step<Snapshot, Request, Job, W extends Written> {
+export interface Step<Snapshot, Request, Job, W extends WriteSet> {
   readonly item: Item<Request>
   readonly exit: Exit.Exit<Answer, ActorError>
   readonly before: Snapshot

@@ -7,7 +7,7 @@ import { WaitingFor } from "../src/domain/thread.ts"
 import type { ActorKind, ActorRef } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { freshBody } from "../src/seed.ts"
-import type { Live } from "./live.ts"
+import type { Activation } from "./live.ts"
 import { answered, type Reply } from "./messages.ts"
 import type { Residents } from "./residents.ts"
 import type { Router } from "./Router.ts"
@@ -31,7 +31,7 @@ export interface Queueing<Snapshot, Request> {
 }
 
 export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router }: Queueing<Snapshot, Request>) => {
-  const here = ({ desk, ref }: Live<Snapshot, Request>, workspace: string) =>
+  const here = ({ desk, ref }: Activation<Snapshot, Request>, workspace: string) =>
     ref.workspace === workspace && !lease.fenced() ? desk.waitingFor : undefined
 
   /** `owner`: the incarnation that has the actor by its row. */

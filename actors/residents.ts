@@ -3,16 +3,16 @@
  * time.
  */
 import type { Desk } from "./Desk.ts"
-import type { Live } from "./live.ts"
+import type { Activation } from "./live.ts"
 import type { Kind } from "./Kind.ts"
 import { Moments } from "./moments.ts"
 
 export class Residents<Snapshot, Request> {
-  private readonly live = new Map<string, Live<Snapshot, Request>>()
-  private readonly employers = new WeakMap<Desk<Request>, Live<Snapshot, Request>>()
+  private readonly live = new Map<string, Activation<Snapshot, Request>>()
+  private readonly employers = new WeakMap<Desk<Request>, Activation<Snapshot, Request>>()
   /** How many actors of a shard are here. */
   private readonly shards = new Map<number, number>()
-  private readonly moments = new Moments<Live<Snapshot, Request>>()
+  private readonly moments = new Moments<Activation<Snapshot, Request>>()
   private readonly nextDue: Kind<Snapshot, Request, unknown, unknown>["nextDue"]
 
   constructor(nextDue: Kind<Snapshot, Request, unknown, unknown>["nextDue"]) {
@@ -32,7 +32,7 @@ export class Residents<Snapshot, Request> {
   }
 
   /** As they are now: any of them may leave meanwhile. */
-  all(): ReadonlyArray<Live<Snapshot, Request>> {
+  all(): ReadonlyArray<Activation<Snapshot, Request>> {
     return [...this.live.values()]
   }
 
@@ -46,14 +46,14 @@ export class Residents<Snapshot, Request> {
     return this.shards.has(shard)
   }
 
-  enter(actor: Live<Snapshot, Request>) {
+  enter(actor: Activation<Snapshot, Request>) {
     this.live.set(actor.ref.id, actor)
     this.employers.set(actor.desk, actor)
     this.shards.set(actor.shard, (this.shards.get(actor.shard) ?? 0) + 1)
     this.note(actor)
   }
 
-  leave(actor: Live<Snapshot, Request>) {
+  leave(actor: Activation<Snapshot, Request>) {
     if (this.live.get(actor.ref.id) !== actor) return
     this.live.delete(actor.ref.id)
     this.employers.delete(actor.desk)
@@ -64,16 +64,16 @@ export class Residents<Snapshot, Request> {
   }
 
   /** The actor wants to be told the time when its moment comes. */
-  note(actor: Live<Snapshot, Request>) {
+  note(actor: Activation<Snapshot, Request>) {
     if (actor.head.runnableAt === null || this.live.get(actor.ref.id) !== actor) return
     const due = this.nextDue(actor)
     if (due !== null) this.moments.by(actor, due)
   }
 
   /** Those whose moment has come; noted again, should they not take it. */
-  due(now: number): ReadonlyArray<Live<Snapshot, Request>> {
-    const due: Array<Live<Snapshot, Request>> = []
-    const told: Array<Live<Snapshot, Request>> = []
+  due(now: number): ReadonlyArray<Activation<Snapshot, Request>> {
+    const due: Array<Activation<Snapshot, Request>> = []
+    const told: Array<Activation<Snapshot, Request>> = []
     for (let actor = this.moments.next(now); actor !== undefined; actor = this.moments.next(now)) {
       told.push(actor)
       if ((this.nextDue(actor) ?? Infinity) <= now) due.push(actor)

@@ -12,7 +12,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, Schema } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
 import { deeperThan } from "../src/domain/depth.ts"
-import { failing, goOn, isDone } from "../src/now.ts"
+import { mapErrorNow, flatMapNow, isDone } from "../src/now.ts"
 import { limits } from "../src/domain/limits.ts"
 import { everyProblem } from "../src/domain/strict.ts"
 import { isRefused, Refused } from "./errors.ts"
@@ -189,13 +189,13 @@ export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: 
   const decode = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })
   const every = everyProblem(schema)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<S["Type"], Refused<"invalid_request">> =>
-    goOn(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
+    flatMapNow(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
       let json: unknown
       try {
         json = JSON.parse(text)
       } catch {
         return Effect.fail(badJson("not valid JSON"))
       }
-      return failing(decode(json), (error) => refuseBody(every(json, error)))
+      return mapErrorNow(decode(json), (error) => refuseBody(every(json, error)))
     })
 }

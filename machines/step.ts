@@ -92,12 +92,12 @@ export abstract class Draft<Context, Fact, Job> {
   }
 
   /** Records a fact and what it makes of the actor. */
-  say(fact: Fact) {
+  emit(fact: Fact) {
     this.facts.push(fact)
     this.context = this.evolve(this.context, fact)
   }
 
-  ask(job: Job) {
+  enqueue(job: Job) {
     this.jobs.push(job)
   }
 }

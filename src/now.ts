@@ -8,11 +8,11 @@ export const isDone = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Succes
   Exit.isExit(effect) && Exit.isSuccess(effect)
 
 /** As `Effect.flatMap`. */
-export const goOn = <A, E, B, E2, R = never>(
+export const flatMapNow = <A, E, B, E2, R = never>(
   effect: Effect.Effect<A, E>,
   step: (value: A) => Effect.Effect<B, E2, R>
 ): Effect.Effect<B, E | E2, R> => (isDone(effect) ? step(effect.value) : Effect.flatMap(effect, step))
 
 /** As `Effect.mapError`. */
-export const failing = <A, E, E2>(effect: Effect.Effect<A, E>, as: (error: E) => E2): Effect.Effect<A, E2> =>
+export const mapErrorNow = <A, E, E2>(effect: Effect.Effect<A, E>, as: (error: E) => E2): Effect.Effect<A, E2> =>
   isDone(effect) ? Effect.succeed(effect.value) : Effect.mapError(effect, as)

@@ -51,7 +51,7 @@ export const identityKind = defineKind<Snapshot, Request, Command, never>({
   },
   // Disabling twice is disabling once.
   remote: {
-    travels: () => ({ id: freshBody(), storable: false }),
-    revive: (sent) => Option.getOrUndefined(decode(sent))
+    forwardable: () => ({ id: freshBody(), storable: false }),
+    decodeRequest: (sent) => Option.getOrUndefined(decode(sent))
   }
 })

@@ -8,16 +8,16 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { isSelected, selectorsOf, targetsOf } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
-import { failing, goOn } from "../../src/now.ts"
+import { mapErrorNow, flatMapNow } from "../../src/now.ts"
 import { Directory, type ResolvedProfile } from "../../src/agents/Directory.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { Unreachable } from "../Actor.ts"
-import type { Being } from "../Kind.ts"
+import type { ActorView } from "../Kind.ts"
 import { settingsOf, type ThreadSettings } from "./settings.ts"
-import { type KitOf, hooksAbout } from "./tools/toolkit.ts"
+import { type ToolkitOf, hooksAbout } from "./tools/toolkit.ts"
 
 export interface Wanting {
   readonly principal: Principal
@@ -72,13 +72,13 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
     const admitted = (plan: Plan): Admission => ({ plan, ...(opening.length === 0 ? {} : { opening }) })
     return toolsetIds.length === 0
       ? Effect.succeed(admitted(plan))
-      : goOn(catalogues(thread.workspace, toolsetIds), (catalogues) =>
+      : flatMapNow(catalogues(thread.workspace, toolsetIds), (catalogues) =>
           Effect.succeed(admitted({ ...plan, catalogues }))
         )
   }
 
   const admissionOf: AdmissionOf = (thread, input) =>
-    goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) => {
+    flatMapNow(mapErrorNow(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) => {
       if (agent === undefined || agent.archived)
         return Effect.succeed(refuse("agent_archived", "The agent was archived."))
       for (const identity of [thread.identity, agent.identity, input.principal.identity]) {
@@ -86,7 +86,7 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
           return Effect.succeed(refuse("identity_disabled", "An identity that this input acts for is disabled."))
         }
       }
-      return goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
+      return flatMapNow(mapErrorNow(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
         profile === undefined
           ? Effect.succeed(refuse("internal", "The profile version that the thread is pinned to does not exist."))
           : planned(thread, input, profile)
@@ -94,10 +94,10 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
     })
 
   const selects: Selects = (thread, selector) =>
-    goOn(failing(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) =>
+    flatMapNow(mapErrorNow(directory.agent(thread.workspace, thread.agentId), unreachable), (agent) =>
       agent === undefined
         ? Effect.succeed(false)
-        : goOn(failing(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
+        : flatMapNow(mapErrorNow(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
             Effect.succeed(profile !== undefined && isSelected(models, profile, selector))
           )
     )
@@ -110,18 +110,18 @@ const none = Effect.succeed<Admissions>({})
 
 /** How all inputs that wait would run, and a fresh one beside them. */
 export type AdmissionsOf = (
-  being: Being<Snapshot>,
+  being: ActorView<Snapshot>,
   fresh?: Wanting & Pick<Input, "inputId">
 ) => Effect.Effect<Admissions, Unreachable>
 
-export const makeAdmissions = (admissionOf: AdmissionOf, kitOf: KitOf): AdmissionsOf => {
+export const makeAdmissions = (admissionOf: AdmissionOf, toolkitOf: ToolkitOf): AdmissionsOf => {
   /** Hooks of the running turn that its steers have to pass. */
-  const joining = (being: Being<Snapshot>, admissions: Admissions): Effect.Effect<Admissions, Unreachable> => {
+  const joining = (being: ActorView<Snapshot>, admissions: Admissions): Effect.Effect<Admissions, Unreachable> => {
     const { pending, turn } = being.snapshot.context
     if (turn?.plan.hooked !== true) return Effect.succeed(admissions)
     const steers = pending.filter((input) => input.forTurnId === turn.turnId)
     if (steers.length === 0) return Effect.succeed(admissions)
-    return goOn(kitOf(being, turn), ({ hooks }) => {
+    return flatMapNow(toolkitOf(being, turn), ({ hooks }) => {
       const settings = settingsOf(being)
       const joined = steers.flatMap(({ content, inputId, mode }) => {
         const admission = admissions[inputId]
@@ -139,7 +139,7 @@ export const makeAdmissions = (admissionOf: AdmissionOf, kitOf: KitOf): Admissio
     if (pending.length === 0 && fresh === undefined) return none
     const settings = settingsOf(being)
     if (fresh !== undefined && pending.length === 0) {
-      return goOn(admissionOf(settings, fresh), (admission) => {
+      return flatMapNow(admissionOf(settings, fresh), (admission) => {
         // A plain object would teach the engine a new shape for every id.
         const admissions: Record<string, Admission> = Object.create(null)
         admissions[fresh.inputId] = admission

@@ -10,7 +10,7 @@ import type { Spend } from "../../src/agents/Spending.ts"
 import { readAdmitted, readInput } from "../../src/threads/view.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { type Answer, Unreachable } from "../Actor.ts"
-import type { Being } from "../Kind.ts"
+import type { ActorView } from "../Kind.ts"
 import type { AdmissionOf } from "./admissions.ts"
 import * as answers from "./replies/answers.ts"
 import type { Request } from "./requests.ts"
@@ -53,7 +53,7 @@ const waitingIn = ({ context: { pending } }: Snapshot, inputId: string) =>
 /** Of any input: also of one that still waits. */
 export const inputAnswer = (journal: Pick<Reads, "input">) => {
   const taken = inputTaken(journal)
-  return ({ ref, snapshot }: Being<Snapshot>, inputId: string): Earlier => {
+  return ({ ref, snapshot }: ActorView<Snapshot>, inputId: string): Earlier => {
     const waiting = waitingIn(snapshot, inputId)
     const turnId = snapshot.context.turn?.turnId
     return waiting === undefined
@@ -62,17 +62,17 @@ export const inputAnswer = (journal: Pick<Reads, "input">) => {
   }
 }
 
-export interface Recalling {
+export interface PriorReplies {
   readonly admissionOf: AdmissionOf
   readonly journal: Reads
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
 }
 
-export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
+export const makePriorReply = ({ admissionOf, journal, spendOf }: PriorReplies) => {
   const inputOf = inputAnswer(journal)
 
   /** It was admitted in the mode that it was to have. */
-  const promoted = ({ ref, snapshot }: Being<Snapshot>, { inputId, mode }: Of<"promote">): Earlier => {
+  const promoted = ({ ref, snapshot }: ActorView<Snapshot>, { inputId, mode }: Of<"promote">): Earlier => {
     const { turn } = snapshot.context
     const waiting = waitingIn(snapshot, inputId)
     if (waiting === undefined) {
@@ -90,7 +90,7 @@ export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
   }
 
   /** It was admitted with the words that it was to have, as its editor's. */
-  const edited = ({ ref, snapshot }: Being<Snapshot>, { content, inputId, principal }: Of<"edit">): Earlier =>
+  const edited = ({ ref, snapshot }: ActorView<Snapshot>, { content, inputId, principal }: Of<"edit">): Earlier =>
     waitingIn(snapshot, inputId) !== undefined
       ? notTaken
       : stored(journal, ref, inputId, (found) => {
@@ -102,13 +102,13 @@ export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
           return same ? answer("found", message) : undefined
         })
 
-  const removed = ({ ref, snapshot }: Being<Snapshot>, { inputId }: Of<"remove">): Earlier =>
+  const removed = ({ ref, snapshot }: ActorView<Snapshot>, { inputId }: Of<"remove">): Earlier =>
     waitingIn(snapshot, inputId) !== undefined
       ? notTaken
       : stored(journal, ref, inputId, (found) => (found.state === "cancelled" ? answers.nothing : undefined))
 
   /** The turn that it names was cancelled. */
-  const cancelled = Effect.fnUntraced(function* (being: Being<Snapshot>, turnId: string) {
+  const cancelled = Effect.fnUntraced(function* (being: ActorView<Snapshot>, turnId: string) {
     const { ref, snapshot } = being
     const {
       carry: { last },
@@ -127,7 +127,7 @@ export const makeRecall = ({ admissionOf, journal, spendOf }: Recalling) => {
     return answers.cancelled(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
   })
 
-  return (being: Being<Snapshot>, request: Request): Earlier => {
+  return (being: ActorView<Snapshot>, request: Request): Earlier => {
     switch (request.type) {
       case "submit":
         return inputOf(being, request.input.inputId)

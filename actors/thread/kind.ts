@@ -17,9 +17,9 @@ import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
 import type { Answer, Refused } from "../Actor.ts"
-import { type Being, type Decision, type Kind, type Written, defineKind } from "../Kind.ts"
+import { type ActorView, type Decision, type Kind, type WriteSet, defineKind } from "../Kind.ts"
 import * as answers from "./replies/answers.ts"
-import { makeRecall } from "./earlier.ts"
+import { makePriorReply } from "./earlier.ts"
 import type { Endings } from "./memory/turnEnds.ts"
 import type { Perform } from "./perform.ts"
 import type { Prompts } from "./memory/prompts.ts"
@@ -41,7 +41,7 @@ import {
 import { settingsOf } from "./settings.ts"
 import type { Tails } from "./replies/tails.ts"
 import { lost, run } from "./jobs.ts"
-import { revive, travels } from "./travelling.ts"
+import { decodeRequest, forwardable } from "./forwardable.ts"
 
 export interface ThreadKindOptions extends Preparing {
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
@@ -53,11 +53,11 @@ export interface ThreadKindOptions extends Preparing {
 }
 
 /** The facts themselves, beside their rows: kept prompts grow by them. */
-interface ThreadWritten extends Written {
+interface ThreadWriteSet extends WriteSet {
   readonly said: ReadonlyArray<Fact>
 }
 
-export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWritten>
+export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWriteSet>
 
 export const makeThreadKind = ({
   bus,
@@ -68,7 +68,7 @@ export const makeThreadKind = ({
   ...preparing
 }: ThreadKindOptions): ThreadKind => {
   const answer = (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     { at, attributes, command, creating, spend }: Prepared,
     next: Snapshot,
     facts: ReadonlyArray<Fact>
@@ -130,11 +130,11 @@ export const makeThreadKind = ({
   }
 
   const writtenBy = (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     next: Snapshot,
     facts: ReadonlyArray<Fact>,
     command?: Command
-  ): ThreadWritten => {
+  ): ThreadWriteSet => {
     const { parent, snapshot: before } = being
     const inputs = inputChanges(
       before.context,
@@ -155,7 +155,7 @@ export const makeThreadKind = ({
     }
   }
 
-  return defineKind<Snapshot, Request, Prepared, Job, ThreadWritten>({
+  return defineKind<Snapshot, Request, Prepared, Job, ThreadWriteSet>({
     name: "thread",
     nouns: { id: "thread", parent: "agent" },
     blank: start(),
@@ -178,7 +178,7 @@ export const makeThreadKind = ({
       })
     },
     prepare: makePrepare(preparing),
-    decide: (being, prepared): Decision<Snapshot, Job, ThreadWritten> | Refused => {
+    decide: (being, prepared): Decision<Snapshot, Job, ThreadWriteSet> | Refused => {
       const { command, earlier } = prepared
       const before = being.snapshot
       if (earlier !== undefined) return { next: before, jobs: [], answer: earlier }
@@ -234,9 +234,9 @@ export const makeThreadKind = ({
       if (before.context.pending !== next.context.pending)
         bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
-    jobs: { again: resume, run, lost, perform },
+    jobs: { resume, run, lost, perform },
     moments: { nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk), due: { type: "due" } },
-    remote: { travels, revive, recall: makeRecall(preparing) },
+    remote: { forwardable, decodeRequest, priorReply: makePriorReply(preparing) },
     poison: { type: "poison" }
   })
 }

@@ -8,7 +8,7 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { shardOf } from "../../src/journal/shard.ts"
 import { isSelected } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
-import { failing, goOn } from "../../src/now.ts"
+import { mapErrorNow, flatMapNow } from "../../src/now.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
@@ -40,7 +40,7 @@ import { makeReviewing } from "./tools/reviewer.ts"
 import { type Asked, type NewThread, Threads } from "./Threads.ts"
 import { makeTools } from "./tools/toolbox.ts"
 import { Tails } from "./replies/tails.ts"
-import { isStorable } from "./travelling.ts"
+import { isStorable } from "./forwardable.ts"
 
 export interface ThreadOptions extends RegistryOptions {
   readonly prompts: PromptLimits
@@ -100,15 +100,16 @@ export const layer = (options: ThreadOptions) =>
         connectionsFamily(database)
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
-        failing(toolsets.current(workspace, ids), unreachable)
+        mapErrorNow(toolsets.current(workspace, ids), unreachable)
       )
       const prompts = new Prompts(options.prompts, journal.log)
       const tails = new Tails(options.tailCharacters)
 
-      const agentOf = (workspace: string, agentId: string) => failing(directory.agent(workspace, agentId), unreachable)
+      const agentOf = (workspace: string, agentId: string) =>
+        mapErrorNow(directory.agent(workspace, agentId), unreachable)
       const spendOf = (workspace: string, agentId: string) =>
-        goOn(agentOf(workspace, agentId), (agent) =>
-          failing(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
+        flatMapNow(agentOf(workspace, agentId), (agent) =>
+          mapErrorNow(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
         )
 
       const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
@@ -142,7 +143,7 @@ export const layer = (options: ThreadOptions) =>
           return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
         const { model, profileVersion } = thread
         const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
-        const profile = yield* failing(profileOf(directory, workspace, agent, pin), unreachable)
+        const profile = yield* mapErrorNow(profileOf(directory, workspace, agent, pin), unreachable)
         if (profile === undefined) {
           return yield* new Refused({
             reason: "profile_not_found",
@@ -227,7 +228,7 @@ export const layer = (options: ThreadOptions) =>
 
       return Threads.of({
         recent: (workspace, threadId, afterSeq, limit) =>
-          goOn(registry.settled(refOf(workspace, threadId)), (snapshot) =>
+          flatMapNow(registry.settled(refOf(workspace, threadId)), (snapshot) =>
             Effect.succeed(
               snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
             )

@@ -14,13 +14,13 @@ import type { Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { isDone } from "../../src/now.ts"
 import type { Progress } from "../../src/tools/Tool.ts"
-import type { Being, Start } from "../Kind.ts"
+import type { ActorView, Start } from "../Kind.ts"
 import { deliveryIdOf } from "./tools/derivedIds.ts"
 import type { Prompts } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
 import { callBy, settingsOf } from "./settings.ts"
 import {
-  emptyKit,
+  emptyToolkit,
   judgesResponses,
   judgesResults,
   type ToolOutcome,
@@ -73,15 +73,15 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
   /**
    * The slots of what runs itself. A thread that was asked by another one's turn goes first: that turn waits for it.
    */
-  const enter = (being: Being<Snapshot>, start: Start) => {
+  const enter = (being: ActorView<Snapshot>, start: Start) => {
     const { asked, reviews } = settingsOf(being)
     return start.enter(being.snapshot.context.turn?.runningSince ?? 0, asked !== undefined || reviews !== undefined)
   }
 
-  const kitOf = (being: Being<Snapshot>, { plan }: Turn) => needed(tools.kit(being.ref.workspace, plan))
+  const toolkitOf = (being: ActorView<Snapshot>, { plan }: Turn) => needed(tools.toolkit(being.ref.workspace, plan))
 
   const sample = (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     { attempt, modelId, step, turnId }: Sample,
     start: Start
   ): Effect.Effect<Outcome> => {
@@ -115,11 +115,11 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     return Effect.gen(function* () {
       const line = enter(being, start)
       if (line !== undefined) yield* line
-      const kit = turn === null ? emptyKit : yield* kitOf(being, turn)
-      const definitions = yield* needed(kit.definitions(callBy(being)))
-      const { systemPrompt: system } = kit
+      const toolkit = turn === null ? emptyToolkit : yield* toolkitOf(being, turn)
+      const definitions = yield* needed(toolkit.definitions(callBy(being)))
+      const { systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
-      const hidden = judgesResponses(kit.hooks, settingsOf(being))
+      const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
       const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) =>
         models.sample({
           modelId,
@@ -179,15 +179,15 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
     )
   }
 
-  const runTool = Effect.fnUntraced(function* (being: Being<Snapshot>, run: ToolRun, start: Start) {
+  const runTool = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: ToolRun, start: Start) {
     const { toolCallId, turnId } = run
     const about = { workspace: being.ref.workspace, agentId: being.parent ?? "", threadId: being.ref.id }
     const { turn } = being.snapshot.context
-    const kit = turn === null ? Effect.succeed(emptyKit) : kitOf(being, turn)
-    const [duration, outcome] = yield* Effect.flatMap(kit, (kit) => {
-      const line = kit.asksAgent(run.name) ? undefined : enter(being, start)
+    const toolkit = turn === null ? Effect.succeed(emptyToolkit) : toolkitOf(being, turn)
+    const [duration, outcome] = yield* Effect.flatMap(toolkit, (toolkit) => {
+      const line = toolkit.asksAgent(run.name) ? undefined : enter(being, start)
       // What hooks have to judge first is shown to nobody: of progress the words, not the numbers.
-      const hidden = judgesResults(kit.hooks, settingsOf(being))
+      const hidden = judgesResults(toolkit.hooks, settingsOf(being))
       const progressed = ({ message, ...numbers }: Progress) => {
         if (bus.watched(about))
           bus.publish({
@@ -198,7 +198,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
             ...(hidden || message === undefined ? {} : { message })
           })
       }
-      const ran = needed(Effect.timed(kit.run(callBy(being), run, () => start.begun(), progressed)))
+      const ran = needed(Effect.timed(toolkit.run(callBy(being), run, () => start.begun(), progressed)))
       return line === undefined ? ran : Effect.andThen(line, ran)
     }).pipe(
       Effect.catchDefect((defect) =>
@@ -219,7 +219,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
   })
 
   const askHook = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     { data, principal, ...asking }: HookAsked,
     start: Start
   ) {
@@ -245,7 +245,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       failed: true,
       reason: "The turn's profile has no such hook."
     }
-    const hook = (yield* kitOf(being, turn)).hooks[index]
+    const hook = (yield* toolkitOf(being, turn)).hooks[index]
     if (hook === undefined) return unknown
     // An agent answers in a turn of its own, a client whenever it will.
     const line = hook.processor.type === "url" ? enter(being, start) : undefined
@@ -276,7 +276,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       )
   })
 
-  return (being: Being<Snapshot>, job: Job, start: Start): Effect.Effect<Outcome | undefined> => {
+  return (being: ActorView<Snapshot>, job: Job, start: Start): Effect.Effect<Outcome | undefined> => {
     switch (job.type) {
       case "sample":
         return sample(being, job.params, start)

@@ -4,18 +4,18 @@
  * memory: a turn without tools and hooks asks for nothing.
  */
 import { Effect } from "effect"
-import { goOn } from "../../src/now.ts"
+import { flatMapNow } from "../../src/now.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import { responseSubject, resultSubject, subjectOf } from "../../machines/thread/subject.ts"
 import { type Refused, Unreachable } from "../Actor.ts"
-import type { Being } from "../Kind.ts"
+import type { ActorView } from "../Kind.ts"
 import { makeAdmissions } from "./admissions.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
 import type { Of, Request } from "./requests.ts"
 import { settingsOf } from "./settings.ts"
 import { makeSubmits } from "./submits.ts"
-import { hooksAbout, kitIn, withHooks } from "./tools/toolkit.ts"
+import { hooksAbout, toolkitIn, withHooks } from "./tools/toolkit.ts"
 import { makeVerdicts } from "./tools/verdicts.ts"
 import { makeWaitAnswers, queued } from "./tools/waitAnswers.ts"
 
@@ -26,15 +26,15 @@ const told: ReadonlySet<string> = new Set(["tool_error", "tool_timeout", "toolse
 
 export const makePrepare = (preparing: Preparing) => {
   const { admissionOf, journal, spendOf, tools } = preparing
-  const spend = (being: Being<Snapshot>) => spendOf(being.ref.workspace, being.parent ?? "")
-  const kitOf = kitIn(tools)
-  const admissionsOf = makeAdmissions(admissionOf, kitOf)
-  const verdicts = makeVerdicts(kitOf)
+  const spend = (being: ActorView<Snapshot>) => spendOf(being.ref.workspace, being.parent ?? "")
+  const toolkitOf = toolkitIn(tools)
+  const admissionsOf = makeAdmissions(admissionOf, toolkitOf)
+  const verdicts = makeVerdicts(toolkitOf)
   const { releasing, standing } = verdicts
-  const { answering, expiring } = makeWaitAnswers(admissionsOf, kitOf, verdicts)
+  const { answering, expiring } = makeWaitAnswers(admissionsOf, toolkitOf, verdicts)
   const { editing, retrying, submitting } = makeSubmits(preparing, admissionsOf)
 
-  const cancelling = Effect.fnUntraced(function* (being: Being<Snapshot>, request: Of<"cancel">, at: number) {
+  const cancelling = Effect.fnUntraced(function* (being: ActorView<Snapshot>, request: Of<"cancel">, at: number) {
     const admissions = yield* admissionsOf(being)
     // Edited past the actor, perhaps on another node.
     const attributes = yield* Effect.mapError(journal.attributes(being.ref), unreachable)
@@ -50,23 +50,23 @@ export const makePrepare = (preparing: Preparing) => {
   const isPlain = (turn: Turn, calls: ReadonlyArray<unknown>) => calls.length === 0 && turn.plan.hooked !== true
 
   const replied = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     turn: Turn,
     request: Of<"model.replied">,
     at: number
   ) {
     const admissions = yield* admissionsOf(being)
-    const kit = yield* kitOf(being, turn)
-    const calls = yield* standing(being, kit, request.calls)
+    const toolkit = yield* toolkitOf(being, turn)
+    const calls = yield* standing(being, toolkit, request.calls)
     const data = responseSubject(request)
     return {
       at,
-      command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(kit.hooks, data, settingsOf(being))) }
+      command: { ...request, calls, at, admissions, ...withHooks(hooksAbout(toolkit.hooks, data, settingsOf(being))) }
     }
   })
 
   const decided = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     turn: Turn,
     request: Of<"hook.decided">,
     at: number
@@ -83,7 +83,7 @@ export const makePrepare = (preparing: Preparing) => {
         ? {}
         : yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input }])
     if (data === undefined) return { at, command: { ...request, ...late, at, admissions } }
-    const { hooks } = yield* kitOf(being, turn)
+    const { hooks } = yield* toolkitOf(being, turn)
     return {
       at,
       command: {
@@ -97,7 +97,7 @@ export const makePrepare = (preparing: Preparing) => {
   })
 
   const returned = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     turn: Turn,
     request: Of<"tool.returned">,
     at: number
@@ -107,7 +107,7 @@ export const makePrepare = (preparing: Preparing) => {
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
     if (call === undefined || (failure !== undefined && !told.has(failure.code)))
       return { at, command: { ...request, at, admissions } }
-    const { hooks } = yield* kitOf(being, turn)
+    const { hooks } = yield* toolkitOf(being, turn)
     return {
       at,
       command: {
@@ -119,11 +119,11 @@ export const makePrepare = (preparing: Preparing) => {
     }
   })
 
-  return (being: Being<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
+  return (being: ActorView<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
     const { turn } = being.snapshot.context
     switch (request.type) {
       case "create":
-        return goOn(spend(being), (spend) => Effect.succeed({ at, creating: true, spend }))
+        return flatMapNow(spend(being), (spend) => Effect.succeed({ at, creating: true, spend }))
       case "submit":
         return submitting(being, request, at)
       case "retry":
@@ -143,7 +143,7 @@ export const makePrepare = (preparing: Preparing) => {
           ...call,
           verdict: { refused: { code: "turn_interrupted" as const, text: "The turn is over." } }
         }))
-        return goOn(admissionsOf(being), (admissions) =>
+        return flatMapNow(admissionsOf(being), (admissions) =>
           Effect.succeed({ at, command: { ...request, calls, at, admissions } })
         )
       }
@@ -152,13 +152,15 @@ export const makePrepare = (preparing: Preparing) => {
         break
       case "due":
         if (turn?.plan.hooked === true) return expiring(being, turn, request, at)
-        return goOn(admissionsOf(being), (admissions) =>
+        return flatMapNow(admissionsOf(being), (admissions) =>
           Effect.succeed({ at, command: { ...request, at, admissions, ...(turn === null ? {} : queued(being, turn)) } })
         )
       case "tool.returned":
         if (turn?.plan.hooked === true) return returned(being, turn, request, at)
         break
     }
-    return goOn(admissionsOf(being), (admissions) => Effect.succeed({ at, command: { ...request, at, admissions } }))
+    return flatMapNow(admissionsOf(being), (admissions) =>
+      Effect.succeed({ at, command: { ...request, at, admissions } })
+    )
   }
 }

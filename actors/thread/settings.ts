@@ -1,7 +1,7 @@
 /** What is fixed at a thread's birth, from its attributes' text. */
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
-import type { Being } from "../Kind.ts"
+import type { ActorView } from "../Kind.ts"
 import type { Carry } from "../../machines/thread/context.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 
@@ -29,9 +29,9 @@ export interface CallBy extends ThreadSettings {
 }
 
 /** Parsed once for as long as the thread lives. */
-const known = new WeakMap<Being<Snapshot>, ThreadSettings>()
+const known = new WeakMap<ActorView<Snapshot>, ThreadSettings>()
 
-export const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
+export const settingsOf = (being: ActorView<Snapshot>): ThreadSettings => {
   const found = known.get(being)
   if (found !== undefined) return found
   // The journal holds what `create` wrote.
@@ -53,7 +53,7 @@ export const settingsOf = (being: Being<Snapshot>): ThreadSettings => {
 }
 
 /** Whose calls the thread's are. */
-export const callBy = (being: Being<Snapshot>): CallBy => {
+export const callBy = (being: ActorView<Snapshot>): CallBy => {
   const { carry, turn } = being.snapshot.context
   return {
     ...settingsOf(being),

@@ -1,13 +1,13 @@
 /** Inputs on their way to the chart: whether they were taken before, whether they may be, and how they would run. */
 import { Effect } from "effect"
 import { sibling } from "../../src/domain/ids.ts"
-import { goOn } from "../../src/now.ts"
+import { flatMapNow } from "../../src/now.ts"
 import { record, turnsRefused } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { knownInput } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import { type Refused, Unreachable } from "../Actor.ts"
-import type { Being } from "../Kind.ts"
+import type { ActorView } from "../Kind.ts"
 import type { AdmissionsOf } from "./admissions.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
@@ -25,7 +25,7 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
 
   /** The answer of an input that may have been taken before, if it was; what the machine holds it answers itself. */
   const earlierOf = (
-    { ref, snapshot }: Being<Snapshot>,
+    { ref, snapshot }: ActorView<Snapshot>,
     { creating, fresh, inputId }: { readonly inputId: string; readonly fresh?: true; readonly creating?: true }
   ) =>
     fresh === true || creating === true || knownInput(snapshot.context, inputId) !== undefined
@@ -33,28 +33,30 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
       : takenBefore(ref, inputId)
 
   const submitting = (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     request: Of<"submit">,
     at: number
   ): Effect.Effect<Prepared, Refused | Unreachable> =>
-    goOn(earlierOf(being, { ...request, inputId: request.input.inputId }), (earlier) =>
+    flatMapNow(earlierOf(being, { ...request, inputId: request.input.inputId }), (earlier) =>
       earlier !== undefined
         ? Effect.succeed({ at, earlier })
-        : goOn(choosing(being, request, request.input.model), () => taking(being, request, at))
+        : flatMapNow(choosing(being, request, request.input.model), () => taking(being, request, at))
     )
 
   /** The model may be named by whoever asks. */
   const choosing = (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     { profileModels }: Pick<Of<"submit">, "profileModels">,
     model: string | undefined
   ): Effect.Effect<void, Refused | Unreachable> =>
     profileModels === undefined || model === undefined
       ? Effect.void
-      : goOn(selects(settingsOf(being), model), (selected) => (selected ? Effect.void : Effect.fail(notInProfile())))
+      : flatMapNow(selects(settingsOf(being), model), (selected) =>
+          selected ? Effect.void : Effect.fail(notInProfile())
+        )
 
   const editing = (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     request: Of<"edit">,
     at: number
   ): Effect.Effect<Prepared, Refused | Unreachable> => {
@@ -63,8 +65,8 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
     return Effect.as(choosing(being, request, model), { at, command: { ...edit, at } })
   }
 
-  const taking = (being: Being<Snapshot>, request: Of<"submit">, at: number) =>
-    goOn(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
+  const taking = (being: ActorView<Snapshot>, request: Of<"submit">, at: number) =>
+    flatMapNow(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
       const { inputId, principal } = request.input
       const admission = admissions[inputId]
       const isNew = request.acknowledged !== true && knownInput(being.snapshot.context, inputId) === undefined
@@ -83,20 +85,20 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
       const { creating, fresh: _, profileModels: __, ...submit } = request
       const command = { ...submit, at, admissions }
       return creating === true
-        ? goOn(spendOf(being.ref.workspace, being.parent ?? ""), (spend) =>
+        ? flatMapNow(spendOf(being.ref.workspace, being.parent ?? ""), (spend) =>
             Effect.succeed({ at, command, creating, spend })
           )
         : Effect.succeed({ at, command })
     })
 
   /** The first message of the turn that ended last. */
-  const firstMessage = Effect.fnUntraced(function* (being: Being<Snapshot>, turnId: string) {
+  const firstMessage = Effect.fnUntraced(function* (being: ActorView<Snapshot>, turnId: string) {
     const first = yield* Effect.mapError(journal.input(being.ref, sibling("input", turnId)), unreachable)
     const fact = first?.state === "admitted" ? factOf(first.fact) : undefined
     return fact?.type === "user_message" ? fact : undefined
   })
 
-  const retrying = Effect.fnUntraced(function* (being: Being<Snapshot>, request: Of<"retry">, at: number) {
+  const retrying = Effect.fnUntraced(function* (being: ActorView<Snapshot>, request: Of<"retry">, at: number) {
     const { inputId, principal } = request
     const earlier = request.fresh === true ? undefined : yield* inputAnswer(journal)(being, inputId)
     if (earlier !== undefined) return { at, earlier }

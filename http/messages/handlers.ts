@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { MessageInput } from "../../src/threads/messageInput.ts"
-import { goOn } from "../../src/now.ts"
+import { flatMapNow } from "../../src/now.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
@@ -23,7 +23,7 @@ export const MessagesHandlers = Layer.unwrap(
     return lean(
       HttpApiBuilder.group(Api, "messages", (handlers) =>
         handlers.handleRaw("submit", ({ params: { threadId }, request }) =>
-          goOn(decodeInput(request), ({ mode = "queue", origin, ...input }) => {
+          flatMapNow(decodeInput(request), ({ mode = "queue", origin, ...input }) => {
             const refused = refuseOrigin(origin) ?? refuseImages(input.content)
             if (refused !== undefined) return Effect.fail(refused)
             return idempotent((key, caller) =>

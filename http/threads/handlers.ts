@@ -5,7 +5,7 @@ import { Threads } from "../../actors/thread/Threads.ts"
 import { ThreadInput, type ThreadPatch } from "../../src/threads/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { goOn } from "../../src/now.ts"
+import { flatMapNow } from "../../src/now.ts"
 import { threadDetail, threadOf, type ThreadRows } from "../../src/threads/detail.ts"
 import { edited } from "../../src/threads/edit.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
@@ -80,7 +80,7 @@ export const ThreadsHandlers = Layer.unwrap(
       } = found
       const rows = threadRows(workspace, found, inputs)
       const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
-      return goOn(waiting, (waitingFor) =>
+      return flatMapNow(waiting, (waitingFor) =>
         Effect.map(modelOf(rows), (model) =>
           json(
             {
@@ -126,7 +126,7 @@ export const ThreadsHandlers = Layer.unwrap(
       HttpApiBuilder.group(Api, "threads", (handlers) =>
         handlers
           .handleRaw("create", ({ request }) =>
-            goOn(decodeInput(request), (input) => {
+            flatMapNow(decodeInput(request), (input) => {
               const refused =
                 input.message === undefined
                   ? undefined

@@ -1,9 +1,9 @@
 /**
  * The one way of every endpoint that answers a wait.
  *
- * R1. The first answer that the thread decides wins; the same one again is answered as it was, whoever
+ * V1. The first answer that the thread decides wins; the same one again is answered as it was, whoever
  *     repeats it. Until the wait is over it is open, whatever the clock.
- * R2. What a wait is for does not change: an answer of the wrong type is told so, also when it is too late.
+ * V2. What a wait is for does not change: an answer of the wrong type is told so, also when it is too late.
  */
 import { Effect } from "effect"
 import { Threads } from "../../actors/thread/Threads.ts"

@@ -110,11 +110,11 @@ export const machine = base.extend({
       assertEvent(event, "cancel")
       if (event.clearQueue) d.set({ pending: [] })
     }),
-    turnAwayNext: doing((d, event) => {
+    rejectNext: doing((d, event) => {
       const next = turn.nextInput(d.context.pending)
       if (next === undefined) return
       const admission = admissionOf(event, next)
-      if ("refused" in admission) turn.turnAway(d, next, admission.refused, event.at)
+      if ("refused" in admission) turn.reject(d, next, admission.refused, event.at)
     }),
     admitNext: doing((d, event) => {
       const next = turn.nextInput(d.context.pending)
@@ -124,7 +124,7 @@ export const machine = base.extend({
     }),
     joinSteers: doing((d, event) => turn.joinSteers(d, "admissions" in event ? event.admissions : {}, event.at)),
     askMessageHook: doing(turn.judge),
-    askModel: doing((d) => d.ask(turn.sampleJob(d.turn))),
+    askModel: doing((d) => d.enqueue(turn.sampleJob(d.turn))),
     nextStep: doing(turn.nextStep),
     review: doing((d, event) => {
       assertEvent(event, "model.replied")

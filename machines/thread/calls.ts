@@ -72,8 +72,8 @@ const fill = (d: Draft, at: number) => {
   const { turnId } = d.turn
   const wanting = d.turn.calls.filter((call) => call.phase === "ready" && needsPlace(call))
   for (const call of wanting.slice(0, Math.max(0, placesLeft(d.turn)))) {
-    d.say({ type: "call_started", turnId, n: d.turn.events, at, event: {}, detail: { toolCallId: call.toolCallId } })
-    d.ask(jobOf(d.turn, call))
+    d.emit({ type: "call_started", turnId, n: d.turn.events, at, event: {}, detail: { toolCallId: call.toolCallId } })
+    d.enqueue(jobOf(d.turn, call))
   }
 }
 
@@ -92,7 +92,7 @@ const withinReveals = ({ carry: { reveals } }: Draft["context"], returned: Retur
 
 export const sayResult = (d: Draft, toolCallId: string, at: number, returned: Returned) => {
   const { beside, durationMs, failure, output, reveal, usage } = withinReveals(d.context, returned)
-  d.say({
+  d.emit({
     type: "tool_result",
     turnId: d.turn.turnId,
     n: d.turn.events,
@@ -160,7 +160,7 @@ const proceed = (d: Draft, toolCallId: string, at: number, refused?: Due["refuse
       settle(d, toolCallId, at, call.returned ?? {})
       return
     default:
-      if (call.phase === "running") d.ask(jobOf(d.turn, call))
+      if (call.phase === "running") d.enqueue(jobOf(d.turn, call))
       return
   }
   fill(d, at)
@@ -187,7 +187,7 @@ export const intend = (
     const { approval, hooks = [], ...rest } = refused ? { rerunnable: true } : verdict
     const wanted = approval === undefined || isApproved(d.context.carry, approval, name) ? {} : { approval }
     const waits = "approval" in wanted || (hooks.length === 0 && "client" in rest)
-    d.say({
+    d.emit({
       type: "tool_intent",
       turnId,
       n,
@@ -219,7 +219,7 @@ const receive = (
 ) => {
   if (hooks === undefined || hooks.length === 0) return settle(d, toolCallId, at, returned)
   const started = d.call(toolCallId).phase === "running" || placesLeft(d.turn) > 0
-  d.say({
+  d.emit({
     type: "result_received",
     turnId: d.turn.turnId,
     n: d.turn.events,

@@ -29,7 +29,7 @@ const cutBy = (carry: Carry, turnId: string, response: ResponseDetail | undefine
 }
 
 /** What outlives the turn, after one more fact. */
-export const remember = (carry: Carry, fact: Fact): Carry => {
+export const evolveCarry = (carry: Carry, fact: Fact): Carry => {
   switch (fact.type) {
     case "user_message": {
       const model = fact.detail?.plan?.models[0]

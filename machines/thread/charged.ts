@@ -3,7 +3,7 @@
  * tools cost is booked where they run.
  */
 import { dollars } from "../../src/domain/usage.ts"
-import { advance } from "./advance.ts"
+import { evolve } from "./evolve.ts"
 import type { Turn } from "./context.ts"
 import type { Fact } from "./facts.ts"
 
@@ -17,7 +17,7 @@ export const chargedIn = (before: Turn | null, facts: ReadonlyArray<Fact>) => {
   for (const fact of facts) {
     if (isEnd(fact) && turn?.turnId === fact.turnId) charged += turn.charged ?? 0
     // Only its money is looked at: where the facts stand in the log is of no account.
-    turn = advance(turn, fact, 0, 0)
+    turn = evolve(turn, fact, 0, 0)
   }
   return dollars(charged)
 }

@@ -32,7 +32,7 @@ const resting = (description: string) =>
         guard: "nextRefused",
         target: "#thread.failed",
         reenter: true,
-        actions: "turnAwayNext",
+        actions: "rejectNext",
         description: "The next input may not run any more: its turn begins and fails in one append."
       },
       {

@@ -4,8 +4,8 @@
 import type { HookData } from "../../src/domain/hook.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { Draft as Drafting } from "../step.ts"
-import { advance } from "./advance.ts"
-import { remember } from "./carry.ts"
+import { evolve } from "./evolve.ts"
+import { evolveCarry } from "./carry.ts"
 import type { Call, Context, Turn } from "./context.ts"
 import { type Fact, isPublic } from "./facts.ts"
 
@@ -72,8 +72,8 @@ export class Draft extends Drafting<Context, Fact, Job> {
       ...context,
       pos,
       seq,
-      turn: advance(context.turn, fact, pos, seq),
-      carry: remember(context.carry, fact)
+      turn: evolve(context.turn, fact, pos, seq),
+      carry: evolveCarry(context.carry, fact)
     }
   }
 }

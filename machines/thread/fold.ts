@@ -7,8 +7,8 @@
  */
 import type { StateValueFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
-import { advance } from "./advance.ts"
-import { remember } from "./carry.ts"
+import { evolve } from "./evolve.ts"
+import { evolveCarry } from "./carry.ts"
 import { chart, type Snapshot } from "./chart.ts"
 import { blank, type Carry, type Context, parked, type Turn } from "./context.ts"
 import { type Fact, isPublic, typeOf } from "./facts.ts"
@@ -37,7 +37,7 @@ export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
   for (const fact of facts) {
     pos++
     if (isPublic(fact)) seq++
-    turn = advance(turn, fact, pos, seq)
+    turn = evolve(turn, fact, pos, seq)
     const { answersModel, asksModel } = typeOf(fact)
     if (answersModel === true) responded = true
     if (asksModel === true || turn?.openedPos === pos) responded = false
@@ -50,7 +50,7 @@ export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
 /** The carry, from a thread's whole journal. */
 export const carryOf = (facts: Iterable<Fact>): Carry => {
   let carry = blank.carry
-  for (const fact of facts) carry = remember(carry, fact)
+  for (const fact of facts) carry = evolveCarry(carry, fact)
   return carry
 }
 

@@ -38,7 +38,7 @@ export const sayDecision = (d: Draft, decided: HookDecided, wait: NewWait | unde
     ...(rewrite === undefined ? {} : { rewrite }),
     ...(hooks === undefined ? {} : { hooks })
   }
-  d.say({
+  d.emit({
     type: "hook_decision",
     turnId: d.turn.turnId,
     n: d.turn.events,
@@ -68,7 +68,7 @@ export const deniedBy = ({ failed, reason }: Pick<HookDecided, "failed" | "reaso
     : { code: "hook_denied", text: reason ?? "A hook denied it." }
 
 export const park = (d: Draft, { toolsetId, waitId, ...detail }: NewWait, at: number, call?: Call) => {
-  d.say({
+  d.emit({
     type: "wait_created",
     turnId: d.turn.turnId,
     n: d.turn.events,
@@ -106,7 +106,7 @@ export const resolve = (
 ) => {
   const by = wait.hook?.hookId ?? wait.grant
   const message = wait.hook?.point === "before_turn_start" ? d.turn.opening?.messages[0]?.n : undefined
-  d.say({
+  d.emit({
     type: "wait_resolved",
     turnId: d.turn.turnId,
     n: d.turn.events,
@@ -168,7 +168,7 @@ export const judgingJob = ({ opening, reviewing, step, turnId }: Turn): Draft["j
 
 const askNext = (d: Draft) => {
   const job = judgingJob(d.turn)
-  if (job !== undefined) d.ask(job)
+  if (job !== undefined) d.enqueue(job)
 }
 
 /** A hook has judged a message or the response, and does not deny. */

@@ -50,7 +50,7 @@ const queued = ({ inputId, queuedAt }: Input, at: number) =>
 /** Opens a turn with an input. */
 export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<number> | undefined, at: number) => {
   d.set({ pending: without(d.context.pending, input) })
-  d.say({
+  d.emit({
     type: "user_message",
     turnId: opens(input),
     n: 0,
@@ -69,11 +69,11 @@ export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<n
 const detailed = <D extends object>(detail: D) => (Object.keys(detail).length === 0 ? {} : { detail })
 
 /** An input that may not run any more: its turn begins and fails in one. */
-export const turnAway = (d: Draft, input: Input, why: Failure, at: number) => {
+export const reject = (d: Draft, input: Input, why: Failure, at: number) => {
   const turnId = opens(input)
   d.set({ pending: without(d.context.pending, input) })
-  d.say({ type: "user_message", turnId, n: 0, at, event: message(input), ...detailed(queued(input, at)) })
-  d.say({
+  d.emit({ type: "user_message", turnId, n: 0, at, event: message(input), ...detailed(queued(input, at)) })
+  d.emit({
     type: "turn_failed",
     turnId,
     n: 1,
@@ -110,7 +110,7 @@ export const joinSteers = (d: Draft, admissions: Readonly<Record<string, Admissi
   for (const input of d.context.pending) {
     if (!joins(input, d.turn, admissions) || !roomForMessage(d.turn)) continue
     d.set({ pending: without(d.context.pending, input) })
-    d.say({
+    d.emit({
       type: "user_message",
       turnId,
       n: d.turn.events,
@@ -130,7 +130,7 @@ export const sampleJob = ({ attempt, plan, step, target, turnId }: Turn): Draft[
 /** Asks the hook whose turn it is. */
 export const judge = (d: Draft) => {
   const job = judgingJob(d.turn)
-  if (job !== undefined) d.ask(job)
+  if (job !== undefined) d.enqueue(job)
 }
 
 /** The next response begins: on the target that served last. */
@@ -156,7 +156,7 @@ export const review = (
   d: Draft,
   { at, calls, finishReason, hooks = [], modelId, parts, step, text, usage }: ModelReplied
 ) => {
-  d.say({
+  d.emit({
     type: "response_received",
     turnId: d.turn.turnId,
     n: d.turn.events,
@@ -171,7 +171,7 @@ export const review = (
 }
 
 const sayEmptied = (d: Draft, response: ResponseDetail, at: number) =>
-  d.say({ type: "response_emptied", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: response })
+  d.emit({ type: "response_emptied", turnId: d.turn.turnId, n: d.turn.events, at, event: {}, detail: response })
 
 /** After results of tools, to say nothing is an answer: the work is done. */
 export const respondEmpty = (d: Draft, { at, finishReason, step, usage = noUsage }: ModelFailed) =>
@@ -184,7 +184,7 @@ export const respond = (d: Draft, reply: Reply, at: number) => {
   const spoken = /\S/u.test(reply.text)
   if (spoken) {
     const text = cut(reply.text, limits.assistantTextBytes)
-    d.say({
+    d.emit({
       type: "assistant_message",
       turnId: d.turn.turnId,
       n: messageNumber(reply.step),
@@ -216,13 +216,13 @@ export const end = (d: Draft, ending: Ending, at: number) => {
   const { events: n, principal, usage } = d.turn
   switch (ending.type) {
     case "turn_completed":
-      d.say({ type: "turn_completed", turnId, n, at, event: { usage, principal } })
+      d.emit({ type: "turn_completed", turnId, n, at, event: { usage, principal } })
       break
     case "turn_cancelled":
-      d.say({ type: "turn_cancelled", turnId, n, at, event: { usage, principal: ending.principal } })
+      d.emit({ type: "turn_cancelled", turnId, n, at, event: { usage, principal: ending.principal } })
       break
     case "turn_failed":
-      d.say({
+      d.emit({
         type: "turn_failed",
         turnId,
         n,
@@ -236,7 +236,7 @@ export const end = (d: Draft, ending: Ending, at: number) => {
       })
   }
   // Also of one that completed: nothing of it is to be under way, whatever this node believes.
-  d.ask({ type: "abandon", params: { turnId } })
+  d.enqueue({ type: "abandon", params: { turnId } })
 }
 
 /** Attempts on one target, and the pauses between them, in milliseconds. */
@@ -272,7 +272,7 @@ export const afterFailure = ({ attempt, emptied, plan, target }: Turn, failed: M
 
 export const noteFailure = (d: Draft, { at, code, empty, text, usage }: ModelFailed, next: Next) => {
   const { events: n, step, turnId } = d.turn
-  d.say({
+  d.emit({
     type: "attempt_failed",
     turnId,
     n,
@@ -299,5 +299,5 @@ export const fail = (d: Draft, failed: ModelFailed) => {
 
 export const startAttempt = (d: Draft, at: number) => {
   const { attempt, step, turnId } = d.turn
-  d.say({ type: "attempt_started", turnId, n: d.turn.events, at, event: {}, detail: { step, attempt } })
+  d.emit({ type: "attempt_started", turnId, n: d.turn.events, at, event: {}, detail: { step, attempt } })
 }

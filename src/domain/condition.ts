@@ -2,11 +2,11 @@
  * Conditions on JSON: what stands at a path, held against a value. Roles ask them
  * of a tool's input, hooks of what they judge.
  *
- * N1. A condition answers true, false, or undefined where it cannot be asked: the path leads nowhere,
+ * K1. A condition answers true, false, or undefined where it cannot be asked: the path leads nowhere,
  *     or to something that `op` does not compare with `value`. Whoever asks decides against the caller
  *     then (fail closed). Only `exists` always knows.
- * N2. Numbers are compared with numbers, strings with strings, by code point. Nothing is converted.
- * N3. A path follows own properties and array indices (RFC 6901), so no prototype is ever reached.
+ * K2. Numbers are compared with numbers, strings with strings, by code point. Nothing is converted.
+ * K3. A path follows own properties and array indices (RFC 6901), so no prototype is ever reached.
  */
 import { Schema } from "effect"
 import { described } from "./described.ts"
@@ -131,7 +131,7 @@ export type Condition = typeof Condition.Type
 export const Conditions = Schema.Array(Condition).check(Schema.isMaxLength(limits.conditions))
 
 export type Find = (subject: unknown) => unknown
-/** N1, of what was found. */
+/** K1, of what was found. */
 export type Holds = (held: unknown) => boolean | undefined
 
 const index = /^(?:0|[1-9]\d{0,9})$/
@@ -250,6 +250,6 @@ export const compileCondition = ({ op, value }: Condition): Holds => {
   return (held) => (held === undefined ? undefined : ask(held))
 }
 
-/** N1. */
+/** K1. */
 export const holds = (condition: Condition, subject: unknown): boolean | undefined =>
   compileCondition(condition)(compilePath(condition.path)(subject))

@@ -132,7 +132,7 @@ const fields = {
 
 const isOfTools = (point: Point) => point === "before_tool_call" || point === "after_tool_result"
 
-interface Written {
+interface WriteSet {
   readonly point: Point
   readonly match?: typeof HookMatch.Type
   readonly processor: HookProcessor
@@ -140,7 +140,7 @@ interface Written {
 }
 
 /** What no single field shows. */
-const fits = Schema.makeFilter<Written>(
+const fits = Schema.makeFilter<WriteSet>(
   ({ match, point, processor, timeoutMs }) => {
     if (match?.tools !== undefined && !isOfTools(point))
       return { path: ["match", "tools"], issue: `must be left out at ${point}: no tool is called there` }

@@ -23,7 +23,7 @@ export interface ThreadCarry {
 }
 
 /** Without the usage that is nothing yet. */
-type Written = Omit<ThreadCarry, "usage" | "turn"> & {
+type WriteSet = Omit<ThreadCarry, "usage" | "turn"> & {
   readonly usage?: ModelUsage
   readonly turn?: { readonly turnId: string; readonly usage?: ModelUsage }
 }
@@ -36,11 +36,11 @@ export const carryText = ({ turn, usage, ...rest }: ThreadCarry) =>
     ...(turn === undefined ? {} : { turn: { turnId: turn.turnId, ...spoken(turn.usage) } }),
     ...spoken(usage),
     ...rest
-  } satisfies Written)
+  } satisfies WriteSet)
 
 /** The text is what `carryText` wrote. */
 export const readCarry = (text: string): ThreadCarry => {
-  const { turn, usage = noUsage, ...rest }: Written = JSON.parse(text)
+  const { turn, usage = noUsage, ...rest }: WriteSet = JSON.parse(text)
   return {
     ...rest,
     usage,

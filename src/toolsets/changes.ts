@@ -1,24 +1,13 @@
 /** Changes of a toolset: those that a client makes, and what a probe of its server finds. Its rows, and L1 to L3: rows.ts. */
-import { Result, } from "effect"
+import { Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { toUuid } from "../domain/ids.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
-import {
-  strangeTo,
-  type ToolsetPatch,
-} from "./toolset.ts"
-import { catalogueOf, offered, } from "./catalogue.ts"
+import { strangeTo, type ToolsetPatch } from "./toolset.ts"
+import { catalogueOf, offered } from "./catalogue.ts"
 import type { Db } from "../database/handle.ts"
-import { holdConnection, } from "../connections/rows.ts"
-import {
-  connectionOf,
-  isLater,
-  isSame,
-  readChecked,
-  readContent,
-  type Server,
-  serverOf
-} from "./status.ts"
+import { holdConnection } from "../connections/rows.ts"
+import { connectionOf, isLater, isSame, readChecked, readContent, type Server, serverOf } from "./status.ts"
 import {
   decodeInput,
   storedOf,

@@ -9,7 +9,7 @@
  * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind
  *     that lock.
  */
-import { type Schema } from "effect"
+import type { Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { ConnectionKind } from "../connections/connection.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -33,14 +33,7 @@ import { holdConnection, readConnection } from "../connections/rows.ts"
 import { codeOf } from "../database/Database.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 import { isNamed } from "../database/profileUses.ts"
-import {
-  type Checked,
-  connectionOf,
-  readChecked,
-  readContent,
-  type Server,
-  serverOf
-} from "./status.ts"
+import { type Checked, connectionOf, readChecked, readContent, type Server, serverOf } from "./status.ts"
 
 export interface StoredToolset {
   readonly toolset: Toolset

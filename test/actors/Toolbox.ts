@@ -4,9 +4,9 @@
  */
 import { Effect } from "effect"
 import {
-  emptyKit,
+  emptyToolkit,
   hooksAbout,
-  type Kit,
+  type Toolkit,
   type ToolOutcome,
   type ToolRun,
   type Tools,
@@ -61,8 +61,8 @@ const ran = (world: Stage, { input, name, toolCallId }: ToolRun) =>
   })
 
 export const toolsOf = (world: Stage): Tools => {
-  const kit: Kit = {
-    ...emptyKit,
+  const toolkit: Toolkit = {
+    ...emptyToolkit,
     hooks: world.hooks,
     verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => verdicts[name] ?? { refused: unknownTool(name) })),
     refusal: () => Effect.succeed(undefined),
@@ -70,10 +70,10 @@ export const toolsOf = (world: Stage): Tools => {
       begun()
       if (["once", "often", "risky"].includes(asked.name)) return ran(world, asked)
       world.complaints.push(`${asked.name} ran`)
-      return emptyKit.run(by, asked, begun)
+      return emptyToolkit.run(by, asked, begun)
     }
   }
-  return { kit: () => Effect.succeed(kit) }
+  return { toolkit: () => Effect.succeed(toolkit) }
 }
 
 /**

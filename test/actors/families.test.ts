@@ -110,8 +110,8 @@ describe("a model", () => {
     })
     const workspace = server.workspaces.alpha
     const tools = await server.runtime.runPromise(Effect.flatMap(Effect.promise(families), makeTools))
-    const kit = await server.runtime.runPromise(
-      tools.kit(workspace, {
+    const toolkit = await server.runtime.runPromise(
+      tools.toolkit(workspace, {
         profileId: profile.id,
         profileVersion: 1,
         models: [],
@@ -126,7 +126,9 @@ describe("a model", () => {
     )
     const shown = async (reveals?: Carry["reveals"]) => {
       const carry = { usage: noUsage, ...(reveals === undefined ? {} : { reveals }) }
-      return await server.runtime.runPromise(kit.definitions({ workspace, agentId: "agt_1", threadId: "thr_1", carry }))
+      return await server.runtime.runPromise(
+        toolkit.definitions({ workspace, agentId: "agt_1", threadId: "thr_1", carry })
+      )
     }
     const before = await shown()
     assert.deepStrictEqual(

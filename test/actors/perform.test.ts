@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { makePerform, type Performing } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/memory/prompts.ts"
 import type { Start } from "../../actors/Kind.ts"
-import { emptyKit, noTools } from "../../actors/thread/tools/toolkit.ts"
+import { emptyToolkit, noTools } from "../../actors/thread/tools/toolkit.ts"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { resume } from "../../machines/thread/resume.ts"
@@ -139,8 +139,8 @@ describe("a job that cannot begin for this node's own reasons", () => {
     [
       "whose profile cannot be read",
       (times) => {
-        const kit = failing(times, away, Effect.succeed(emptyKit))
-        return { tries: kit.tries, more: { sample, tools: { kit: () => kit.effect } } }
+        const toolkit = failing(times, away, Effect.succeed(emptyToolkit))
+        return { tries: toolkit.tries, more: { sample, tools: { toolkit: () => toolkit.effect } } }
       },
       sampling,
       "model.replied"
@@ -151,7 +151,10 @@ describe("a job that cannot begin for this node's own reasons", () => {
         const roles = failing(times, away, Effect.succeed([]))
         return {
           tries: roles.tries,
-          more: { sample, tools: { kit: () => Effect.succeed({ ...emptyKit, definitions: () => roles.effect }) } }
+          more: {
+            sample,
+            tools: { toolkit: () => Effect.succeed({ ...emptyToolkit, definitions: () => roles.effect }) }
+          }
         }
       },
       sampling,
@@ -163,7 +166,7 @@ describe("a job that cannot begin for this node's own reasons", () => {
         const run = failing(times, away, Effect.succeed({ output: 1 }))
         return {
           tries: run.tries,
-          more: { tools: { kit: () => Effect.succeed({ ...emptyKit, run: () => run.effect }) } }
+          more: { tools: { toolkit: () => Effect.succeed({ ...emptyToolkit, run: () => run.effect }) } }
         }
       },
       running,
@@ -172,8 +175,12 @@ describe("a job that cannot begin for this node's own reasons", () => {
     [
       "a call, whose profile cannot be read",
       (times) => {
-        const kit = failing(times, away, Effect.succeed({ ...emptyKit, run: () => Effect.succeed({ output: 1 }) }))
-        return { tries: kit.tries, more: { tools: { kit: () => kit.effect } } }
+        const toolkit = failing(
+          times,
+          away,
+          Effect.succeed({ ...emptyToolkit, run: () => Effect.succeed({ output: 1 }) })
+        )
+        return { tries: toolkit.tries, more: { tools: { toolkit: () => toolkit.effect } } }
       },
       running,
       "tool.returned"
@@ -181,11 +188,11 @@ describe("a job that cannot begin for this node's own reasons", () => {
     [
       "a question to a hook, whose profile cannot be read",
       (times) => {
-        const kit = failing(
+        const toolkit = failing(
           times,
           away,
           Effect.succeed({
-            ...emptyKit,
+            ...emptyToolkit,
             hooks: [
               {
                 id: "hook_0",
@@ -197,7 +204,7 @@ describe("a job that cannot begin for this node's own reasons", () => {
             ]
           })
         )
-        return { tries: kit.tries, more: { tools: { kit: () => kit.effect } } }
+        return { tries: toolkit.tries, more: { tools: { toolkit: () => toolkit.effect } } }
       },
       asking,
       "hook.decided"

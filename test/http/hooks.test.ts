@@ -38,7 +38,7 @@ const assertShape = (schema: Schema.Decoder<unknown>, body: unknown) => {
 }
 
 describe("decisions", () => {
-  interface Written {
+  interface WriteSet {
     readonly threadId: string
     readonly at: number
     readonly hook: { readonly hookId: string; readonly decision: string; readonly [field: string]: unknown }
@@ -46,7 +46,7 @@ describe("decisions", () => {
   }
   let pos = 1_000
   /** As a thread's host writes them (machines/thread/facts.ts). */
-  const write = (workspace: string, rows: ReadonlyArray<Written>) =>
+  const write = (workspace: string, rows: ReadonlyArray<WriteSet>) =>
     server.runtime.runPromise(
       server.database.run("test", (db) =>
         db

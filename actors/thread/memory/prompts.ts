@@ -14,7 +14,7 @@ import type { MessageContent } from "../../../src/domain/content.ts"
 import type { ActorRef, JournalUnavailable, Log } from "../../../src/journal/Journal.ts"
 import type { PromptMessage } from "../../../src/models/Model.ts"
 import type { ResponseDetail } from "../../../machines/thread/facts.ts"
-import { goOn } from "../../../src/now.ts"
+import { flatMapNow } from "../../../src/now.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { Room } from "../room.ts"
 import { type Told, toldOf } from "../replies/rows.ts"
@@ -191,7 +191,7 @@ export class Prompts {
 
   /** The conversation up to `pos`. What is not kept is one indexed read. */
   upTo(actor: ActorRef, pos: number): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
-    return goOn(this.known(actor, pos), ({ messages }) => Effect.succeed([...messages]))
+    return flatMapNow(this.known(actor, pos), ({ messages }) => Effect.succeed([...messages]))
   }
 
   /**
@@ -206,8 +206,8 @@ export class Prompts {
   ): Effect.Effect<A, E> {
     const known = Effect.suspend(() => this.known(actor, pos))
     // Read to know its size, then let go: it may be forgotten until its turn comes.
-    const size = goOn(reading(this.known(actor, pos)), ({ bytes }) => Effect.succeed(bytes))
-    return goOn(size, (bytes) =>
+    const size = flatMapNow(reading(this.known(actor, pos)), ({ bytes }) => Effect.succeed(bytes))
+    return flatMapNow(size, (bytes) =>
       this.underWay.within(
         bytes,
         Effect.flatMap(reading(known), ({ messages }) => use([...messages]))

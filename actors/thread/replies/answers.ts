@@ -16,7 +16,7 @@ import type { Admission } from "../../../machines/thread/commands.ts"
 import { type Fact, isPublic } from "../../../machines/thread/facts.ts"
 import { statusOf } from "../../../machines/thread/decide.ts"
 import type { Answer } from "../../Actor.ts"
-import type { Being } from "../../Kind.ts"
+import type { ActorView } from "../../Kind.ts"
 import type { Attributes } from "../../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
@@ -70,7 +70,7 @@ const modelOf = ({ context: { carry, pending, turn } }: Snapshot, admissions: Re
 
 /** `admissions`: how each input that waits would run. */
 export const detail = (
-  being: Being<Snapshot>,
+  being: ActorView<Snapshot>,
   next: Snapshot,
   at: number,
   spend: Spend,
@@ -98,7 +98,7 @@ export const detail = (
 
 /** The thread after a cancel, with its attributes as they are now where the journal has told. */
 export const cancelled = (
-  being: Being<Snapshot>,
+  being: ActorView<Snapshot>,
   next: Snapshot,
   updatedAt: number,
   spend: Spend,

@@ -16,7 +16,7 @@ import type { Answer, Plan } from "../../../machines/thread/commands.ts"
 import { type Carry, type Context, deadlineOf, openWaits, type Turn } from "../../../machines/thread/context.ts"
 import { type Fact, isPublic, typeOf } from "../../../machines/thread/facts.ts"
 import { contentOf, resultFields } from "../../../machines/thread/subject.ts"
-import type { Being } from "../../Kind.ts"
+import type { ActorView } from "../../Kind.ts"
 
 type OpenWaits = ReturnType<typeof openWaits>
 
@@ -138,7 +138,7 @@ export const runnableAt = (snapshot: Snapshot): number | null => {
 }
 
 /** The next moment at which the live thread wants to be told the time. Time in line puts the turn's deadline off. */
-export const nextDue = (snapshot: Snapshot, desk: Being<Snapshot>["desk"]): number | null => {
+export const nextDue = (snapshot: Snapshot, desk: ActorView<Snapshot>["desk"]): number | null => {
   const { pending, turn } = snapshot.context
   if (turn === null) return waitingSince(pending)
   return Math.min(

@@ -1,7 +1,7 @@
 /** The tools of real turns: catalogues of toolsets and the built-in families, under the profile's roles. */
 import { Effect } from "effect"
 import type { Failure } from "../../../src/domain/failure.ts"
-import { failing, goOn } from "../../../src/now.ts"
+import { mapErrorNow, flatMapNow } from "../../../src/now.ts"
 import { evaluateRoles, mayEver, type CompiledRole } from "../../../src/roles/evaluate.ts"
 import { Roles } from "../../../src/roles/Roles.ts"
 import { Directory, type ResolvedProfile } from "../../../src/agents/Directory.ts"
@@ -14,7 +14,7 @@ import type { Carry } from "../../../machines/thread/context.ts"
 import { Unreachable } from "../../Actor.ts"
 import type { BuiltIn, Family } from "./families/builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
-import { emptyKit, fits, type Kit, type ToolRun, type Tools, unknownTool } from "./toolkit.ts"
+import { emptyToolkit, fits, type Toolkit, type ToolRun, type Tools, unknownTool } from "./toolkit.ts"
 import type { CallBy } from "../settings.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
@@ -71,7 +71,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
     const schemas = yield* Schemas
     const toolsets = yield* Toolsets
 
-    const kitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Kit => {
+    const toolkitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Toolkit => {
       const { hooks, roleIds, systemPrompt, toolsetIds } = profile
       const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
       const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
@@ -80,7 +80,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
         tools: tools.filter(({ exposure }) => exposure === "search")
       }
       const offers = offersOf(tools, hidden, toolSearch(hidden, rolesNow))
-      if (offers.length === 0 && toolsetIds.length === 0) return { ...emptyKit, ...known }
+      if (offers.length === 0 && toolsetIds.length === 0) return { ...emptyToolkit, ...known }
       const named = new Map(offers.map((tool) => [tool.name, tool]))
 
       const find = (name: string, { reveals }: Carry) => {
@@ -91,7 +91,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
       /** Why nothing can be called by a name. What was never listed may be there all the same: its server is away. */
       const absent = (name: string): Effect.Effect<Failure, Unreachable> => {
         if (named.has(name)) return Effect.succeed(unknownTool(name))
-        return Effect.map(failing(toolsets.away(workspace, toolsetIds, name), unreachable), (away) =>
+        return Effect.map(mapErrorNow(toolsets.away(workspace, toolsetIds, name), unreachable), (away) =>
           away === undefined ? unknownTool(name) : awayFailure(away)
         )
       }
@@ -206,9 +206,9 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
     }
 
     /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
-    const kits = new WeakMap<ResolvedProfile, Map<string, Kit>>()
+    const toolkits = new WeakMap<ResolvedProfile, Map<string, Toolkit>>()
     /** The same, for the turn that asks again and again. */
-    const known = new WeakMap<Plan, Kit>()
+    const known = new WeakMap<Plan, Toolkit>()
 
     const kitFor = (
       workspace: string,
@@ -216,38 +216,38 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
       catalogues: NonNullable<Plan["catalogues"]>,
       tools: ReadonlyArray<Tool>
     ) => {
-      const held = kits.get(profile) ?? new Map<string, Kit>()
-      kits.set(profile, held)
+      const held = toolkits.get(profile) ?? new Map<string, Toolkit>()
+      toolkits.set(profile, held)
       const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
-      const kit = held.get(key) ?? kitOf(workspace, profile, tools)
+      const toolkit = held.get(key) ?? toolkitOf(workspace, profile, tools)
       // Catalogues change now and then, and turns with the old ones end.
       if (held.size >= 16 && !held.has(key)) held.clear()
-      held.set(key, kit)
-      return kit
+      held.set(key, toolkit)
+      return toolkit
     }
 
-    const make = (workspace: string, plan: Plan): Effect.Effect<Kit, Unreachable> => {
+    const make = (workspace: string, plan: Plan): Effect.Effect<Toolkit, Unreachable> => {
       const { catalogues = [] } = plan
-      return goOn(
-        failing(directory.profile(workspace, plan.profileId, plan.profileVersion), unreachable),
+      return flatMapNow(
+        mapErrorNow(directory.profile(workspace, plan.profileId, plan.profileVersion), unreachable),
         (profile) => {
           // Versions are never deleted: without one nobody knows who guards the turn.
           if (profile === undefined) return Effect.fail(unreachable())
           const offered =
-            catalogues.length === 0 ? noTools : failing(toolsets.tools(workspace, catalogues), unreachable)
-          return goOn(offered, (offered) => {
-            const kit = kitFor(workspace, profile, catalogues, offered)
-            known.set(plan, kit)
-            return Effect.succeed(kit)
+            catalogues.length === 0 ? noTools : mapErrorNow(toolsets.tools(workspace, catalogues), unreachable)
+          return flatMapNow(offered, (offered) => {
+            const toolkit = kitFor(workspace, profile, catalogues, offered)
+            known.set(plan, toolkit)
+            return Effect.succeed(toolkit)
           })
         }
       )
     }
 
     const tools: Tools = {
-      kit: (workspace, plan) => {
-        const kit = known.get(plan)
-        return kit === undefined ? make(workspace, plan) : Effect.succeed(kit)
+      toolkit: (workspace, plan) => {
+        const toolkit = known.get(plan)
+        return toolkit === undefined ? make(workspace, plan) : Effect.succeed(toolkit)
       }
     }
     return tools

@@ -1,8 +1,8 @@
 /**
- * What a turn may call and who judges it: a turn's kit is made once from its plan, and asked for every
+ * What a turn may call and who judges it: a turn's toolkit is made once from its plan, and asked for every
  * response, call and result after that.
  *
- * B1. A kit is the plan's: the version of the profile and the catalogues that were current when the turn
+ * B1. A toolkit is the plan's: the version of the profile and the catalogues that were current when the turn
  *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.
  * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
  */
@@ -18,7 +18,7 @@ import type { Plan, RepliedCall, Verdict } from "../../../machines/thread/comman
 import type { Snapshot } from "../../../machines/thread/chart.ts"
 import type { Turn } from "../../../machines/thread/context.ts"
 import type { Job } from "../../../machines/thread/draft.ts"
-import type { Being } from "../../Kind.ts"
+import type { ActorView } from "../../Kind.ts"
 import type { Unreachable } from "../../Actor.ts"
 import type { CallBy, ThreadSettings } from "../settings.ts"
 
@@ -32,7 +32,7 @@ export interface ToolOutcome {
 
 export type ToolRun = Extract<Job, { readonly type: "runTool" }>["params"]
 
-export interface Kit {
+export interface Toolkit {
   readonly systemPrompt?: string
   /** All hooks of the profile: their places are their indices. */
   readonly hooks: ReadonlyArray<Hook>
@@ -72,16 +72,16 @@ export interface Kit {
 }
 
 export interface Tools {
-  readonly kit: (workspace: string, plan: Plan) => Effect.Effect<Kit, Unreachable>
+  readonly toolkit: (workspace: string, plan: Plan) => Effect.Effect<Toolkit, Unreachable>
 }
 
-/** The kit of a thread's turn. */
-export type KitOf = (being: Being<Snapshot>, turn: Turn) => Effect.Effect<Kit, Unreachable>
+/** The toolkit of a thread's turn. */
+export type ToolkitOf = (being: ActorView<Snapshot>, turn: Turn) => Effect.Effect<Toolkit, Unreachable>
 
-export const kitIn =
-  (tools: Tools): KitOf =>
+export const toolkitIn =
+  (tools: Tools): ToolkitOf =>
   ({ ref }, { plan }) =>
-    tools.kit(ref.workspace, plan)
+    tools.toolkit(ref.workspace, plan)
 
 const quoted = (name: string) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
@@ -94,7 +94,7 @@ export const unknownTool = (name: string): Failure => ({
 export const fits = Effect.succeed(undefined)
 
 /** Nothing can be called, and nobody is asked. */
-export const emptyKit: Kit = {
+export const emptyToolkit: Toolkit = {
   hooks: [],
   definitions: () => Effect.succeed([]),
   verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => ({ refused: unknownTool(name) }))),
@@ -104,7 +104,7 @@ export const emptyKit: Kit = {
   run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }
 
-export const noTools: Tools = { kit: () => Effect.succeed(emptyKit) }
+export const noTools: Tools = { toolkit: () => Effect.succeed(emptyToolkit) }
 
 /**
  * Hooks that are asked about this, from a place on. A thread that reviews for another's hook is reviewed by no agent.

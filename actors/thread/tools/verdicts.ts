@@ -5,47 +5,47 @@ import type { Snapshot } from "../../../machines/thread/chart.ts"
 import type { RepliedCall } from "../../../machines/thread/commands.ts"
 import type { Call, Turn } from "../../../machines/thread/context.ts"
 import { callSubject } from "../../../machines/thread/subject.ts"
-import type { Being } from "../../Kind.ts"
+import type { ActorView } from "../../Kind.ts"
 import { callBy, settingsOf } from "../settings.ts"
-import { hooksAbout, type Kit, type KitOf, withHooks } from "./toolkit.ts"
+import { hooksAbout, type Toolkit, type ToolkitOf, withHooks } from "./toolkit.ts"
 
 export type Verdicts = ReturnType<typeof makeVerdicts>
 
-export const makeVerdicts = (kitOf: KitOf) => {
+export const makeVerdicts = (toolkitOf: ToolkitOf) => {
   /** Calls of a response, with what stands behind each now. */
   const standing = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
-    kit: Kit,
+    being: ActorView<Snapshot>,
+    toolkit: Toolkit,
     asked: ReadonlyArray<Omit<RepliedCall, "verdict">>
   ) {
     const settings = settingsOf(being)
-    const verdicts = yield* kit.verdicts(callBy(being), asked)
+    const verdicts = yield* toolkit.verdicts(callBy(being), asked)
     return asked.map((call, i): RepliedCall => {
       const verdict = verdicts[i]!
       if ("refused" in verdict) return { ...call, verdict }
       const { toolsetId } = verdict
       const { input, name } = call
       const data = callSubject({ toolCallId: "", name, input, ...(toolsetId === undefined ? {} : { toolsetId }) })
-      return { ...call, verdict: { ...verdict, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+      return { ...call, verdict: { ...verdict, ...withHooks(hooksAbout(toolkit.hooks, data, settings)) } }
     })
   })
 
   /** What goes on once somebody has answered, or once nobody has, may be a day old. */
   const releasing = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     turn: Turn,
     calls: ReadonlyArray<Pick<Call, "toolCallId" | "name" | "input" | "approved" | "client" | "returned">>
   ) {
     const clients = calls.filter(({ client, returned }) => client !== undefined && returned === undefined)
     const reviewed = turn.reviewing?.reply.calls ?? []
     if (clients.length === 0 && reviewed.length === 0) return {}
-    const kit = yield* kitOf(being, turn)
+    const toolkit = yield* toolkitOf(being, turn)
     const refused: Record<string, Failure> = {}
     for (const call of clients) {
-      const failure = yield* kit.refusal(callBy(being), call)
+      const failure = yield* toolkit.refusal(callBy(being), call)
       if (failure !== undefined) refused[call.toolCallId] = failure
     }
-    return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, kit, reviewed) }) }
+    return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, toolkit, reviewed) }) }
   })
 
   return { standing, releasing }

@@ -9,11 +9,11 @@ import type { Rewrite, WaitAnswer } from "../../../machines/thread/commands.ts"
 import { openWaits, type Turn } from "../../../machines/thread/context.ts"
 import { resultSubject, subjectOf } from "../../../machines/thread/subject.ts"
 import { Refused } from "../../Actor.ts"
-import type { Being } from "../../Kind.ts"
+import type { ActorView } from "../../Kind.ts"
 import type { AdmissionsOf } from "../admissions.ts"
 import type { Of } from "../requests.ts"
 import { settingsOf } from "../settings.ts"
-import { hooksAbout, type Kit, type KitOf, withHooks } from "./toolkit.ts"
+import { hooksAbout, type Toolkit, type ToolkitOf, withHooks } from "./toolkit.ts"
 import type { Verdicts } from "./verdicts.ts"
 
 const fields = {
@@ -26,7 +26,7 @@ const fields = {
 const invalid = (message: string) => new Refused({ reason: "invalid_request", code: "invalid_body", message })
 
 /** A person may rewrite what is judged, and nothing else. */
-const misfit = Effect.fnUntraced(function* (rewrite: Rewrite, data: HookData, kit: Kit) {
+const misfit = Effect.fnUntraced(function* (rewrite: Rewrite, data: HookData, toolkit: Toolkit) {
   const field = fields[data.point]
   const other = Object.keys(rewrite).find((key) => key !== field)
   if (other !== undefined || !(field in rewrite))
@@ -34,16 +34,16 @@ const misfit = Effect.fnUntraced(function* (rewrite: Rewrite, data: HookData, ki
       `rewrite${other === undefined ? "" : `.${other}`}: at ${data.point} it holds ${field}, and nothing else.`
     )
   if (data.point === "before_tool_call") {
-    const problem = yield* kit.problem(data.toolName, "input", rewrite.toolInput)
+    const problem = yield* toolkit.problem(data.toolName, "input", rewrite.toolInput)
     return problem === undefined ? undefined : invalid(`rewrite.toolInput: ${problem}`)
   }
   const problem = rewriteProblem(data, rewrite)
   return problem === undefined ? undefined : invalid(problem)
 })
 
-export const makeWaitAnswers = (admissionsOf: AdmissionsOf, kitOf: KitOf, { releasing }: Verdicts) => {
+export const makeWaitAnswers = (admissionsOf: AdmissionsOf, toolkitOf: ToolkitOf, { releasing }: Verdicts) => {
   const answering = Effect.fnUntraced(function* (
-    being: Being<Snapshot>,
+    being: ActorView<Snapshot>,
     { answer, from, principal, waitId }: Of<"answer">,
     at: number
   ) {
@@ -63,16 +63,16 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, kitOf: KitOf, { rele
         message: "An agent resolves the waits neither of its own threads nor of those that it has asked for."
       })
     }
-    const kit = yield* kitOf(being, turn)
+    const toolkit = yield* toolkitOf(being, turn)
     const { call, wait } = found
     const settings = settingsOf(being)
     if (answer.type === "tool_result") {
       if (call === undefined) return { at, command: { ...command, answer } }
       if (!("output" in answer)) {
         const data = resultSubject(call, { failure: clientFailure(answer.error) })
-        return { at, command: { ...command, answer, ...withHooks(hooksAbout(kit.hooks, data, settings)) } }
+        return { at, command: { ...command, answer, ...withHooks(hooksAbout(toolkit.hooks, data, settings)) } }
       }
-      const problem = yield* kit.problem(call.name, "output", answer.output)
+      const problem = yield* toolkit.problem(call.name, "output", answer.output)
       if (problem !== undefined) return yield* invalid(`output: ${problem}`)
       const output = cutOutput(answer.output)
       const kept: WaitAnswer = { type: "tool_result", output }
@@ -81,7 +81,7 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, kitOf: KitOf, { rele
         command: {
           ...command,
           answer: kept,
-          ...withHooks(hooksAbout(kit.hooks, resultSubject(call, { output }), settings))
+          ...withHooks(hooksAbout(toolkit.hooks, resultSubject(call, { output }), settings))
         }
       }
     }
@@ -89,7 +89,7 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, kitOf: KitOf, { rele
     const data = subjectOf(turn, call?.toolCallId, answer.rewrite)
     if (answer.decision === "deny" || before === undefined || data === undefined)
       return { at, command: { ...command, answer } }
-    const wrong = answer.rewrite === undefined ? undefined : yield* misfit(answer.rewrite, before, kit)
+    const wrong = answer.rewrite === undefined ? undefined : yield* misfit(answer.rewrite, before, toolkit)
     if (wrong !== undefined) return yield* wrong
     const input = data.point === "before_tool_call" ? { input: data.toolInput } : {}
     // The answer itself is what the roles have asked for.
@@ -101,13 +101,18 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, kitOf: KitOf, { rele
         ...command,
         ...late,
         answer,
-        hooks: hooksAbout(kit.hooks, data, settings, (wait.hook?.index ?? -1) + 1)
+        hooks: hooksAbout(toolkit.hooks, data, settings, (wait.hook?.index ?? -1) + 1)
       }
     }
   })
 
   /** Waits that end now as an allow: what they held goes on. */
-  const expiring = Effect.fnUntraced(function* (being: Being<Snapshot>, turn: Turn, request: Of<"due">, at: number) {
+  const expiring = Effect.fnUntraced(function* (
+    being: ActorView<Snapshot>,
+    turn: Turn,
+    request: Of<"due">,
+    at: number
+  ) {
     const admissions = yield* admissionsOf(being)
     const going = openWaits(turn).filter(({ wait }) => wait.expiresAt <= at && wait.onTimeout === "allow")
     const late =
@@ -125,4 +130,6 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, kitOf: KitOf, { rele
 }
 
 /** Time in line, which is no running time. */
-export const queued = ({ desk }: Being<Snapshot>, { runningSince }: Turn) => ({ queuedMs: desk.queuedMs(runningSince) })
+export const queued = ({ desk }: ActorView<Snapshot>, { runningSince }: Turn) => ({
+  queuedMs: desk.queuedMs(runningSince)
+})

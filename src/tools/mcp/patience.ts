@@ -1,7 +1,7 @@
 /**
  * How long a call is waited for: its time, which each word of progress begins anew, and ten times that in all.
  *
- * T1. A server that is silent for the call's time is given up, and so is one that reports progress without an end.
+ * X1. A server that is silent for the call's time is given up, and so is one that reports progress without an end.
  */
 import { Clock, Effect } from "effect"
 import { limits } from "../../domain/limits.ts"

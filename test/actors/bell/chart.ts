@@ -51,7 +51,7 @@ const machine = setup({
 const ringing = machine.enqueueActions(({ context, enqueue, event }) => {
   assertEvent(event, "ring")
   const draft = new Ringing(context)
-  draft.say({ type: "rang", at: event.at, until: event.at + event.ms })
+  draft.emit({ type: "rang", at: event.at, until: event.at + event.ms })
   enqueue.assign(draft.context)
   for (const fact of draft.facts) enqueue.emit(fact)
   enqueue({ type: "listen", params: { round: draft.context.rounds } })
@@ -60,7 +60,7 @@ const ringing = machine.enqueueActions(({ context, enqueue, event }) => {
 const saying = (type: "fell_silent" | "was_heard") =>
   machine.enqueueActions(({ context, enqueue, event: { at } }) => {
     const draft = new Ringing(context)
-    draft.say(type === "fell_silent" ? { type, at } : { type, at, round: context.rounds })
+    draft.emit(type === "fell_silent" ? { type, at } : { type, at, round: context.rounds })
     enqueue.assign(draft.context)
     for (const fact of draft.facts) enqueue.emit(fact)
   })

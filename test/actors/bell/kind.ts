@@ -46,7 +46,7 @@ export const bellKind = (listened: (round: number) => void) =>
       }
     },
     jobs: {
-      again: ({ context }) => (isUnheard(context) ? [{ type: "listen", params: { round: context.rounds } }] : []),
+      resume: ({ context }) => (isUnheard(context) ? [{ type: "listen", params: { round: context.rounds } }] : []),
       run: ({ params: { round } }) => ({ start: `listen ${round}`, repeatable: true }),
       lost: ({ params: { round } }) => ({ type: "heard", round }),
       perform: (_, { params: { round } }) =>

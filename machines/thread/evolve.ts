@@ -1,15 +1,7 @@
-
 import { queuedBefore } from "../../src/domain/input.ts"
 import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
-import {
-  type Call,
-  type OpenWait,
-  parked,
-  ranFor,
-  type Turn,
-  withWord
-} from "./context.ts"
+import { type Call, type OpenWait, parked, ranFor, type Turn, withWord } from "./context.ts"
 import type {
   AttemptFailed,
   Fact,
@@ -262,7 +254,7 @@ const timed = (before: Turn, after: Turn, at: number): Turn => {
 }
 
 /** A turn after one more of its facts; null when it is over. `pos` and `seq` are the fact's own. */
-export const advance = (turn: Turn | null, fact: Fact, pos: number, seq: number): Turn | null => {
+export const evolve = (turn: Turn | null, fact: Fact, pos: number, seq: number): Turn | null => {
   if (turn !== null && turn.turnId === fact.turnId) {
     const next = within({ ...turn, events: turn.events + 1 }, fact, seq)
     return next === null ? null : timed(turn, next, fact.at)

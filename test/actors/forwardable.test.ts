@@ -1,12 +1,12 @@
 /** Requests as they pass between nodes, of this version and of the one before. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Request } from "../../actors/thread/requests.ts"
-import { isStorable, revive } from "../../actors/thread/travelling.ts"
+import { isStorable, decodeRequest } from "../../actors/thread/forwardable.ts"
 import { freshId } from "../../src/seed.ts"
 
 const content = [{ type: "text", text: "hello" }] as const
 const principal = { type: "api_key", id: "key_bob", identity: "bob" } as const
-const sent = (request: unknown) => revive(JSON.parse(JSON.stringify(request)))
+const sent = (request: unknown) => decodeRequest(JSON.parse(JSON.stringify(request)))
 
 describe("a request that another node sends", () => {
   const edit: Request = { type: "edit", inputId: freshId("input"), content, principal, profileModels: true }

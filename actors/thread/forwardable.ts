@@ -90,7 +90,7 @@ type Travelling = typeof Travelling.Type
 
 const decode = Schema.decodeUnknownOption(Travelling)
 
-export const revive = (sent: unknown): Request | undefined => Option.getOrUndefined(decode(sent))
+export const decodeRequest = (sent: unknown): Request | undefined => Option.getOrUndefined(decode(sent))
 
 const clients: ReadonlySet<string> = new Set<Travelling["type"]>([
   "submit",
@@ -116,7 +116,7 @@ export const isStorable = ({
 const nameOf = (request: Request) => hash("sha256", JSON.stringify(request), "base64url")
 
 /** A request has the same id each time that it is sent. */
-export const travels = (request: Request): Travel | undefined => {
+export const forwardable = (request: Request): Travel | undefined => {
   if (request.type === "submit")
     return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
   if (request.type === "retry") return { id: request.inputId, storable: false }

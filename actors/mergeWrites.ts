@@ -1,13 +1,13 @@
 /** What several commands write in one append. */
 import type { InputRow } from "../src/journal/Journal.ts"
-import type { Written } from "./Kind.ts"
+import type { WriteSet } from "./Kind.ts"
 
 const lastOf = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>) => [
   ...new Map(rows.map((row) => [row.id, row])).values()
 ]
 
 /** What several commands write, as one: of a row that several touch, only its last state. */
-export const together = (all: ReadonlyArray<Written>): Written | undefined => {
+export const mergeWrites = (all: ReadonlyArray<WriteSet>): WriteSet | undefined => {
   const last = all.at(-1)
   if (last === undefined || all.length === 1) return last
   const put = new Map<string, InputRow>()
