@@ -9,6 +9,7 @@
  * F3. A command that may have been taken by one who did not answer says so from then on (`again`).
  */
 import { Effect, Result } from "effect"
+import { LRUCache } from "lru-cache"
 import type { ActorRef, OwnedElsewhere } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
@@ -40,16 +41,10 @@ const mostRemembered = 10_000
 
 export const makeForwarding = <Request>({ lease, placement, router, tell }: Forwarding<Request>) => {
   /** Actors that another node has than the one that is to have them. */
-  const found = new Map<string, { readonly node: string; readonly until: number }>()
+  const found = new LRUCache<string, { readonly node: string; readonly until: number }>({ max: mostRemembered })
 
   const remember = (id: string, node: string) => {
-    found.delete(id)
     found.set(id, { node, until: lease.now() + rememberMs })
-    if (found.size > mostRemembered)
-      for (const oldest of found.keys()) {
-        found.delete(oldest)
-        break
-      }
   }
   const recall = (id: string) => {
     const known = found.get(id)

@@ -12,6 +12,7 @@
  * A6. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
  */
 import { Context, Effect, Layer } from "effect"
+import { LRUCache } from "lru-cache"
 import { hashKey, parseKey, sameHash } from "../src/keys/keyText.ts"
 import { Bus } from "../src/bus/Bus.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -72,10 +73,10 @@ export const make = Effect.fnUntraced(function* (clock: {
   readonly revision: () => number
 }) {
   const keys = yield* Keys
-  const known = new Map<string, Credential>()
+  const known = new LRUCache<string, Credential>({ max: most })
   const familiar = new Set<string>()
-  /** Until when a hash is refused without a look (A3), oldest first. */
-  const refused = new Map<string, number>()
+  /** Until when a hash is refused without a look (A3). */
+  const refused = new LRUCache<string, number>({ max: most })
   const used = new Map<string, { readonly workspace: string; readonly id: string; readonly at: number }>()
   let revision = clock.revision()
   let epoch = 0
@@ -132,8 +133,6 @@ export const make = Effect.fnUntraced(function* (clock: {
   const refuse = (hash: string, before: number) => {
     familiar.delete(hash)
     if (epoch !== before) return undefined
-    if (refused.size >= most) refused.delete(refused.keys().next().value!)
-    refused.delete(hash)
     refused.set(hash, clock.now() + refusedForMs)
     return undefined
   }
@@ -154,7 +153,6 @@ export const make = Effect.fnUntraced(function* (clock: {
     current()
     // What was read before a revoke must not be remembered after it.
     if (epoch === before) {
-      if (known.size >= most) known.delete(known.keys().next().value!)
       known.set(hash, credential)
     }
     return credential

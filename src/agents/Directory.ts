@@ -9,6 +9,7 @@
  * Y3. A read that began before a `forget` never fills the cache.
  */
 import { Context, Deferred, Effect, Exit, Layer, Schedule, Stream } from "effect"
+import { LRUCache } from "lru-cache"
 import type { BudgetWindow } from "../domain/thread.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Hook } from "../domain/hook.ts"
@@ -121,22 +122,11 @@ const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView 
   window: readAgentBody(row.body).budget?.window ?? "24h"
 })
 
-/** The oldest entries go first: Maps keep the order of insertion. */
-const put = <A>(map: Map<string, A>, key: string, value: A, most: number) => {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size > most)
-    for (const oldest of map.keys()) {
-      map.delete(oldest)
-      break
-    }
-}
-
 const make = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
-  const agents = new Map<string, { readonly view: AgentView; readonly until: number }>()
-  const versions = new Map<string, ResolvedProfile>()
+  const agents = new LRUCache<string, { readonly view: AgentView; readonly until: number }>({ max: heldAgents })
+  const versions = new LRUCache<string, ResolvedProfile>({ max: heldVersions })
   const asking = new Map<string, Deferred.Deferred<AgentView | undefined, DatabaseUnavailable>>()
   const keyOf = (workspace: string, id: string) => workspace + id
 
@@ -144,7 +134,7 @@ const make = Effect.gen(function* () {
   const hold = (workspace: string, profileId: string, version: number, content: unknown) => {
     const key = `${workspace}${profileId}${version}`
     const found = versions.get(key) ?? resolved(profileId, version, content)
-    put(versions, key, found, heldVersions)
+    versions.set(key, found)
     return found
   }
 
@@ -173,8 +163,7 @@ const make = Effect.gen(function* () {
             if (asking.get(key) === answer) {
               // else forgotten meanwhile (Y3)
               asking.delete(key)
-              if (Exit.isSuccess(exit) && exit.value)
-                put(agents, key, { view: exit.value, until: began + freshMs }, heldAgents)
+              if (Exit.isSuccess(exit) && exit.value) agents.set(key, { view: exit.value, until: began + freshMs })
             }
             Deferred.doneUnsafe(answer, exit)
           })

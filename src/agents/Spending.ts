@@ -3,6 +3,7 @@
  * every Thread detail tells it. `at` says how old a figure is.
  */
 import { Context, Effect, Layer } from "effect"
+import { LRUCache } from "lru-cache"
 import { toUuid } from "../domain/ids.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import { dollars } from "../domain/usage.ts"
@@ -36,7 +37,7 @@ export class Spending extends Context.Service<
     Effect.gen(function* () {
       const database = yield* Database
       const lease = yield* Lease
-      const held = new Map<string, Spend>()
+      const held = new LRUCache<string, Spend>({ max: heldAgents })
 
       const read = Effect.fnUntraced(function* (workspace: string, agentId: string, window: BudgetWindow) {
         const at = Math.floor(lease.now())
@@ -49,13 +50,7 @@ export class Spending extends Context.Service<
         })
         const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
         const key = workspace + agentId
-        held.delete(key)
         held.set(key, spend)
-        if (held.size > heldAgents)
-          for (const oldest of held.keys()) {
-            held.delete(oldest)
-            break
-          }
         return spend
       })
 

@@ -9,6 +9,7 @@
  * Z4. An id without a role is a role that denies everything.
  */
 import { Context, Effect, Layer } from "effect"
+import { LRUCache } from "lru-cache"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { builtInRoles } from "./role.ts"
 import { Lease } from "../journal/Lease.ts"
@@ -43,11 +44,11 @@ const text = `select id, body from roles where workspace = $1 and id = any($2::u
 const make = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
-  let cache = new Map<string, CompiledRole>()
+  let cache = new LRUCache<string, CompiledRole>({ max: held })
   let revision = lease.authRevision()
 
   const forget = () => {
-    cache = new Map()
+    cache = new LRUCache({ max: held })
   }
 
   const current = () => {
@@ -73,15 +74,8 @@ const make = Effect.gen(function* () {
       const id = fromUuid("role", row.id)
       found.set(id, compileRole({ id, ...readRoleBody(row.body) }))
     }
-    // After a `forget` this is a Map that nobody looks into any more (Z3).
-    for (const [id, role] of found) {
-      into.set(workspace + id, role)
-      if (into.size > held)
-        for (const oldest of into.keys()) {
-          into.delete(oldest)
-          break
-        }
-    }
+    // After a `forget` this is a cache that nobody looks into any more (Z3).
+    for (const [id, role] of found) into.set(workspace + id, role)
     return found
   })
 

@@ -5,6 +5,7 @@
  * K2. One write of a toolset at a time, and at most one a second: of what was seen meanwhile only the last counts.
  */
 import { Effect, FiberMap } from "effect"
+import { LRUCache } from "lru-cache"
 import type { DatabaseUnavailable } from "../database/Database.ts"
 import type { Seen, Server } from "../toolsets/status.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
@@ -61,19 +62,13 @@ const keyOf = (workspace: string, toolsetId: string) => workspace + toolsetId
 export const makeStanding = Effect.fnUntraced(function* (
   write: (sight: Sight) => Effect.Effect<void, DatabaseUnavailable>
 ) {
-  const known = new Map<string, Omit<Seen, "reason">>()
+  const known = new LRUCache<string, Omit<Seen, "reason">>({ max: heldToolsets })
   const unwritten = new Map<string, Sight>()
   const writing = yield* FiberMap.make<string>()
   const run = yield* FiberMap.runtime(writing)()
 
   const learn = (key: string, { at, status, wanted }: Seen) => {
-    known.delete(key)
     known.set(key, { status, at, ...(wanted !== undefined && { wanted }) })
-    if (known.size > heldToolsets)
-      for (const oldest of known.keys()) {
-        known.delete(oldest)
-        break
-      }
   }
 
   const writeAll = Effect.fnUntraced(function* (key: string) {

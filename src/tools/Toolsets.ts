@@ -10,6 +10,7 @@
  *     asked.
  */
 import { Context, Effect, FiberMap, Layer, Result } from "effect"
+import { LRUCache } from "lru-cache"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
@@ -94,7 +95,7 @@ const heldCatalogueChars = 64 * 1024 * 1024
 
 /** Values that are true for a second, unless told otherwise; what was read before a `forget` is not put. */
 const makeFresh = <A>() => {
-  const held = new Map<string, { readonly value: A; readonly until: number }>()
+  const held = new LRUCache<string, { readonly value: A; readonly until: number }>({ max: heldToolsets })
   let forgotten = 0
   return {
     get: (key: string) => {
@@ -106,13 +107,7 @@ const makeFresh = <A>() => {
       const began = { forgotten, at: performance.now() }
       return (key: string, value: A) => {
         if (forgotten !== began.forgotten) return
-        held.delete(key)
         held.set(key, { value, until: began.at + freshMs })
-        if (held.size > heldToolsets)
-          for (const oldest of held.keys()) {
-            held.delete(oldest)
-            break
-          }
       }
     },
     forget: (key: string) => {
