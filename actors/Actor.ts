@@ -2,7 +2,7 @@
 import { Data } from "effect"
 
 /** What a command came to. */
-export interface Answer {
+export interface Reply {
   /** Something was made, something is told, or there is nothing to tell. */
   readonly kind: "created" | "found" | "done"
   /** JSON text; empty where there is nothing to tell. */
@@ -38,7 +38,7 @@ export const reasons = [
 ] as const
 
 /** The actor understood and does not accept. Nothing has changed. */
-export class Refused extends Data.TaggedError("Refused")<{
+export class Declined extends Data.TaggedError("Refused")<{
   readonly reason: (typeof reasons)[number]
   readonly message: string
   readonly code?: string
@@ -58,4 +58,4 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{
 /** This node is on its way out. */
 export class Draining extends Data.TaggedError("Draining") {}
 
-export type ActorError = Refused | KeyReused | Unreachable | Draining
+export type ActorError = Declined | KeyReused | Unreachable | Draining

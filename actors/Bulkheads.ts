@@ -240,7 +240,7 @@ export class Place implements Guest {
   /** It may have taken effect. */
   hasBegun = false
   private state: "outside" | "waiting" | "inside" = "outside"
-  private flatMapNow: (() => void) | undefined
+  private proceed: (() => void) | undefined
   private readonly seat: Seat
 
   constructor(seat: Seat) {
@@ -268,14 +268,14 @@ export class Place implements Guest {
       // A turn of the event loop each: many may be let in at once. A node that is fenced begins nothing.
       const go = () => resume(Effect.andThen(Effect.yieldNow, steady(this.seat.clock)))
       if (this.state === "inside") go()
-      else this.flatMapNow = go
+      else this.proceed = go
     })
   }
 
   admit() {
     this.state = "inside"
     this.seat.admitted()
-    this.flatMapNow?.()
+    this.proceed?.()
   }
 
   /** The job has ended. */

@@ -21,15 +21,15 @@ import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
-import { type ActorError, type Answer, Refused } from "./Actor.ts"
+import { type ActorError, type Reply, Declined } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
-import { type Behind, type CommitOptions, makeCommits } from "./commits.ts"
+import { type InboxFirst, type CommitOptions, makeCommits } from "./commits.ts"
 import { makeDeciding, mayBeKnown } from "./deciding.ts"
 import type { Desk } from "./Desk.ts"
-import { type Envelope, type Item, readPosted } from "./envelope.ts"
+import { type Envelope, type Item, readInboxRow } from "./envelope.ts"
 import { makeJobs } from "./Jobs.ts"
 import type { WriteSet } from "./Kind.ts"
-import { type Activation, type Loss, unreachable } from "./live.ts"
+import { type Activation, type DropReason, unreachable } from "./live.ts"
 
 export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet>
   extends Omit<CommitOptions<Snapshot, Request, Command, Job, W>, "perform"> {
@@ -41,12 +41,12 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet
   /** The actor whose desk it is, while it is in memory. */
   readonly employer: (desk: Desk<Request>) => Activation<Snapshot, Request> | undefined
   /** The actor is gone from this node; what waited is delivered anew. */
-  readonly onLost: (live: Activation<Snapshot, Request>, why: Loss) => void
+  readonly onDropped: (live: Activation<Snapshot, Request>, why: DropReason) => void
   /** Delivers to the actor, wherever it lives by now. */
   readonly deliver: (
     live: Activation<Snapshot, Request>,
     envelope: Envelope<Request>
-  ) => Effect.Effect<Answer, ActorError>
+  ) => Effect.Effect<Reply, ActorError>
 }
 
 /**
@@ -66,7 +66,7 @@ const steadyMs = 250
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
-  const { bulkheads, deliver, employer, fork, kind, lease, leaving, onLost } = options
+  const { bulkheads, deliver, employer, fork, kind, lease, leaving, onDropped: onLost } = options
   type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
@@ -78,19 +78,19 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   const suspects = new Set<string>()
 
   /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
-  const readable = (row: InboxRow) => (broken.has(row.id) ? undefined : readPosted(kind, row))
+  const readable = (row: InboxRow) => (broken.has(row.id) ? undefined : readInboxRow(kind, row))
 
   /** Its actor was lost before it was taken: it goes where the actor is now. */
   const redeliver = (live: Actor, envelope: Envelope<Request>) => {
-    const { redelivered = 0 } = envelope
+    const { timesLost: redelivered = 0 } = envelope
     return redelivered < mostRedeliveries
-      ? deliver(live, { ...envelope, redelivered: redelivered + 1 })
+      ? deliver(live, { ...envelope, timesLost: redelivered + 1 })
       : Effect.fail(unreachable())
   }
 
-  const lose = (live: Actor, why: Loss) => {
-    if (live.lost === undefined) {
-      live.lost = why
+  const drop = (live: Actor, why: DropReason) => {
+    if (live.dropped === undefined) {
+      live.dropped = why
       onLost(live, why)
       jobs.settle(live.desk)
     }
@@ -98,7 +98,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     for (const { reply, task, ...envelope } of live.mailbox.splice(0)) {
       if (task !== undefined) jobs.takeBack(live.desk, task)
       // Its row is in the inbox still: whoever has the actor finds it there.
-      else if (envelope.posted !== undefined) reply(Exit.fail(unreachable()))
+      else if (envelope.inboxRow !== undefined) reply(Exit.fail(unreachable()))
       else fork(Effect.onExit(redeliver(live, envelope), (exit) => Effect.sync(() => reply(exit))))
     }
   }
@@ -107,7 +107,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
    * One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell.
    */
   const handle = Effect.fnUntraced(function* (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
-    if (item.posted !== undefined) {
+    if (item.inboxRow !== undefined) {
       const { at, steps } = yield* decidePosted(live, taken, suspects)
       const [first] = steps
       return first === undefined ? undefined : yield* commit(live, steps, first.item, at)
@@ -123,7 +123,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     if (sent !== undefined && item.key === undefined && mayBeKnown(live, item)) {
       const answer = yield* kind.priorReply(live, item.request)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
-      live.heard = (live.heard ?? new Set()).add(sent.id)
+      live.seen = (live.seen ?? new Set()).add(sent.id)
     }
     const first = yield* decide(live, live.snapshot, item, at)
     if (first.written === undefined && !live.unborn)
@@ -134,7 +134,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   })
 
   /** What waits in the inbox goes first, unless it has been first once, or cannot be read here (H5). */
-  const letPass = (live: Actor, item: Item<Request>, taken: ReadonlyArray<Item<Request>>, { rows }: Behind) => {
+  const letPass = (live: Actor, item: Item<Request>, taken: ReadonlyArray<Item<Request>>, { rows }: InboxFirst) => {
     const posted = rows.flatMap((row) => {
       const envelope = readable(row)
       return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
@@ -146,7 +146,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     }
     // None of them can be read here: they hold nobody up.
     const passes = posted.length === 0
-    live.mailbox.unshift(...posted, ...taken.map((each) => (passes ? { ...each, passes } : { ...each, waited: true })))
+    live.mailbox.unshift(
+      ...posted,
+      ...taken.map((each) => (passes ? { ...each, skipsInbox: passes } : { ...each, waited: true }))
+    )
   }
 
   /** Tells everybody of `taken` what became of them; why the actor leaves memory, if it does. */
@@ -154,13 +157,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     live: Actor,
     item: Item<Request>,
     taken: Array<Item<Request>>,
-    cause: Cause.Cause<ActorError | Superseded | Behind | JournalUnavailable>
-  ): Loss | undefined => {
+    cause: Cause.Cause<ActorError | Superseded | InboxFirst | JournalUnavailable>
+  ): DropReason | undefined => {
     const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (failure === undefined) {
       fork(Effect.logError("an actor broke", cause).pipe(Effect.annotateLogs({ actorId: live.ref.id })))
-      if (item.posted !== undefined)
-        for (const { posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
+      if (item.inboxRow !== undefined)
+        for (const { inboxRow: posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
       for (const { reply } of taken) reply(Exit.die(Cause.squash(cause)))
       return "broken"
     }
@@ -170,7 +173,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
         record(actorsLost)
         live.mailbox.unshift(...taken)
         return "superseded"
-      case "Behind":
+      case "InboxFirst":
         letPass(live, item, taken, failure)
         return undefined
       case "JournalUnavailable":
@@ -180,7 +183,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
         // Those behind a row of the inbox that fails do not pass it.
         for (
           let next = live.mailbox[0];
-          item.posted !== undefined && next?.posted !== undefined;
+          item.inboxRow !== undefined && next?.inboxRow !== undefined;
           next = live.mailbox[0]
         )
           taken.push(live.mailbox.shift() ?? next)
@@ -206,16 +209,16 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       // A birth has nobody else to go to.
       if (!live.unborn && lease.fenced()) yield* steady
       // It may have been lost while it waited, though the node has a lease again.
-      if (!live.unborn && (live.lost !== undefined || lease.fenced())) {
+      if (!live.unborn && (live.dropped !== undefined || lease.fenced())) {
         live.mailbox.unshift(item)
-        lose(live, "fenced")
+        drop(live, "fenced")
         break
       }
       const taken = [item]
       const exit = yield* Effect.exit(handle(live, item, taken))
       if (Exit.isSuccess(exit)) {
         if (live.unborn) {
-          lose(live, "unborn")
+          drop(live, "unborn")
           break
         }
         jobs.settle(live.desk)
@@ -223,13 +226,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       }
       const why = failed(live, item, taken, exit.cause)
       if (why === undefined) continue
-      lose(live, why)
+      drop(live, why)
       break
     }
     live.busy = false
-    live.touched = performance.now()
+    live.lastUsedAt = performance.now()
     for (const settled of live.settling.splice(0)) settled()
-    if (live.mailbox.length > 0 && live.lost === undefined) wake(live)
+    if (live.mailbox.length > 0 && live.dropped === undefined) wake(live)
   })
 
   const wake = (live: Actor) => {
@@ -246,7 +249,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
 
   /** Puts commands into the mailbox, one behind the other; ends when each has its answer, whatever that is. */
   const tellAll = (live: Actor, envelopes: ReadonlyArray<Envelope<Request>>): Effect.Effect<void> =>
-    live.lost !== undefined
+    live.dropped !== undefined
       ? Effect.void
       : Effect.callback((resume) => {
           let open = envelopes.length
@@ -270,28 +273,30 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     fork,
     leaving,
     employer,
-    lose,
+    drop: drop,
     push: (live, items) => push(live, ...items)
   })
 
   /** H7. What may have been taken before would be told that nothing has happened. */
-  const isTooMany = ({ mailbox }: Actor, { posted, request, sent }: Envelope<Request>) =>
+  const isTooMany = ({ mailbox }: Actor, { inboxRow: posted, request, sent }: Envelope<Request>) =>
     mailbox.length >= mailboxCapacity &&
     posted === undefined &&
-    sent?.again !== true &&
+    sent?.redelivered !== true &&
     kind.forwardable(request) !== undefined
 
   /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
-  const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+  const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.suspend(() => {
-      if (live.lost !== undefined) return redeliver(live, envelope)
+      if (live.dropped !== undefined) return redeliver(live, envelope)
       if (isTooMany(live, envelope)) {
         record(mailboxesFull.with({ kind: kind.name }))
         const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have been taken.`
-        return Effect.fail(new Refused({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 }))
+        return Effect.fail(
+          new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 })
+        )
       }
-      return Effect.callback<Answer, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
+      return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
     })
 
-  return { tell, tellAll, push, lose, readable, resume: jobs.resume }
+  return { tell, tellAll, push, lose: drop, readable, resume: jobs.resume }
 }

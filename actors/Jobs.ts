@@ -17,7 +17,7 @@
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { Head } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
-import type { ActorError, Answer } from "./Actor.ts"
+import type { ActorError, Reply } from "./Actor.ts"
 import { type Bulkheads, Place } from "./Bulkheads.ts"
 import type { Desk, Task } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
@@ -27,7 +27,7 @@ import type { ActorView, Kind, WriteSet } from "./Kind.ts"
 export interface Employer<Snapshot, Request> extends ActorView<Snapshot> {
   readonly desk: Desk<Request>
   readonly head: Pick<Head, "runnableAt" | "updatedAt">
-  readonly lost: string | undefined
+  readonly dropped: string | undefined
 }
 
 export interface JobsOptions<Actor, Snapshot, Request, Command, Job, W extends WriteSet> {
@@ -40,7 +40,7 @@ export interface JobsOptions<Actor, Snapshot, Request, Command, Job, W extends W
   /** The actor whose desk it is, while it is in memory. */
   readonly employer: (desk: Desk<Request>) => Actor | undefined
   readonly push: (live: Actor, items: ReadonlyArray<Item<Request>>) => void
-  readonly lose: (live: Actor, why: "broken" | "fenced") => void
+  readonly drop: (live: Actor, why: "broken" | "fenced") => void
 }
 
 /** How long an outcome waits for those of other jobs. */
@@ -63,13 +63,13 @@ export const makeJobs = <
   kind,
   lease,
   leaving,
-  lose,
+  drop: lose,
   push
 }: JobsOptions<Actor, Snapshot, Request, Command, Job, W>) => {
   const itemOf = (desk: Desk<Request>, name: string, request: Request, pauseMs: number): Item<Request> => ({
     request,
     task: name,
-    reply: (exit: Exit.Exit<Answer, ActorError>) => {
+    reply: (exit: Exit.Exit<Reply, ActorError>) => {
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       if (Exit.isSuccess(exit) || failure?._tag === "Refused" || failure?._tag === "KeyReused") return desk.taken(name)
       // Neither taken nor refused: what the actor needs could not be read, the journal did not answer, or the actor
@@ -168,7 +168,7 @@ export const makeJobs = <
         settle(live.desk)
         continue
       }
-      if (live.lost !== undefined) return
+      if (live.dropped !== undefined) return
       if (lease.fenced()) return lose(live, "fenced")
       if ((leaving() && run.repeatable) || live.desk.tasks.has(run.start)) continue
       start(live, run.start, job, run.repeatable)

@@ -14,7 +14,7 @@ import type {
   Spent,
   WaitRow
 } from "../src/journal/Journal.ts"
-import type { Answer, Refused, Unreachable } from "./Actor.ts"
+import type { Reply, Declined, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
 export interface ActorView<Snapshot> {
@@ -54,7 +54,7 @@ export interface WriteSet {
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly spent?: Spent | undefined
   /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
-  readonly takesInput?: boolean | undefined
+  readonly requiresEmptyInbox?: boolean | undefined
 }
 
 export interface Decision<Snapshot, Job, W extends WriteSet = WriteSet> {
@@ -63,7 +63,7 @@ export interface Decision<Snapshot, Job, W extends WriteSet = WriteSet> {
   readonly written?: W
   readonly jobs: ReadonlyArray<Job>
   /** Made before the append, so that an idempotency key can keep it. */
-  readonly answer: Answer
+  readonly answer: Reply
 }
 
 /**
@@ -73,7 +73,7 @@ export interface Decision<Snapshot, Job, W extends WriteSet = WriteSet> {
 export type Run = { readonly start: string; readonly repeatable: boolean } | { readonly stop: string }
 
 /** How a request goes to another node. */
-export interface Travel {
+export interface Forwardable {
   /** The same each time that it is sent. */
   readonly id: string
   /** It can be kept for an owner that does not answer, and so need not wait long for the answer. */
@@ -105,14 +105,14 @@ export interface Moments<Snapshot, Request> {
 /** Requests that may go to another node. Where a kind says nothing of it, none do. */
 export interface Remote<Snapshot, Request> {
   /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
-  readonly forwardable: (request: Request) => Travel | undefined
+  readonly forwardable: (request: Request) => Forwardable | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */
   readonly decodeRequest: (sent: unknown) => Request | undefined
   /**
    * What became of a request that may have been taken before: its answer; undefined when it was not. Fails where nobody
    * can tell. Absent where taking it twice is taking it once.
    */
-  readonly priorReply?: (being: ActorView<Snapshot>, request: Request) => Effect.Effect<Answer | undefined, Unreachable>
+  readonly priorReply?: (being: ActorView<Snapshot>, request: Request) => Effect.Effect<Reply | undefined, Unreachable>
 }
 
 /** What a kind has to say of itself. `W`: what it adds to the rows for its own `committed`. */
@@ -132,9 +132,9 @@ export interface KindDefinition<Snapshot, Request, Command, Job, W extends Write
     being: ActorView<Snapshot>,
     request: Request,
     at: number
-  ) => Effect.Effect<Command, Refused | Unreachable>
+  ) => Effect.Effect<Command, Declined | Unreachable>
   /** Pure. */
-  readonly decide: (being: ActorView<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Refused
+  readonly decide: (being: ActorView<Snapshot>, command: Command) => Decision<Snapshot, Job, W> | Declined
   /**
    * After the commit: hints and caches. Synchronous, must not throw. `before` and `seq` are as they were before this
    * command.

@@ -15,15 +15,15 @@ import { Lease } from "../src/journal/Lease.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import { makeActivation } from "./activation.ts"
-import { type ActorError, type Answer, Draining, Unreachable } from "./Actor.ts"
+import { type ActorError, type Reply, Draining, Unreachable } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import type { Envelope } from "./envelope.ts"
 import { makeForwarding } from "./forwarding.ts"
 import { makeHost } from "./Host.ts"
-import type { Activation, Loss } from "./live.ts"
+import type { Activation, DropReason } from "./live.ts"
 import type { Kind, WriteSet } from "./Kind.ts"
 import { makeLeaving } from "./leaving.ts"
-import { answered, failed, type Question, type Reply } from "./messages.ts"
+import { answered, failed, type NodeQuestion, type NodeReply } from "./messages.ts"
 import { brokenAt, Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
 import { makeQueueing } from "./queueing.ts"
@@ -36,7 +36,7 @@ export interface RegistryOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs: number
   /** Fruitless claims after which an actor's work is given up. */
-  readonly fruitlessLimit: number
+  readonly takeoverLimit: number
   /** Actors in memory, as long as others rest (G4 of leaving.ts). */
   readonly mostActors: number
   readonly bulkheads: Bulkheads
@@ -79,7 +79,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   let leaving = false
   let fencedTicks = 0
 
-  const onLost = (actor: Actor, why: Loss) => {
+  const onLost = (actor: Actor, why: DropReason) => {
     const { desk } = actor
     residents.leave(actor)
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go
@@ -92,25 +92,25 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   }
 
   /** O1: what one that has left memory, as it is known, leaves to be done. */
-  const owe = (actor: Actor, why: Loss) => {
-    const { breaks, desk, head } = actor
+  const owe = (actor: Actor, why: DropReason) => {
+    const { crashes: breaks, desk, head } = actor
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     if (!owes) return desk.endAll()
-    if (why === "broken") obligations.lost({ ...actor, breaks: brokenAt(breaks, head.pos) }, "broken")
+    if (why === "broken") obligations.lost({ ...actor, crashes: brokenAt(breaks, head.pos) }, "broken")
     else obligations.lost(actor, "unanswered", why === "fenced")
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     ...ground,
-    onLost,
+    onDropped: onLost,
     leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
-      if (actor.lost !== undefined) {
+      if (actor.dropped !== undefined) {
         // Lost while its append was on its way, which has arrived: what that began nobody knew of, and is owed as well.
         // One that has been read again since knows it.
-        if (obligations.get(actor.ref) === undefined && !residents.has(actor.ref.id)) owe(actor, actor.lost)
+        if (obligations.get(actor.ref) === undefined && !residents.has(actor.ref.id)) owe(actor, actor.dropped)
         return
       }
       obligations.met(actor.ref)
@@ -127,7 +127,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     push,
     closed: () => closed
   })
-  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, lose: host.lose })
+  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop: host.lose })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -135,18 +135,22 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
 
   const elsewhere = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
-  const local = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+  const local = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.catchTag(tell(ref, envelope), "OwnedElsewhere", () => Effect.fail(elsewhere()))
 
   const forward = makeForwarding<Request>({ lease, placement, router, tell })
 
   /** R2. */
-  const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+  const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.suspend(() => {
       const travel =
-        residents.has(ref.id) || envelope.posted !== undefined ? undefined : kind.forwardable(envelope.request)
+        residents.has(ref.id) || envelope.inboxRow !== undefined ? undefined : kind.forwardable(envelope.request)
       if (travel === undefined) return local(ref, envelope)
-      return forward(ref, { sent: { id: travel.id, at: lease.now(), again: false }, ...envelope }, travel.storable)
+      return forward(
+        ref,
+        { sent: { id: travel.id, at: lease.now(), redelivered: false }, ...envelope },
+        travel.storable
+      )
     })
 
   /** What another node asks. */
@@ -159,27 +163,27 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     owned = false,
     request: sent,
     workspace
-  }: Question): Effect.Effect<Reply> =>
+  }: NodeQuestion): Effect.Effect<NodeReply> =>
     Effect.suspend(() => {
       const told = queueing.answer(id, workspace, sent)
       if (told !== undefined) return Effect.succeed(told)
       const request = kind.decodeRequest(sent)
-      if (request === undefined) return Effect.succeed<Reply>({ v: 1, unwilling: "malformed" })
+      if (request === undefined) return Effect.succeed<NodeReply>({ v: 1, unwilling: "malformed" })
       const ref: ActorRef = { workspace, kind: kind.name, id }
       if (!residents.has(id) && !owned) {
-        if (closed) return Effect.succeed<Reply>({ v: 1, unwilling: "draining" })
+        if (closed) return Effect.succeed<NodeReply>({ v: 1, unwilling: "draining" })
         const node = placement.of(shardOf(id))
         if (node !== undefined && node !== lease.incarnation())
-          return Effect.succeed<Reply>({ v: 1, elsewhere: node, owned: false })
+          return Effect.succeed<NodeReply>({ v: 1, elsewhere: node, owned: false })
       }
       return tell(
         ref,
-        { request, sent: { id: command, at, again }, ...(key === undefined ? {} : { key }) },
+        { request, sent: { id: command, at, redelivered: again }, ...(key === undefined ? {} : { key }) },
         owned
       ).pipe(
         Effect.map(answered),
         Effect.catch((error) =>
-          Effect.succeed<Reply>(
+          Effect.succeed<NodeReply>(
             error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error)
           )
         ),
@@ -197,7 +201,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
    * or is on its way, the command is that one's (V1 of activation.ts).
    */
-  const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Answer, ActorError> =>
+  const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.suspend(() => {
       if (residents.has(ref.id)) return local(ref, envelope)
       if (isLoading(ref)) return Effect.catchIf(local(ref, envelope), isUnknown, () => create(ref, birth, envelope))
@@ -205,7 +209,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       const at = Math.floor(lease.now())
       const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
       const actor = activate({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
-      return Effect.callback<Answer, ActorError>((resume) =>
+      return Effect.callback<Reply, ActorError>((resume) =>
         // The reply decides, not the caller, who may have left: what is born has to be known here.
         host.push(actor, {
           ...envelope,

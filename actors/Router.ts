@@ -14,7 +14,7 @@ import { isIdOf } from "../src/domain/ids.ts"
 import type { ActorKind, KindNouns } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { questionsRefused, record } from "../src/telemetry/metrics.ts"
-import { type Question, readQuestion, readReply, type Reply, type Unwilling } from "./messages.ts"
+import { type NodeQuestion, readQuestion, readReply, type NodeReply, type Unwilling } from "./messages.ts"
 
 /** How long a node waits for another one's answer. */
 export const patienceMs = 2_000
@@ -32,13 +32,13 @@ export class Router extends Context.Service<
   {
     /** Asks a node about one of its actors, and waits so long. A reply that cannot be read counts as none. */
     readonly ask: (
-      question: Omit<Question, "v" | "until">,
+      question: Omit<NodeQuestion, "v" | "until">,
       waitMs: number
-    ) => Effect.Effect<Reply | undefined, NoAnswer>
+    ) => Effect.Effect<NodeReply | undefined, NoAnswer>
     /** Answers for the actors of a kind that live here. */
     readonly answer: (
       kind: { readonly name: ActorKind; readonly nouns: KindNouns },
-      answer: (question: Question) => Effect.Effect<Reply>
+      answer: (question: NodeQuestion) => Effect.Effect<NodeReply>
     ) => void
   }
 >()("troupe/Router") {
@@ -49,13 +49,16 @@ export class Router extends Context.Service<
       const lease = yield* Lease
       const answers = new Map<
         ActorKind,
-        { readonly isId: (text: string) => boolean; readonly answer: (question: Question) => Effect.Effect<Reply> }
+        {
+          readonly isId: (text: string) => boolean
+          readonly answer: (question: NodeQuestion) => Effect.Effect<NodeReply>
+        }
       >()
       let warned = false
 
       const unwilling = (why: Unwilling) => {
         record(questionsRefused.with({ why }))
-        const reply: Reply = { v: 1, unwilling: why }
+        const reply: NodeReply = { v: 1, unwilling: why }
         return Effect.succeed(reply)
       }
 
@@ -70,7 +73,7 @@ export class Router extends Context.Service<
         )
       }
 
-      const take = (message: string): Effect.Effect<Reply> => {
+      const take = (message: string): Effect.Effect<NodeReply> => {
         const read = readQuestion(message)
         const kind = Option.isNone(read) ? undefined : answers.get(read.value.kind)
         if (Option.isNone(read) || kind?.isId(read.value.id) !== true) return misunderstood()

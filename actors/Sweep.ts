@@ -16,7 +16,7 @@ import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { hasShard, shardCount, shardsOf } from "../src/journal/shard.ts"
-import { makeDeliveries } from "./deliveries.ts"
+import { makeInboxDrain } from "./deliveries.ts"
 import { Placement } from "./Placement.ts"
 import { Registries, type Wakeable } from "./Registries.ts"
 import { makeRounds, safely } from "./rounds.ts"
@@ -90,7 +90,7 @@ export class Sweep extends Context.Service<
 
       // The inbox
 
-      const deliveries = yield* makeDeliveries(registries, (shard) => inbox.ring(shard))
+      const deliveries = yield* makeInboxDrain(registries, (shard) => inbox.ring(shard))
       const toDeliver = makeViews(placement, isLive, lease.now)
       /** A node that leaves delivers to those who are still here. */
       const remaining: View = { shards: noShards, isToTake: isLive }

@@ -13,7 +13,7 @@ import type { ActorRef, Claimed, Head, Journal, Loaded, OwnedElsewhere } from ".
 import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import { actorClaims, actorsQuarantined, record } from "../src/telemetry/metrics.ts"
-import { type ActorError, Draining, Refused, Unreachable } from "./Actor.ts"
+import { type ActorError, Draining, Declined, Unreachable } from "./Actor.ts"
 import { Desk } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
 import type { Activation } from "./live.ts"
@@ -36,7 +36,7 @@ export interface ActivationOptions<Snapshot, Request> {
   /** The node takes nothing new. */
   readonly closed: () => boolean
   /** Fruitless claims after which an actor's work is given up. */
-  readonly fruitlessLimit: number
+  readonly takeoverLimit: number
 }
 
 /** Why an actor is wanted: a command for it, or its own work. */
@@ -56,7 +56,7 @@ const isAside = ({ runnableAt, since }: Head) => runnableAt === null && since !=
 export const makeActivation = <Snapshot, Request>({
   closed,
   fork,
-  fruitlessLimit,
+  takeoverLimit: fruitlessLimit,
   journal,
   kind,
   lease,
@@ -88,11 +88,11 @@ export const makeActivation = <Snapshot, Request>({
       shard: shardOf(loaded.actor.id),
       mailbox: [],
       busy: false,
-      lost: undefined,
+      dropped: undefined,
       desk: owed?.desk ?? new Desk(),
-      touched: performance.now(),
+      lastUsedAt: performance.now(),
       settling: [],
-      breaks: owed?.breaks?.pos === loaded.head.pos ? owed.breaks : undefined
+      crashes: owed?.crashes?.pos === loaded.head.pos ? owed.crashes : undefined
     }
     residents.enter(actor)
     // A birth that is tried again may find that the first one has arrived: until it is committed, that one is owed.
@@ -116,8 +116,8 @@ export const makeActivation = <Snapshot, Request>({
 
   const takeUp = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
     const { actor: ref, head, mine } = claimed
-    const { breaks, held = false } = obligations.get(ref) ?? {}
-    const times = claimed.fruitless + (breaks?.pos === head.pos ? breaks.times : 0)
+    const { crashes: breaks, held = false } = obligations.get(ref) ?? {}
+    const times = claimed.takeovers + (breaks?.pos === head.pos ? breaks.times : 0)
     const givenUp = isAside(head) || (head.runnableAt !== null && times >= fruitlessLimit)
     if (wanted === "due" && givenUp && (isAside(head) || times >= fruitlessLimit + farewells)) {
       if (!isAside(head)) yield* setAside(claimed, times)
@@ -142,7 +142,7 @@ export const makeActivation = <Snapshot, Request>({
       Effect.catchTags({
         NoSuchActor: () => {
           if (obligations.unknown(ref)) settle(ref)
-          return Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
+          return Effect.fail(new Declined({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
         },
         OwnedElsewhere: (elsewhere) => {
           settle(ref)
@@ -170,7 +170,7 @@ export const makeActivation = <Snapshot, Request>({
         // An id is unique, but who asks must be of its workspace.
         return found.ref.workspace === ref.workspace
           ? Effect.succeed(found)
-          : Effect.fail(new Refused({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
+          : Effect.fail(new Declined({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
       }
       if (closed() && !owned) return Effect.fail(new Draining())
       const pauseMs = wanted === "asked" ? obligations.brokenFor(ref) : 0

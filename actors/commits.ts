@@ -4,7 +4,7 @@
  */
 import { Data, Effect, Exit } from "effect"
 import type { Append, FactRow, Head, IdempotencyRow, InboxRow, Journal } from "../src/journal/Journal.ts"
-import { type ActorError, type Answer, KeyReused } from "./Actor.ts"
+import { type ActorError, type Reply, KeyReused } from "./Actor.ts"
 import type { Item, KeyOf } from "./envelope.ts"
 import { replayed, rowOf } from "./kept.ts"
 import type { Kind, WriteSet } from "./Kind.ts"
@@ -12,11 +12,11 @@ import { type Activation, type Step as StepOf, unreachable } from "./live.ts"
 import { mergeWrites } from "./mergeWrites.ts"
 
 /** An input has to wait for those in the inbox (H5). */
-export class Behind extends Data.TaggedError("Behind")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
+export class InboxFirst extends Data.TaggedError("InboxFirst")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
 export interface CommitOptions<Snapshot, Request, Command, Job, W extends WriteSet> {
   readonly kind: Kind<Snapshot, Request, Command, Job, W>
-  readonly journal: Pick<Journal["Service"], "append" | "keep" | "key" | "posted">
+  readonly journal: Pick<Journal["Service"], "append" | "keep" | "key" | "inboxRows">
   /** Performs the jobs of what is committed. */
   readonly perform: (live: Activation<Snapshot, Request>, jobs: ReadonlyArray<Job>) => void
   /** Its head has changed. */
@@ -49,7 +49,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
   })
 
   /** The answer to a command that changes nothing, kept by itself; another's, where one was kept meanwhile. */
-  const keep = Effect.fnUntraced(function* (live: Actor, key: KeyOf, exit: Exit.Exit<Answer, ActorError>) {
+  const keep = Effect.fnUntraced(function* (live: Actor, key: KeyOf, exit: Exit.Exit<Reply, ActorError>) {
     if (Exit.isFailure(exit)) return exit
     const row = rowOf(key, exit.value)
     const isKept = yield* Effect.mapError(journal.keep(live.ref.workspace, row), unreachable)
@@ -104,8 +104,10 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
       spent: written?.spent,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
       keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
-      accepted: item.posted === undefined ? undefined : steps.flatMap(({ item: { posted } }) => posted ?? []),
-      behindInbox: written?.takesInput === true && !live.unborn && item.posted === undefined && item.passes !== true
+      accepted:
+        item.inboxRow === undefined ? undefined : steps.flatMap(({ item: { inboxRow: posted } }) => posted ?? []),
+      requiresEmptyInbox:
+        written?.requiresEmptyInbox === true && !live.unborn && item.inboxRow === undefined && item.skipsInbox !== true
     }
     return { append, next }
   }
@@ -114,14 +116,14 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     const { append, next } = appendOf(live, steps, item, at)
     // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
     // it.
-    if (live.unborn && live.lost !== undefined) return yield* unreachable()
+    if (live.unborn && live.dropped !== undefined) return yield* unreachable()
     // A birth is refused when its idempotency key exists: the first request with it has won.
     const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
       live.unborn
         ? Effect.succeed("refused" as const)
-        : append.behindInbox === true
-          ? Effect.flatMap(journal.posted(live.ref), (rows) =>
-              Effect.fail(rows.length > 0 ? new Behind({ rows }) : superseded)
+        : append.requiresEmptyInbox === true
+          ? Effect.flatMap(journal.inboxRows(live.ref), (rows) =>
+              Effect.fail(rows.length > 0 ? new InboxFirst({ rows }) : superseded)
             )
           : Effect.fail(superseded)
     )

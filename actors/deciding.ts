@@ -6,7 +6,7 @@ import { Cause, Effect, Exit, Option } from "effect"
 import type { Lease } from "../src/journal/Lease.ts"
 import { flatMapNow } from "../src/now.ts"
 import { commands, record } from "../src/telemetry/metrics.ts"
-import { type ActorError, Refused, type Unreachable } from "./Actor.ts"
+import { type ActorError, Declined, type Unreachable } from "./Actor.ts"
 import type { Envelope, Item } from "./envelope.ts"
 import type { ActorView, Kind, WriteSet } from "./Kind.ts"
 import { type Activation, mostTogether, type Step as StepOf } from "./live.ts"
@@ -15,10 +15,10 @@ import { type Activation, mostTogether, type Step as StepOf } from "./live.ts"
 const readsAtOnce = 8
 
 /** Nothing of it is kept but what the command itself writes. */
-const isPlain = ({ key, posted }: Envelope<unknown>) => key === undefined && posted === undefined
+const isPlain = ({ key, inboxRow: posted }: Envelope<unknown>) => key === undefined && posted === undefined
 
-export const mayBeKnown = ({ heard }: Pick<Activation<unknown, unknown>, "heard">, { sent }: Envelope<unknown>) =>
-  sent !== undefined && (sent.again || heard?.has(sent.id) === true)
+export const mayBeKnown = ({ seen: heard }: Pick<Activation<unknown, unknown>, "seen">, { sent }: Envelope<unknown>) =>
+  sent !== undefined && (sent.redelivered || heard?.has(sent.id) === true)
 
 export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
@@ -33,13 +33,13 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
     before: Snapshot,
     item: Item<Request>,
     at: number
-  ): Effect.Effect<Step, Refused | Unreachable> => {
+  ): Effect.Effect<Step, Declined | Unreachable> => {
     const being: ActorView<Snapshot> =
       before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
     return flatMapNow(kind.prepare(being, item.request, at), (command) => {
       const decision = kind.decide(being, command)
       record(decided)
-      if (decision instanceof Refused) return Effect.fail(decision)
+      if (decision instanceof Declined) return Effect.fail(decision)
       const { answer, jobs, next, written } = decision
       return Effect.succeed<Step>({
         item,
@@ -84,10 +84,10 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
     taken: Array<Item<Request>>,
     suspects: ReadonlySet<string>
   ) {
-    const isAlone = taken.some(({ posted = "" }) => suspects.has(posted))
+    const isAlone = taken.some(({ inboxRow: posted = "" }) => suspects.has(posted))
     for (
       let item = live.mailbox[0];
-      item?.posted !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.posted);
+      item?.inboxRow !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.inboxRow);
       item = live.mailbox[0]
     ) {
       live.mailbox.shift()

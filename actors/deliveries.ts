@@ -17,7 +17,7 @@ const portion = { actors: 100, rows: 64 }
 /** Rows that are remembered as unreadable: more than that come as if they were new. */
 const mostUnreadable = 1_000
 
-export const makeDeliveries = Effect.fnUntraced(function* (
+export const makeInboxDrain = Effect.fnUntraced(function* (
   registries: Pick<Registries["Service"], "of">,
   again: (shard: number) => void
 ) {

@@ -1,7 +1,7 @@
 /** A command on its way to an actor: what it asks, and what goes with it. */
 import type { Exit } from "effect"
 import type { InboxRow } from "../src/journal/Journal.ts"
-import type { ActorError, Answer } from "./Actor.ts"
+import type { ActorError, Reply } from "./Actor.ts"
 
 export interface KeyOf {
   readonly scope: string
@@ -15,24 +15,24 @@ export interface Sent {
   /** Milliseconds by the database's clock: when it was sent first. */
   readonly at: number
   /** It may have been taken already (H4 of `Host.ts`). */
-  readonly again: boolean
+  readonly redelivered: boolean
 }
 
 export interface Envelope<Request> {
   readonly request: Request
   readonly key?: KeyOf
   /** The inbox row that holds this command. */
-  readonly posted?: string
+  readonly inboxRow?: string
   readonly sent?: Sent
   /** How often its actor was lost before it was taken. */
-  readonly redelivered?: number
+  readonly timesLost?: number
 }
 
 export interface Item<Request> extends Envelope<Request> {
   /** Called once, after the commit or the refusal. Must not throw. */
-  readonly reply: (exit: Exit.Exit<Answer, ActorError>) => void
+  readonly reply: (exit: Exit.Exit<Reply, ActorError>) => void
   /** What waits in the inbox cannot be read here, and holds it up no longer. */
-  readonly passes?: boolean
+  readonly skipsInbox?: boolean
   /** It has let what waits in the inbox go first already. */
   readonly waited?: boolean
   /** The job whose outcome it is: what is not taken goes back to the actor's desk. */
@@ -40,7 +40,7 @@ export interface Item<Request> extends Envelope<Request> {
 }
 
 /** The command of an inbox row; undefined of one that this version cannot read. */
-export const readPosted = <Request>(
+export const readInboxRow = <Request>(
   kind: { readonly decodeRequest: (sent: unknown) => Request | undefined },
   row: InboxRow
 ): Envelope<Request> | undefined => {
@@ -50,5 +50,7 @@ export const readPosted = <Request>(
   } catch {
     return undefined
   }
-  return request === undefined ? undefined : { request, posted: row.id, sent: { id: row.id, at: 0, again: true } }
+  return request === undefined
+    ? undefined
+    : { request, inboxRow: row.id, sent: { id: row.id, at: 0, redelivered: true } }
 }

@@ -14,9 +14,9 @@ import type { ActorRef, OwnedElsewhere } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import { forwarded, record } from "../src/telemetry/metrics.ts"
-import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
+import { type ActorError, type Reply, Unreachable } from "./Actor.ts"
 import type { Envelope, Sent } from "./envelope.ts"
-import { answerOf, failureOf } from "./messages.ts"
+import { replyOf, failureOf } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
 import { patienceMs, type Router, storablePatienceMs } from "./Router.ts"
 
@@ -29,7 +29,7 @@ export interface Forwarding<Request> {
     ref: ActorRef,
     envelope: Envelope<Request>,
     owned: boolean
-  ) => Effect.Effect<Answer, ActorError | OwnedElsewhere>
+  ) => Effect.Effect<Reply, ActorError | OwnedElsewhere>
 }
 
 /** Nodes asked about one command: whoever has it, whoever was to have it, and one that it moved to meanwhile. */
@@ -63,14 +63,14 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     const { id, kind, workspace } = ref
     const { key, request, sent } = envelope
     const asked = new Set([lease.incarnation()])
-    let again = sent.again
+    let again = sent.redelivered
     const known = recall(id)
     let owned = known !== undefined
     let node = known ?? placement.of(shardOf(id))
     for (;;) {
       if (node === undefined || asked.has(node) || asked.size > mostAsked) {
         const here = yield* Effect.result(
-          tell(ref, { ...envelope, sent: { ...sent, again } }, owned && node === lease.incarnation())
+          tell(ref, { ...envelope, sent: { ...sent, redelivered: again } }, owned && node === lease.incarnation())
         )
         if (Result.isSuccess(here)) {
           if (asked.size > 1) record(forwarded.with({ outcome: "taken" }))
@@ -124,7 +124,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           return yield* failureOf(reply.failure)
         }
         record(forwarded.with({ outcome: "answered" }))
-        return answerOf(reply.answer)
+        return replyOf(reply.answer)
       }
     }
   })

@@ -3,18 +3,18 @@
  * version hold the same numbers.
  */
 import type { IdempotencyRow } from "../src/journal/Journal.ts"
-import type { Answer } from "./Actor.ts"
+import type { Reply } from "./Actor.ts"
 import type { KeyOf } from "./envelope.ts"
 
-const numbers = { found: 200, created: 201, done: 204 } as const satisfies Record<Answer["kind"], number>
+const numbers = { found: 200, created: 201, done: 204 } as const satisfies Record<Reply["kind"], number>
 
-export const numberOf = ({ kind }: Pick<Answer, "kind">) => numbers[kind]
+export const numberOf = ({ kind }: Pick<Reply, "kind">) => numbers[kind]
 
-export const kindOf = (number: number): Answer["kind"] =>
+export const kindOf = (number: number): Reply["kind"] =>
   number === numbers.created ? "created" : number === numbers.done ? "done" : "found"
 
 /** The row that keeps an answer. */
-export const rowOf = ({ fingerprint, scope }: KeyOf, answer: Answer): IdempotencyRow => ({
+export const rowOf = ({ fingerprint, scope }: KeyOf, answer: Reply): IdempotencyRow => ({
   scope,
   fingerprint,
   status: numberOf(answer),
@@ -22,4 +22,4 @@ export const rowOf = ({ fingerprint, scope }: KeyOf, answer: Answer): Idempotenc
 })
 
 /** The answer that a row keeps. */
-export const replayed = ({ body, status }: IdempotencyRow): Answer => ({ kind: kindOf(status), body, replayed: true })
+export const replayed = ({ body, status }: IdempotencyRow): Reply => ({ kind: kindOf(status), body, replayed: true })

@@ -32,7 +32,7 @@ export interface ActorsOptions {
 }
 
 /** Claims in a row from lapsed leases, without an append between them, after which a turn is given up. */
-const fruitlessLimit = 3
+const takeoverLimit = 3
 
 export const layer = ({
   idleMs = 5_000,
@@ -42,7 +42,7 @@ export const layer = ({
   slots = { turns: 0, calls: 0 },
   mostActors = 10_000
 }: ActorsOptions = {}) => {
-  const options = { idleMs, fruitlessLimit, mostActors, bulkheads: new Bulkheads(slots) }
+  const options = { idleMs, takeoverLimit, mostActors, bulkheads: new Bulkheads(slots) }
   return Sweep.layer.pipe(
     Layer.provideMerge([
       Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }),

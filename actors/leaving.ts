@@ -14,7 +14,7 @@ import type { Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { hasShard } from "../src/journal/shard.ts"
 import { actorsEvicted, record } from "../src/telemetry/metrics.ts"
-import type { Activation, Loss } from "./live.ts"
+import type { Activation, DropReason } from "./live.ts"
 import type { Obligations } from "./obligations.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
@@ -26,7 +26,7 @@ export interface Leaving<Snapshot, Request> {
   readonly placement: Pick<Placement["Service"], "mine">
   readonly residents: Residents<Snapshot, Request>
   readonly obligations: Obligations<Request>
-  readonly lose: (live: Activation<Snapshot, Request>, why: Loss) => void
+  readonly drop: (live: Activation<Snapshot, Request>, why: DropReason) => void
   /** Actors that are on their way into memory. */
   readonly loading: () => number
   /** Milliseconds at rest after which an actor leaves. */
@@ -52,7 +52,7 @@ export const makeLeaving = <Snapshot, Request>({
   journal,
   lease,
   loading,
-  lose,
+  drop: lose,
   mostActors,
   name,
   obligations,
@@ -64,7 +64,7 @@ export const makeLeaving = <Snapshot, Request>({
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
   /** Gives actors back, and wakes those who are to have the ones that are due. */
-  const giveBack = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
+  const release = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
     for (let i = 0; i < given.length; i += portion)
       yield* journal.release(given.slice(i, i + portion).map(({ epoch, ref }) => ({ actor: ref, epoch })))
     const now = lease.now()
@@ -79,7 +79,7 @@ export const makeLeaving = <Snapshot, Request>({
     const mine = placement.mine()
     for (const actor of resting) residents.leave(actor)
     const given = resting.filter(({ head, shard }) => head.runnableAt !== null || !hasShard(mine, shard))
-    return giveBack(given).pipe(
+    return release(given).pipe(
       Effect.catchCause((cause) => {
         for (const actor of given)
           if (actor.head.runnableAt !== null && !residents.has(actor.ref.id))
@@ -93,7 +93,7 @@ export const makeLeaving = <Snapshot, Request>({
     const now = performance.now()
     const mine = placement.mine()
     const ripe = (actor: Actor) =>
-      now - actor.touched > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
+      now - actor.lastUsedAt > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
     return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor)))
   })
 
@@ -103,7 +103,7 @@ export const makeLeaving = <Snapshot, Request>({
     const resting = residents
       .all()
       .filter(isResting)
-      .sort((a, b) => a.touched - b.touched)
+      .sort((a, b) => a.lastUsedAt - b.lastUsedAt)
     const early = resting.slice(0, residents.size - Math.floor(mostActors * roomy))
     record(actorsEvicted.with({ kind: name }), early.length)
     return leave(early)
@@ -117,7 +117,7 @@ export const makeLeaving = <Snapshot, Request>({
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
       for (const actor of given) lose(actor, "drained")
       // Those that are not given back are taken over when the lease is gone.
-      yield* Effect.catchCause(giveBack(given), (cause) => Effect.logWarning("actors could not be given back", cause))
+      yield* Effect.catchCause(release(given), (cause) => Effect.logWarning("actors could not be given back", cause))
       if (over) return obligations.cutOff()
       // What the node owes comes back first: an outcome in hand is told.
       if (residents.size === 0 && loading() === 0 && obligations.size === 0) return

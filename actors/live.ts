@@ -1,17 +1,17 @@
 /** One actor in memory, and what becomes of its commands on their way through it. */
 import type { Exit } from "effect"
 import type { Head } from "../src/journal/Journal.ts"
-import { type ActorError, type Answer, Unreachable } from "./Actor.ts"
+import { type ActorError, type Reply, Unreachable } from "./Actor.ts"
 import type { Desk } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
 import type { ActorView, WriteSet } from "./Kind.ts"
-import type { Breaks } from "./obligations.ts"
+import type { Crashes } from "./obligations.ts"
 
 /**
  * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in
  * its own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
  */
-export type Loss = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
+export type DropReason = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
 
 /** One live actor. */
 export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
@@ -22,15 +22,15 @@ export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
   /** Its birth is not written yet. */
   unborn: boolean
   /** Commands that came a second way: one that is still on the first may arrive late (H4). */
-  heard?: Set<string>
+  seen?: Set<string>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
-  lost: Loss | undefined
+  dropped: DropReason | undefined
   readonly desk: Desk<Request>
   /** At the position at which it was loaded. */
-  readonly breaks: Breaks | undefined
+  readonly crashes: Crashes | undefined
   /** Monotonic milliseconds of its last command. */
-  touched: number
+  lastUsedAt: number
   /** Called once, when what is in the mailbox now has been worked off. */
   readonly settling: Array<() => void>
 }
@@ -38,7 +38,7 @@ export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
 /** What a command came to, before anything of it is written. */
 export interface Step<Snapshot, Request, Job, W extends WriteSet> {
   readonly item: Item<Request>
-  readonly exit: Exit.Exit<Answer, ActorError>
+  readonly exit: Exit.Exit<Reply, ActorError>
   readonly before: Snapshot
   readonly next: Snapshot
   readonly written?: W

@@ -30,7 +30,7 @@ export const mergeWrites = (all: ReadonlyArray<WriteSet>): WriteSet | undefined 
     facts: all.flatMap(({ facts }) => facts),
     ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
     ...(waits.length === 0 ? {} : { waits }),
-    takesInput: all.some((written) => written.takesInput === true),
+    requiresEmptyInbox: all.some((written) => written.requiresEmptyInbox === true),
     ...(spends[0] === undefined
       ? {}
       : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })

@@ -4,7 +4,7 @@
  */
 import { Option, Schema } from "effect"
 import { idOf } from "../src/domain/ids.ts"
-import { type ActorError, type Answer, type Draining, KeyReused, reasons, Refused, Unreachable } from "./Actor.ts"
+import { type ActorError, type Reply, type Draining, KeyReused, reasons, Declined, Unreachable } from "./Actor.ts"
 import { kindOf, numberOf } from "./kept.ts"
 
 /** Raised when a node of before would misunderstand; those that differ do not talk, and the inbox serves. */
@@ -35,8 +35,8 @@ const common = {
 }
 
 /** `id`: whoever answers for the kind says whether it is one. */
-export const Question = Schema.Struct({ kind: name, id: name, ...common })
-export type Question = typeof Question.Type
+export const NodeQuestion = Schema.Struct({ kind: name, id: name, ...common })
+export type NodeQuestion = typeof NodeQuestion.Type
 
 const Failure = Schema.Union([
   Schema.Struct({
@@ -65,7 +65,7 @@ const Answered = Schema.Struct({
   version: Schema.optionalKey(Schema.Int)
 })
 
-export const Reply = Schema.Union([
+export const NodeReply = Schema.Union([
   Schema.Struct({
     v: version,
     answer: Answered
@@ -77,13 +77,13 @@ export const Reply = Schema.Union([
   /** The actor broke over the command. */
   Schema.Struct({ v: version, broken: Schema.Literal(true) })
 ])
-export type Reply = typeof Reply.Type
+export type NodeReply = typeof NodeReply.Type
 
-export const readQuestion = Schema.decodeUnknownOption(Schema.fromJsonString(Question))
-const decodeReply = Schema.decodeUnknownOption(Schema.fromJsonString(Reply))
+export const readQuestion = Schema.decodeUnknownOption(Schema.fromJsonString(NodeQuestion))
+const decodeReply = Schema.decodeUnknownOption(Schema.fromJsonString(NodeReply))
 export const readReply = (text: string) => Option.getOrUndefined(decodeReply(text))
 
-export const answered = ({ body, kind, replayed, version }: Answer): Reply => ({
+export const answered = ({ body, kind, replayed, version }: Reply): NodeReply => ({
   v: 1,
   answer: {
     status: numberOf({ kind }),
@@ -94,14 +94,14 @@ export const answered = ({ body, kind, replayed, version }: Answer): Reply => ({
 })
 
 /** The answer as it was on the other node. */
-export const answerOf = ({ body, replayed, status, version }: typeof Answered.Type): Answer => ({
+export const replyOf = ({ body, replayed, status, version }: typeof Answered.Type): Reply => ({
   kind: kindOf(status),
   body,
   ...(replayed === undefined ? {} : { replayed }),
   ...(version === undefined ? {} : { version })
 })
 
-export const failed = (error: ActorError): Reply => {
+export const failed = (error: ActorError): NodeReply => {
   switch (error._tag) {
     case "Refused": {
       const { code, message, reason, retryAfterSeconds } = error
@@ -137,7 +137,7 @@ export const failureOf = (failure: typeof Failure.Type): Exclude<ActorError, Dra
   switch (failure.is) {
     case "Refused": {
       const { is: _, ...fields } = failure
-      return new Refused(fields)
+      return new Declined(fields)
     }
     case "KeyReused":
       return new KeyReused()

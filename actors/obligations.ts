@@ -13,7 +13,7 @@ import type { ActorRef } from "../src/journal/Journal.ts"
 import { Desk } from "./Desk.ts"
 
 /** How often an actor broke its host at one position of its journal. */
-export interface Breaks {
+export interface Crashes {
   readonly pos: number
   readonly times: number
 }
@@ -21,7 +21,7 @@ export interface Breaks {
 export interface Owed<Request> {
   readonly ref: ActorRef
   readonly desk: Desk<Request>
-  readonly breaks: Breaks | undefined
+  readonly crashes: Crashes | undefined
   /**
    * It has been in memory here since this node took it over or bore it: what is on its desk is all that was started for
    * it. One whose claim got no answer may have been taken from a dead node; so may one that others could take
@@ -44,7 +44,7 @@ type Whose = Pick<ActorRef, "id" | "workspace">
 /** Longer than any statement takes, wherever it hangs. */
 const unbornMs = 60_000
 
-export const brokenAt = (before: Breaks | undefined, pos: number): Breaks => ({
+export const brokenAt = (before: Crashes | undefined, pos: number): Crashes => ({
   pos,
   times: before?.pos === pos ? before.times + 1 : 1
 })
@@ -74,18 +74,23 @@ export class Obligations<Request> {
   }
 
   /**
-   * An actor has left memory with something to do: it is to be taken up again. `breaks` of one that broke, `unborn` one
+   * An actor has left memory with something to do: it is to be taken up again. `crashes` of one that broke, `unborn` one
    * whose birth has no answer.
    */
   lost(
-    { breaks, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "breaks"> & { readonly unborn: boolean },
+    {
+      crashes: breaks,
+      desk,
+      ref,
+      unborn
+    }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },
     why: Why,
     held = true
   ) {
     this.owed.set(
       this.key(ref),
       this.paused(
-        { ref, desk, breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 },
+        { ref, desk, crashes: breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 },
         why
       )
     )
@@ -96,13 +101,13 @@ export class Obligations<Request> {
     const before = this.get(ref) ?? {
       ref,
       desk: new Desk<Request>(),
-      breaks: undefined,
+      crashes: undefined,
       held: false,
       unbornUntil: undefined,
       attempts: 0
     }
-    const breaks = pos === undefined ? before.breaks : brokenAt(before.breaks, pos)
-    this.owed.set(this.key(ref), this.paused({ ...before, breaks, attempts: before.attempts + 1 }, why))
+    const breaks = pos === undefined ? before.crashes : brokenAt(before.crashes, pos)
+    this.owed.set(this.key(ref), this.paused({ ...before, crashes: breaks, attempts: before.attempts + 1 }, why))
   }
 
   /** The journal knows no such actor. Whether that settles it: not while its birth may still be on its way. */
@@ -115,7 +120,7 @@ export class Obligations<Request> {
 
   private paused(owed: Omit<Owed<Request>, "at">, why: Why): Owed<Request> {
     const wait =
-      why === "broken" ? pause(owed.breaks?.times ?? owed.attempts, brokenMs) : pause(owed.attempts, unansweredMs)
+      why === "broken" ? pause(owed.crashes?.times ?? owed.attempts, brokenMs) : pause(owed.attempts, unansweredMs)
     return { ...owed, at: this.now() + wait }
   }
 
@@ -132,7 +137,7 @@ export class Obligations<Request> {
   /** Milliseconds until one that broke is tried again; 0 for any other. */
   brokenFor(ref: Whose) {
     const owed = this.get(ref)
-    return owed?.breaks === undefined ? 0 : Math.max(0, owed.at - this.now())
+    return owed?.crashes === undefined ? 0 : Math.max(0, owed.at - this.now())
   }
 
   /** Aborts what runs for them. */

@@ -8,16 +8,16 @@ import type { ActorKind, ActorRef } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { freshBody } from "../src/seed.ts"
 import type { Activation } from "./live.ts"
-import { answered, type Reply } from "./messages.ts"
+import { answered, type NodeReply } from "./messages.ts"
 import type { Residents } from "./residents.ts"
 import type { Router } from "./Router.ts"
 
 /** Milliseconds that a reader waits for another node. */
 const patienceMs = 500
 
-const Asked = Schema.Struct({ look: Schema.Literal("waitingFor") })
-const asked: typeof Asked.Type = { look: "waitingFor" }
-const isAsked = Schema.is(Asked)
+const QueueQuestion = Schema.Struct({ look: Schema.Literal("waitingFor") })
+const asked: typeof QueueQuestion.Type = { look: "waitingFor" }
+const isAsked = Schema.is(QueueQuestion)
 
 const readTold = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ waitingFor: Schema.optionalKey(WaitingFor) }))
@@ -57,7 +57,7 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
     })
 
   /** What another node asks, if it is this. */
-  const answer = (id: string, workspace: string, request: unknown): Reply | undefined => {
+  const answer = (id: string, workspace: string, request: unknown): NodeReply | undefined => {
     if (!isAsked(request)) return undefined
     const actor = residents.get(id)
     return answered({ kind: "found", body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })

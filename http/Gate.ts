@@ -31,10 +31,10 @@ import { Room } from "./Room.ts"
 import { refuseInput } from "./badInput.ts"
 import { problemsAt, refusingQuery } from "./strictInput.ts"
 
-type Request = HttpServerRequest.HttpServerRequest
+type GateRequest = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]
 type Sent = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams
-type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Sent>
+type GateAnswer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Sent>
 
 const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
 
@@ -73,7 +73,7 @@ const answers = {
 }
 
 /** Bytes of its body as its head says, and no more than any body may have. */
-const announced = (request: Request) => Math.min(limits.bodyBytes, Number(header(request, "content-length") ?? 0))
+const announced = (request: GateRequest) => Math.min(limits.bodyBytes, Number(header(request, "content-length") ?? 0))
 
 /** Nothing for streams, which have a rule of their own. */
 const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
@@ -114,7 +114,7 @@ export const layer = Layer.effect(
     }
 
     /** The answer to who has no good credential, unless too many like that come from there (G2). */
-    const estranged = (request: Request, answer: HttpServerResponse.HttpServerResponse) => {
+    const estranged = (request: GateRequest, answer: HttpServerResponse.HttpServerResponse) => {
       const refused = stranger?.take(addressOf(request))
       return Effect.succeed(refused === undefined ? answer : toResponse(refused))
     }
@@ -156,7 +156,7 @@ export const layer = Layer.effect(
       })
 
       /** Counts the body of what was taken. */
-      const countingBody = (request: Request, workspace: string, answer: Answer): Answer =>
+      const countingBody = (request: GateRequest, workspace: string, answer: GateAnswer): GateAnswer =>
         Effect.tap(answer, ({ status }) =>
           status >= 300
             ? Effect.void
@@ -166,10 +166,10 @@ export const layer = Layer.effect(
         )
 
       const enter = (
-        request: Request,
+        request: GateRequest,
         sent: Query,
         credential: Pick<Credential, "caller" | "identityDisabled">
-      ): Answer => {
+      ): GateAnswer => {
         if (credential.identityDisabled) return Effect.succeed(answers.disabled)
         if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
         const refused = refuseQuery(sent)
@@ -195,10 +195,10 @@ export const layer = Layer.effect(
       }
 
       const roomy = (
-        request: Request,
+        request: GateRequest,
         sent: Query,
         credential: Pick<Credential, "caller" | "identityDisabled">
-      ): Answer => {
+      ): GateAnswer => {
         const refused = room.refuse(request, credential.caller.keyId)
         return refused === undefined ? enter(request, sent, credential) : Effect.succeed(toResponse(refused))
       }
@@ -206,7 +206,11 @@ export const layer = Layer.effect(
       const limited =
         take === undefined
           ? roomy
-          : (request: Request, sent: Query, credential: Pick<Credential, "caller" | "identityDisabled">): Answer => {
+          : (
+              request: GateRequest,
+              sent: Query,
+              credential: Pick<Credential, "caller" | "identityDisabled">
+            ): GateAnswer => {
               const { headers, refused } = take(credential.caller, announced(request))
               return refused === undefined
                 ? Effect.map(roomy(request, sent, credential), (response) => {
@@ -216,7 +220,7 @@ export const layer = Layer.effect(
                 : Effect.succeed(toResponse(refused, headers))
             }
 
-      const looked = (request: Request, sent: Query, token: string) => {
+      const looked = (request: GateRequest, sent: Query, token: string) => {
         const counted = stranger !== undefined && !credentials.familiar(token) ? addressOf(request) : undefined
         const refused = counted === undefined ? undefined : stranger?.take(counted)
         if (refused !== undefined) return Effect.succeed(toResponse(refused))

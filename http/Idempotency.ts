@@ -25,7 +25,7 @@ import { locationOf } from "./location.ts"
 export type Key = Pick<IdempotencyRow, "scope" | "fingerprint">
 
 /** An answer that can be kept: 2xx, and JSON as text. */
-export interface Answer {
+export interface KeptAnswer {
   readonly status: number
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
@@ -73,7 +73,7 @@ export class Idempotency extends Context.Service<
     readonly once: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
       caller: Caller["Service"],
-      run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken, R>,
+      run: (key: Key | undefined) => Effect.Effect<KeptAnswer, E | KeyTaken, R>,
       reveal?: Keeping["reveal"]
     ) => Effect.Effect<
       HttpServerResponse.HttpServerResponse,
@@ -102,7 +102,7 @@ export class Idempotency extends Context.Service<
         workspace: string,
         key: Key,
         path: string,
-        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>,
+        run: (key: Key) => Effect.Effect<KeptAnswer, E | KeyTaken, R>,
         reveal: Keeping["reveal"] | undefined
       ) =>
         Effect.gen(function* () {
@@ -110,7 +110,7 @@ export class Idempotency extends Context.Service<
           if (kept !== undefined) return yield* replay(kept, key, path, reveal)
           const answer = yield* run(key).pipe(
             Effect.map(Option.some),
-            Effect.catchIf(isTaken, () => Effect.succeed(Option.none<Answer>()))
+            Effect.catchIf(isTaken, () => Effect.succeed(Option.none<KeptAnswer>()))
           )
           if (Option.isSome(answer)) return jsonText(answer.value.body, answer.value.status, answer.value.headers)
           const other = yield* journal.key(workspace, key.scope)
@@ -121,7 +121,7 @@ export class Idempotency extends Context.Service<
         request: HttpServerRequest.HttpServerRequest,
         caller: Caller["Service"],
         sent: string,
-        run: (key: Key) => Effect.Effect<Answer, E | KeyTaken, R>,
+        run: (key: Key) => Effect.Effect<KeptAnswer, E | KeyTaken, R>,
         reveal: Keeping["reveal"] | undefined
       ) {
         const refused = refuseKey(sent)
@@ -177,7 +177,7 @@ const isTaken = (error: unknown): error is KeyTaken => error instanceof KeyTaken
  * `{ ...key, status, body }` together with the effect when `key` is there.
  */
 export const idempotent = <E, R>(
-  run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<Answer, E | KeyTaken, R>,
+  run: (key: Key | undefined, caller: Caller["Service"]) => Effect.Effect<KeptAnswer, E | KeyTaken, R>,
   reveal?: Keeping["reveal"]
 ) =>
   Effect.contextWith((context: Context.Context<Idempotency | HttpServerRequest.HttpServerRequest | Caller>) => {

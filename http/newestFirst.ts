@@ -8,7 +8,7 @@ import type { Position } from "../src/database/newestFirst.ts"
 import { Cursors, type Filter } from "./Cursors.ts"
 import { type List, rowsOf } from "./pagination.ts"
 
-interface Asked<Row> {
+interface PageOptions<Row> {
   readonly list: List
   /** What is paged, with the workspace and path ids. */
   readonly place: string
@@ -25,7 +25,7 @@ interface Asked<Row> {
 }
 
 /** The place of a resource in its list. */
-export const placeOf = (resource: { readonly id: string; readonly createdAt: string }): Position => ({
+export const positionOf = (resource: { readonly id: string; readonly createdAt: string }): Position => ({
   at: fromTimestamp(resource.createdAt),
   id: toUuid(resource.id)
 })
@@ -34,7 +34,7 @@ export const makePages = Effect.gen(function* () {
   const cursors = yield* Cursors
   const database = yield* Database
 
-  return Effect.fnUntraced(function* <Row>(asked: Asked<Row>) {
+  return Effect.fnUntraced(function* <Row>(asked: PageOptions<Row>) {
     const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {}, asked.defaults)
     const limit = rowsOf(asked.list, asked.query.limit)
     const [at, id] = after ?? []

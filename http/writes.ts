@@ -11,9 +11,9 @@ import { withdrawable } from "../src/database/withdrawable.ts"
 import { keepAnswer } from "../src/idempotency/rows.ts"
 import { Caller } from "./Caller.ts"
 import { isRefused, type Refused } from "./errors.ts"
-import { type Answer, idempotent, type Key, KeyTaken, type Keeping } from "./Idempotency.ts"
+import { type KeptAnswer, idempotent, type Key, KeyTaken, type Keeping } from "./Idempotency.ts"
 
-export const answerOf = (body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer => ({
+export const jsonAnswer = (body: unknown, status = 200, headers?: Readonly<Record<string, string>>): KeptAnswer => ({
   status,
   body: JSON.stringify(body),
   ...(headers !== undefined && { headers })
@@ -22,12 +22,12 @@ export const answerOf = (body: unknown, status = 200, headers?: Readonly<Record<
 type RefusalOf<A> = Extract<A, Refused>
 type Done<A> = Exclude<A, Refused>
 const isRefusal = <A>(value: A): value is RefusalOf<A> => isRefused(value)
-const isDone = <A>(value: A): value is Done<A> => !isRefused(value)
+const isWritten = <A>(value: A): value is Done<A> => !isRefused(value)
 
 /** What the work of a transaction returned: a refusal is withdrawn with all that was written. */
 const resultOf = <A>(done: A): Result.Result<Done<A>, RefusalOf<A>> => {
   if (isRefusal(done)) return Result.fail(done)
-  if (isDone(done)) return Result.succeed(done)
+  if (isWritten(done)) return Result.succeed(done)
   throw new Error("neither a refusal nor an answer")
 }
 
@@ -42,7 +42,7 @@ export const makeWrites = Effect.gen(function* () {
     withdrawing(operation, async (tx) => resultOf(await work(tx)))
 
   /** A change whose answer is kept for its key, if it has one. */
-  const keeping = <A extends Answer | Refused>(
+  const keeping = <A extends KeptAnswer | Refused>(
     operation: string,
     workspace: string,
     key: Key | undefined,
@@ -60,7 +60,7 @@ export const makeWrites = Effect.gen(function* () {
    * A change by POST. `first` runs before the transaction, and not at all when the answer is kept already. With
    * `sealed` its answer is kept in another form than it is sent in.
    */
-  const postAfter = <P, E, R, A extends Answer | Refused>(
+  const postAfter = <P, E, R, A extends KeptAnswer | Refused>(
     operation: string,
     first: Effect.Effect<P, E, R>,
     work: (tx: Tx, prepared: P) => Promise<A>,
@@ -76,11 +76,11 @@ export const makeWrites = Effect.gen(function* () {
       )
     )
 
-  const post = <A extends Answer | Refused>(operation: string, work: Work<A>, sealed?: Keeping) =>
+  const post = <A extends KeptAnswer | Refused>(operation: string, work: Work<A>, sealed?: Keeping) =>
     postAfter(operation, Effect.void, work, sealed)
 
   /** An answer without a change, kept all the same: its key must not come with another body. */
-  const keep = (operation: string, workspace: string, key: Key | undefined, answer: Answer) =>
+  const keep = (operation: string, workspace: string, key: Key | undefined, answer: KeptAnswer) =>
     key === undefined ? Effect.succeed(answer) : keeping(operation, workspace, key, async () => answer)
 
   return { change, keep, post, postAfter }

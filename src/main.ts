@@ -24,7 +24,7 @@ import { natsSettings } from "./bus/natsSettings.ts"
 import { type BusKey, busKeys } from "./bus/signature.ts"
 import type { NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
-import { Envelope } from "./crypto/envelope.ts"
+import { SecretEnvelope } from "./crypto/envelope.ts"
 import { DeliveryTokens } from "./hooks/deliveryToken.ts"
 import { Hooks } from "./hooks/Hooks.ts"
 import { Reviewers } from "./hooks/Reviewers.ts"
@@ -125,7 +125,7 @@ export const serve = (settings: NodeSettings) =>
       const ground = busOf(settings, keys).pipe(
         Layer.provideMerge(
           Layer.mergeAll(
-            Envelope.layer(settings.encryptionKeys),
+            SecretEnvelope.layer(settings.encryptionKeys),
             Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
             Schemas.layer,
             Models.layer({

@@ -242,7 +242,7 @@ const imported: ReadonlyArray<readonly [document: string, says: string]> = [
 
 /** A figure as a document gives it, and the text of a source that nothing exports. */
 const figures: ReadonlyArray<readonly [document: string, says: string, source: string, as: string]> = [
-  ["docs/architecture.md", "Three without a new fact", "actors/layer.ts", "fruitlessLimit = 3"],
+  ["docs/architecture.md", "Three without a new fact", "actors/layer.ts", "takeoverLimit = 3"],
   ["docs/architecture.md", "up to 200 actors", "actors/Sweep.ts", "claimed = 200"],
   ["docs/architecture.md", "resumes 50 at once", "actors/Sweep.ts", "atOnce = 50"],
   ["docs/architecture.md", "ten times a second", "actors/Sweep.ts", 'Schedule.spaced("100 millis")'],

@@ -9,7 +9,7 @@ import { decide, start } from "../../machines/identity/decide.ts"
 import { restore } from "../../machines/identity/fold.ts"
 import { defineKind } from "../Kind.ts"
 
-export type Request = Omit<Command, "at">
+export type IdentityRequest = Omit<Command, "at">
 
 const row = ({ at, by, type }: Fact): FactRow => ({
   type,
@@ -29,7 +29,7 @@ const decode = Schema.decodeUnknownOption(
   Schema.Struct({ type: Schema.Literals(["disable", "enable"]), by: Principal })
 )
 
-export const identityKind = defineKind<Snapshot, Request, Command, never>({
+export const identityKind = defineKind<Snapshot, IdentityRequest, Command, never>({
   name: "identity",
   nouns: { id: "identity", parent: null },
   blank: start(),

@@ -6,7 +6,7 @@ import type { Principal } from "../../src/domain/principal.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { Identities, type IdentityState, IdentityUnavailable } from "../../src/identities/Identities.ts"
 import { isUnknown, makeRegistry, type RegistryOptions } from "../Registry.ts"
-import { identityKind, type Request } from "./kind.ts"
+import { identityKind, type IdentityRequest } from "./kind.ts"
 
 export const layer = (options: RegistryOptions) =>
   Layer.effect(
@@ -14,7 +14,7 @@ export const layer = (options: RegistryOptions) =>
     Effect.gen(function* () {
       const registry = yield* makeRegistry(identityKind, options)
 
-      const tell = Effect.fnUntraced(function* (workspace: string, identity: string, request: Request) {
+      const tell = Effect.fnUntraced(function* (workspace: string, identity: string, request: IdentityRequest) {
         const ref = { workspace, kind: "identity" as const, id: identityActorId(workspace, identity) }
         const birth = { parent: null, attributes: JSON.stringify({ identity }) }
         const answer = yield* registry.deliver(ref, { request }).pipe(

@@ -7,11 +7,11 @@ import { Context, type Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Origin, Principal } from "../../src/domain/principal.ts"
 import type { WaitingFor } from "../../src/domain/thread.ts"
-import type { WaitAnswer } from "../../machines/thread/commands.ts"
-import type { ActorError, Answer } from "../Actor.ts"
+import type { GivenAnswer } from "../../machines/thread/commands.ts"
+import type { ActorError, Reply } from "../Actor.ts"
 
 /** Who asks, and under which idempotency key, if any. */
-export interface Asked {
+export interface ThreadCaller {
   readonly workspace: string
   readonly principal: Principal
   /** May name models that the profile does not select. */
@@ -65,39 +65,39 @@ export class Threads extends Context.Service<
       owner: string | undefined
     ) => Effect.Effect<WaitingFor | undefined>
     /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
-    readonly create: (asked: Asked, thread: NewThread) => Effect.Effect<Answer, ActorError>
+    readonly create: (asked: ThreadCaller, thread: NewThread) => Effect.Effect<Reply, ActorError>
     /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
-    readonly submit: (asked: Asked, threadId: string, input: NewInput) => Effect.Effect<Answer, ActorError>
+    readonly submit: (asked: ThreadCaller, threadId: string, input: NewInput) => Effect.Effect<Reply, ActorError>
     /** 201, as submit: a new input with the content of the last failed or cancelled turn's first message. */
-    readonly retry: (asked: Asked, threadId: string) => Effect.Effect<Answer, ActorError>
+    readonly retry: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
     /** 200 with the Queued message. */
     readonly edit: (
-      asked: Asked,
+      asked: ThreadCaller,
       threadId: string,
       inputId: string,
       content: MessageContent
-    ) => Effect.Effect<Answer, ActorError>
+    ) => Effect.Effect<Reply, ActorError>
     /** 204, no body. */
-    readonly remove: (asked: Asked, threadId: string, inputId: string) => Effect.Effect<Answer, ActorError>
+    readonly remove: (asked: ThreadCaller, threadId: string, inputId: string) => Effect.Effect<Reply, ActorError>
     /** 200, as submit's answer. */
     readonly promote: (
-      asked: Asked,
+      asked: ThreadCaller,
       threadId: string,
       inputId: string,
       to: { readonly mode: "steer" | "interrupt"; readonly expectedTurnId?: string }
-    ) => Effect.Effect<Answer, ActorError>
+    ) => Effect.Effect<Reply, ActorError>
     /** 200 with `{wait, seq}`: the wait as it was resolved, and the seq of the event that says so. */
     readonly resolve: (
-      asked: Asked,
+      asked: ThreadCaller,
       threadId: string,
       waitId: string,
-      answer: WaitAnswer
-    ) => Effect.Effect<Answer, ActorError>
+      answer: GivenAnswer
+    ) => Effect.Effect<Reply, ActorError>
     /** 200 with Thread detail. */
     readonly cancel: (
-      asked: Asked,
+      asked: ThreadCaller,
       threadId: string,
       options: { readonly turnId?: string; readonly clearQueue: boolean }
-    ) => Effect.Effect<Answer, ActorError>
+    ) => Effect.Effect<Reply, ActorError>
   }
 >()("troupe/Threads") {}

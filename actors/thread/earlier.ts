@@ -9,28 +9,28 @@ import { lastToOpen, pendingState, queuedMessage } from "../../src/threads/detai
 import type { Spend } from "../../src/agents/Spending.ts"
 import { readAdmitted, readInput } from "../../src/threads/view.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import { type Answer, Unreachable } from "../Actor.ts"
+import { type Reply, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import type { AdmissionOf } from "./admissions.ts"
 import * as answers from "./replies/answers.ts"
-import type { Request } from "./requests.ts"
+import type { ThreadRequest } from "./requests.ts"
 import { settingsOf } from "./settings.ts"
 
-type Of<T extends Request["type"]> = Extract<Request, { readonly type: T }>
+type Of<T extends ThreadRequest["type"]> = Extract<ThreadRequest, { readonly type: T }>
 type Reads = Pick<Journal["Service"], "attributes" | "input" | "log">
-type Earlier = Effect.Effect<Answer | undefined, Unreachable>
+type Earlier = Effect.Effect<Reply | undefined, Unreachable>
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 export const notTaken: Earlier = Effect.succeed(undefined)
 
-const answer = (kind: "created" | "found", body: object): Answer => ({ kind, body: JSON.stringify(body) })
+const answer = (kind: "created" | "found", body: object): Reply => ({ kind, body: JSON.stringify(body) })
 
 const stored = (
   journal: Pick<Reads, "input">,
   ref: ActorRef,
   inputId: string,
-  tell: (found: StoredInput) => Answer | undefined
+  tell: (found: StoredInput) => Reply | undefined
 ): Earlier => Effect.map(Effect.mapError(journal.input(ref, inputId), unreachable), (found) => found && tell(found))
 
 /** Of an input that the journal knows. */
@@ -127,7 +127,7 @@ export const makePriorReply = ({ admissionOf, journal, spendOf }: PriorReplies) 
     return answers.cancelled(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
   })
 
-  return (being: ActorView<Snapshot>, request: Request): Earlier => {
+  return (being: ActorView<Snapshot>, request: ThreadRequest): Earlier => {
     switch (request.type) {
       case "submit":
         return inputOf(being, request.input.inputId)

@@ -9,8 +9,8 @@ import { idOf } from "../../src/domain/ids.ts"
 import { Principal } from "../../src/domain/principal.ts"
 import { WaitRewrite } from "../../src/waits/answer.ts"
 import { freshBody } from "../../src/seed.ts"
-import type { Travel } from "../Kind.ts"
-import type { Request } from "./requests.ts"
+import type { Forwardable } from "../Kind.ts"
+import type { ThreadRequest } from "./requests.ts"
 
 const inputId = idOf("input")
 const turnId = idOf("turn")
@@ -32,7 +32,7 @@ const Submit = Schema.Struct({
   profileModels: Schema.optionalKey(Schema.Literal(true))
 })
 
-const WaitAnswer = Schema.Union([
+const SentWaitAnswer = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("decision"),
     decision: Schema.Literals(["allow", "deny"]),
@@ -47,7 +47,7 @@ const WaitAnswer = Schema.Union([
   Schema.Struct({ type: Schema.Literal("tool_result"), output: Schema.Unknown })
 ])
 
-const Travelling = Schema.Union([
+const ForwardableRequest = Schema.Union([
   Submit,
   Schema.Struct({
     type: Schema.Literal("edit"),
@@ -82,17 +82,17 @@ const Travelling = Schema.Union([
     type: Schema.Literal("answer"),
     waitId: idOf("wait"),
     principal: Principal,
-    answer: WaitAnswer,
+    answer: SentWaitAnswer,
     from: Schema.optionalKey(idOf("thread"))
   })
 ])
-type Travelling = typeof Travelling.Type
+type ForwardableRequest = typeof ForwardableRequest.Type
 
-const decode = Schema.decodeUnknownOption(Travelling)
+const decode = Schema.decodeUnknownOption(ForwardableRequest)
 
-export const decodeRequest = (sent: unknown): Request | undefined => Option.getOrUndefined(decode(sent))
+export const decodeRequest = (sent: unknown): ThreadRequest | undefined => Option.getOrUndefined(decode(sent))
 
-const clients: ReadonlySet<string> = new Set<Travelling["type"]>([
+const clients: ReadonlySet<string> = new Set<ForwardableRequest["type"]>([
   "submit",
   "edit",
   "remove",
@@ -109,14 +109,14 @@ const clients: ReadonlySet<string> = new Set<Travelling["type"]>([
 export const isStorable = ({
   expectedTurnId,
   profileModels
-}: Pick<Extract<Request, { type: "submit" }>, "expectedTurnId" | "profileModels">) =>
+}: Pick<Extract<ThreadRequest, { type: "submit" }>, "expectedTurnId" | "profileModels">) =>
   expectedTurnId === undefined && profileModels === undefined
 
 /** What two requests of one content share: asked twice, it comes to the same. */
-const nameOf = (request: Request) => hash("sha256", JSON.stringify(request), "base64url")
+const nameOf = (request: ThreadRequest) => hash("sha256", JSON.stringify(request), "base64url")
 
 /** A request has the same id each time that it is sent. */
-export const forwardable = (request: Request): Travel | undefined => {
+export const forwardable = (request: ThreadRequest): Forwardable | undefined => {
   if (request.type === "submit")
     return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
   if (request.type === "retry") return { id: request.inputId, storable: false }

@@ -16,20 +16,20 @@ import { type Fact, isPublic, typeOf } from "../../machines/thread/facts.ts"
 import { fold } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
-import type { Answer, Refused } from "../Actor.ts"
+import type { Reply, Declined } from "../Actor.ts"
 import { type ActorView, type Decision, type Kind, type WriteSet, defineKind } from "../Kind.ts"
 import * as answers from "./replies/answers.ts"
 import { makePriorReply } from "./earlier.ts"
-import type { Endings } from "./memory/turnEnds.ts"
+import type { TurnEnds } from "./memory/turnEnds.ts"
 import type { Perform } from "./perform.ts"
 import type { Prompts } from "./memory/prompts.ts"
 import { makePrepare } from "./prepare.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
 import { explain } from "./replies/refusals.ts"
-import type { Request } from "./requests.ts"
+import type { ThreadRequest } from "./requests.ts"
 import {
-  carryIn,
-  carryOf,
+  carryTextOf,
+  parseCarry,
   factOf,
   factRow,
   inputChanges,
@@ -46,7 +46,7 @@ import { decodeRequest, forwardable } from "./forwardable.ts"
 export interface ThreadKindOptions extends Preparing {
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly bus: Bus["Service"]
-  readonly endings: Endings
+  readonly endings: TurnEnds
   readonly perform: Perform
   readonly prompts: Prompts
   readonly tails: Tails
@@ -57,7 +57,7 @@ interface ThreadWriteSet extends WriteSet {
   readonly said: ReadonlyArray<Fact>
 }
 
-export type ThreadKind = Kind<Snapshot, Request, Prepared, Job, ThreadWriteSet>
+export type ThreadKind = Kind<Snapshot, ThreadRequest, Prepared, Job, ThreadWriteSet>
 
 export const makeThreadKind = ({
   bus,
@@ -72,7 +72,7 @@ export const makeThreadKind = ({
     { at, attributes, command, creating, spend }: Prepared,
     next: Snapshot,
     facts: ReadonlyArray<Fact>
-  ): Answer => {
+  ): Reply => {
     const before = being.snapshot
     const find = (snapshot: Snapshot, inputId: string) =>
       snapshot.context.pending.find((input) => input.inputId === inputId)
@@ -148,14 +148,14 @@ export const makeThreadKind = ({
       said: facts,
       facts: facts.map(factRow),
       inputs,
-      takesInput: command?.type === "submit" && command.acknowledged !== true,
+      requiresEmptyInbox: command?.type === "submit" && command.acknowledged !== true,
       waits: waits.length === 0 ? undefined : waits,
       spent:
         amount === 0 || parent === null ? undefined : { subject: settingsOf(being).reviews?.agentId ?? parent, amount }
     }
   }
 
-  return defineKind<Snapshot, Request, Prepared, Job, ThreadWriteSet>({
+  return defineKind<Snapshot, ThreadRequest, Prepared, Job, ThreadWriteSet>({
     name: "thread",
     nouns: { id: "thread", parent: "agent" },
     blank: start(),
@@ -163,14 +163,14 @@ export const makeThreadKind = ({
       status: statusOf(snapshot),
       runnableAt: runnableAt(snapshot),
       since: snapshot.context.turn?.openedPos ?? null,
-      carry: carryIn(snapshot.context)
+      carry: carryTextOf(snapshot.context)
     }),
     load: ({ facts: rows, head, inputs }) => {
       const facts = rows.map(factOf)
       // As the fold counts: of a fact of a newer version it does not know whether it is public.
       const publicOnes = facts.filter(isPublic).length
       return fold({
-        carry: carryOf(head.carry),
+        carry: parseCarry(head.carry),
         pos: head.pos - facts.length,
         seq: head.seq - publicOnes,
         facts,
@@ -178,7 +178,7 @@ export const makeThreadKind = ({
       })
     },
     prepare: makePrepare(preparing),
-    decide: (being, prepared): Decision<Snapshot, Job, ThreadWriteSet> | Refused => {
+    decide: (being, prepared): Decision<Snapshot, Job, ThreadWriteSet> | Declined => {
       const { command, earlier } = prepared
       const before = being.snapshot
       if (earlier !== undefined) return { next: before, jobs: [], answer: earlier }

@@ -22,11 +22,11 @@ import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
-import { type Answer, KeyReused, Refused, Unreachable } from "../Actor.ts"
+import { type Reply, KeyReused, Declined, Unreachable } from "../Actor.ts"
 import { replayed, rowOf } from "../kept.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeAdmission } from "./admissions.ts"
-import { Endings } from "./memory/turnEnds.ts"
+import { TurnEnds } from "./memory/turnEnds.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
@@ -35,9 +35,9 @@ import { makeThreadKind } from "./kind.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./memory/prompts.ts"
 import { explain, notInProfile } from "./replies/refusals.ts"
-import type { Request } from "./requests.ts"
+import type { ThreadRequest } from "./requests.ts"
 import { makeReviewing } from "./tools/reviewer.ts"
-import { type Asked, type NewThread, Threads } from "./Threads.ts"
+import { type ThreadCaller, type NewThread, Threads } from "./Threads.ts"
 import { makeTools } from "./tools/toolbox.ts"
 import { Tails } from "./replies/tails.ts"
 import { isStorable } from "./forwardable.ts"
@@ -64,14 +64,14 @@ export const layer = (options: ThreadOptions) =>
       const random = yield* Random.Random
       const hooks = yield* Hooks
       const toolsets = yield* Toolsets
-      const endings = new Endings()
+      const endings = new TurnEnds()
 
       const refuseBirth = (workspace: string) => {
         const exceeded = quotas.exceeded(workspace, "threads")
         if (exceeded === undefined) return undefined
         record(quotaRefusals.with({ resource: "threads" }))
         return Effect.fail(
-          new Refused({
+          new Declined({
             reason: "quota_exceeded",
             code: "threads",
             message: `The workspace has ${exceeded.limit} threads, as many as it may.`
@@ -86,7 +86,7 @@ export const layer = (options: ThreadOptions) =>
               (registry.peek(ref.id) === undefined ? refuseBirth(ref.workspace) : undefined) ??
               registry.ensure(ref, birth, { request })
           ),
-        deliver: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
+        tell: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
         isHere: (ref) => registry.current(ref) !== undefined
       }
       const reads = yield* ThreadReads
@@ -130,28 +130,28 @@ export const layer = (options: ThreadOptions) =>
       const registry = yield* makeRegistry(kind, options)
 
       const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
-      const ask = ({ key, workspace }: Asked, threadId: string, request: Request) =>
+      const ask = ({ key, workspace }: ThreadCaller, threadId: string, request: ThreadRequest) =>
         registry.deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
 
-      const create = Effect.fnUntraced(function* (asked: Asked, { agentId, message, ...thread }: NewThread) {
+      const create = Effect.fnUntraced(function* (asked: ThreadCaller, { agentId, message, ...thread }: NewThread) {
         const { principal, workspace } = asked
         yield* refuseBirth(workspace) ?? Effect.void
         const agent = yield* agentOf(workspace, agentId)
         if (agent === undefined)
-          return yield* new Refused({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
+          return yield* new Declined({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
         if (agent.archived)
-          return yield* new Refused({ reason: "agent_archived", message: "agentId: the agent was archived." })
+          return yield* new Declined({ reason: "agent_archived", message: "agentId: the agent was archived." })
         const { model, profileVersion } = thread
         const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
         const profile = yield* mapErrorNow(profileOf(directory, workspace, agent, pin), unreachable)
         if (profile === undefined) {
-          return yield* new Refused({
+          return yield* new Declined({
             reason: "profile_not_found",
             message: `profileVersion: the agent's profile has no version ${profileVersion}.`
           })
         }
         if (model !== undefined && models.resolve(model).length === 0) {
-          return yield* new Refused({
+          return yield* new Declined({
             reason: "model_unavailable",
             message: `model: no model is available for ${model}.`
           })
@@ -160,14 +160,14 @@ export const layer = (options: ThreadOptions) =>
           return yield* notInProfile()
         for (const identity of [thread.identity, agent.identity, principal.identity]) {
           if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
-            return yield* new Refused({
+            return yield* new Declined({
               reason: "identity_disabled",
               message: "An identity that this thread would act for is disabled."
             })
           }
         }
         const attributes: ThreadAttributes = { ...thread, ...pin, createdBy: principal }
-        const request: Request =
+        const request: ThreadRequest =
           message === undefined
             ? { type: "create" }
             : {
@@ -185,14 +185,14 @@ export const layer = (options: ThreadOptions) =>
 
       /** Kept for an owner that cannot be reached: answered as queued, and delivered once it can. */
       const post = Effect.fnUntraced(function* (
-        { key, workspace }: Asked,
+        { key, workspace }: ThreadCaller,
         threadId: string,
-        request: Extract<Request, { type: "submit" }>
+        request: Extract<ThreadRequest, { type: "submit" }>
       ) {
         const actor = refOf(workspace, threadId)
         const { content, inputId: id, mode: submitMode, model, principal } = request.input
         const queuedAt = Math.floor(lease.now())
-        const answer: Answer = {
+        const answer: Reply = {
           kind: "created",
           body: JSON.stringify({
             id,

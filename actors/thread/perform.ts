@@ -23,7 +23,7 @@ import {
   emptyToolkit,
   judgesResponses,
   judgesResults,
-  type ToolOutcome,
+  type BuiltInOutcome,
   type ToolRun,
   type Tools
 } from "./tools/toolkit.ts"
@@ -202,7 +202,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       return line === undefined ? ran : Effect.andThen(line, ran)
     }).pipe(
       Effect.catchDefect((defect) =>
-        Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, ToolOutcome] => [
+        Effect.map(Effect.logError("a tool call broke", defect), (): readonly [Duration.Duration, BuiltInOutcome] => [
           Duration.zero,
           { failure: { code: "internal", text: "The tool call broke. The server's log says why." } }
         ])

@@ -8,11 +8,11 @@ import { flatMapNow } from "../../src/now.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import { responseSubject, resultSubject, subjectOf } from "../../machines/thread/subject.ts"
-import { type Refused, Unreachable } from "../Actor.ts"
+import { type Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import { makeAdmissions } from "./admissions.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
-import type { Of, Request } from "./requests.ts"
+import type { Of, ThreadRequest } from "./requests.ts"
 import { settingsOf } from "./settings.ts"
 import { makeSubmits } from "./submits.ts"
 import { hooksAbout, toolkitIn, withHooks } from "./tools/toolkit.ts"
@@ -119,7 +119,11 @@ export const makePrepare = (preparing: Preparing) => {
     }
   })
 
-  return (being: ActorView<Snapshot>, request: Request, at: number): Effect.Effect<Prepared, Refused | Unreachable> => {
+  return (
+    being: ActorView<Snapshot>,
+    request: ThreadRequest,
+    at: number
+  ): Effect.Effect<Prepared, Declined | Unreachable> => {
     const { turn } = being.snapshot.context
     switch (request.type) {
       case "create":

@@ -3,7 +3,7 @@ import type { Effect } from "effect"
 import type { Spend } from "../../src/agents/Spending.ts"
 import type { Attributes, Journal } from "../../src/journal/Journal.ts"
 import type { Command } from "../../machines/thread/commands.ts"
-import type { Answer, Unreachable } from "../Actor.ts"
+import type { Reply, Unreachable } from "../Actor.ts"
 import type { AdmissionOf, Selects } from "./admissions.ts"
 import type { Tools } from "./tools/toolkit.ts"
 
@@ -12,7 +12,7 @@ export interface Prepared {
   readonly at: number
   readonly command?: Command
   /** The input was taken before, and this is its answer: nothing is decided. */
-  readonly earlier?: Answer
+  readonly earlier?: Reply
   /** The thread begins with this command: it answers with Thread detail. */
   readonly creating?: true
   /** For answers that are a Thread detail. */

@@ -1,6 +1,6 @@
 /** What reaches a thread's mailbox: the chart's commands without the time, and without what the runtime looks up. */
 import type {
-  Answer,
+  AnswerWait,
   Command,
   Edit,
   HookDecided,
@@ -34,7 +34,7 @@ export interface Retry extends Fresh, Choosing {
   readonly principal: Submit["input"]["principal"]
 }
 
-type Asked = Without<
+type Passed = Without<
   Extract<Command, { readonly type: "remove" | "promote" | "cancel" | "due" | "poison" }>,
   Late | "calls"
 >
@@ -63,9 +63,9 @@ type Submitting = Without<Submit, Late> & Fresh & Choosing & { readonly creating
 type Editing = Without<Edit, Late> & Choosing
 
 /** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
-export type Resolve = Omit<Answer, Late | "hooks" | "calls"> & { readonly from?: string }
+export type Resolve = Omit<AnswerWait, Late | "hooks" | "calls"> & { readonly from?: string }
 
-export type Request = Submitting | Editing | Asked | Outcome | Retry | Create | Resolve
+export type ThreadRequest = Submitting | Editing | Passed | Outcome | Retry | Create | Resolve
 
 /** The request of that type. */
-export type Of<T extends Request["type"]> = Extract<Request, { readonly type: T }>
+export type Of<T extends ThreadRequest["type"]> = Extract<ThreadRequest, { readonly type: T }>

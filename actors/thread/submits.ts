@@ -6,7 +6,7 @@ import { record, turnsRefused } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { knownInput } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
-import { type Refused, Unreachable } from "../Actor.ts"
+import { type Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import type { AdmissionsOf } from "./admissions.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
@@ -36,7 +36,7 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
     being: ActorView<Snapshot>,
     request: Of<"submit">,
     at: number
-  ): Effect.Effect<Prepared, Refused | Unreachable> =>
+  ): Effect.Effect<Prepared, Declined | Unreachable> =>
     flatMapNow(earlierOf(being, { ...request, inputId: request.input.inputId }), (earlier) =>
       earlier !== undefined
         ? Effect.succeed({ at, earlier })
@@ -48,7 +48,7 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
     being: ActorView<Snapshot>,
     { profileModels }: Pick<Of<"submit">, "profileModels">,
     model: string | undefined
-  ): Effect.Effect<void, Refused | Unreachable> =>
+  ): Effect.Effect<void, Declined | Unreachable> =>
     profileModels === undefined || model === undefined
       ? Effect.void
       : flatMapNow(selects(settingsOf(being), model), (selected) =>
@@ -59,14 +59,14 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
     being: ActorView<Snapshot>,
     request: Of<"edit">,
     at: number
-  ): Effect.Effect<Prepared, Refused | Unreachable> => {
+  ): Effect.Effect<Prepared, Declined | Unreachable> => {
     const { profileModels: _, ...edit } = request
     const { model } = being.snapshot.context.pending.find(({ inputId }) => inputId === edit.inputId) ?? {}
     return Effect.as(choosing(being, request, model), { at, command: { ...edit, at } })
   }
 
   const taking = (being: ActorView<Snapshot>, request: Of<"submit">, at: number) =>
-    flatMapNow(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Refused | Unreachable> => {
+    flatMapNow(admissionsOf(being, request.input), (admissions): Effect.Effect<Prepared, Declined | Unreachable> => {
       const { inputId, principal } = request.input
       const admission = admissions[inputId]
       const isNew = request.acknowledged !== true && knownInput(being.snapshot.context, inputId) === undefined

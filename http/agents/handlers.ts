@@ -10,7 +10,7 @@ import {
   type NoProfile,
   type NotThere,
   patchAgent,
-  type PatchRefusal,
+  type AgentPatchRefusal,
   readAgent,
   type StoredAgent
 } from "../../src/agents/rows.ts"
@@ -21,10 +21,10 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { refuseBody } from "../badInput.ts"
 import { makeRoom } from "../quotas.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const answer = ({ agent, rev }: StoredAgent) => json({ agent }, 200, { etag: etag(rev) })
 
@@ -42,7 +42,7 @@ const unfitProfile = (unfit: NoProfile | ArchivedProfile) =>
           unfit.version === undefined ? "profileId: no such profile" : "profileVersion: no such version of the profile"
       })
 
-const refusal = (refused: PatchRefusal) => {
+const refusal = (refused: AgentPatchRefusal) => {
   switch (refused.refused) {
     case "not_found":
     case "precondition":
@@ -76,7 +76,10 @@ export const AgentsHandlers = HttpApiBuilder.group(
           if (full !== undefined) return full
           const made = await createAgent(tx, workspace, payload, lease.now())
           if ("refused" in made) return unfitProfile(made)
-          return answerOf({ agent: made.agent }, 201, { location: `/v1/agents/${made.agent.id}`, etag: etag(made.rev) })
+          return jsonAnswer({ agent: made.agent }, 201, {
+            location: `/v1/agents/${made.agent.id}`,
+            etag: etag(made.rev)
+          })
         })
       }),
 
@@ -90,7 +93,7 @@ export const AgentsHandlers = HttpApiBuilder.group(
           defaults: { includeArchived: "false" },
           fetch: (db, page) =>
             listAgents(db, workspace, { ...page, includeArchived: page.filter.includeArchived === "true" }),
-          position: placeOf
+          position: positionOf
         })
         return json({ agents: rows, nextCursor })
       }),

@@ -14,9 +14,9 @@ import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
 import { header } from "../headers.ts"
 import { refuseForeign } from "../ownIdentity.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { makeRoom } from "../quotas.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 import { sealedToken } from "./sealedToken.ts"
 
 const notHeld = new Refused({
@@ -98,7 +98,7 @@ export const AuthHandlers = HttpApiBuilder.group(
               ...(until !== undefined && { expiresAt: until })
             }
             const key = await createKey(tx, workspace, made, lease.now())
-            return answerOf({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` })
+            return jsonAnswer({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` })
           },
           sealed
         )
@@ -111,7 +111,7 @@ export const AuthHandlers = HttpApiBuilder.group(
           place: `keys ${workspace}`,
           query,
           fetch: (db, page) => listKeys(db, workspace, page),
-          position: placeOf
+          position: positionOf
         })
         return json({ keys: rows, nextCursor })
       }),

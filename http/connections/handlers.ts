@@ -1,8 +1,8 @@
 /** Connections: contract to rows. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { placeOf as sealedAt } from "../../src/connections/Connections.ts"
-import { Envelope } from "../../src/crypto/envelope.ts"
+import { sealedFor as sealedAt } from "../../src/connections/Connections.ts"
+import { SecretEnvelope } from "../../src/crypto/envelope.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
 import {
@@ -11,7 +11,7 @@ import {
   type DeleteRefusal,
   listConnections,
   patchConnection,
-  type PatchRefusal,
+  type ConnectionPatchRefusal,
   readConnection,
   type StoredConnection
 } from "../../src/connections/rows.ts"
@@ -21,10 +21,10 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { makeRoom } from "../quotas.ts"
 import { refuseUrl } from "../badInput.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const answer = ({ connection, rev }: StoredConnection) => json({ connection }, 200, { etag: etag(rev) })
 
@@ -52,7 +52,7 @@ const patchRefusals = {
   other_kind: otherKind,
   no_hosts: noHosts
 } as const
-const patchRefusal = ({ refused }: PatchRefusal) => patchRefusals[refused]
+const patchRefusal = ({ refused }: ConnectionPatchRefusal) => patchRefusals[refused]
 const deleteRefusal = ({ refused }: DeleteRefusal) =>
   refused === "in_use" ? inUse : refused === "precondition" ? changed : noConnection
 
@@ -61,7 +61,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(
   "connections",
   Effect.fnUntraced(function* (handlers) {
     const database = yield* Database
-    const envelope = yield* Envelope
+    const envelope = yield* SecretEnvelope
     const lease = yield* Lease
     const outbound = yield* Outbound
     const pages = yield* makePages
@@ -85,7 +85,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(
           if (full !== undefined) return full
           const made = await createConnection(tx, workspace, payload, principal, sealFor(workspace), lease.now())
           if ("refused" in made) return noHosts
-          return answerOf({ connection: made.connection }, 201, {
+          return jsonAnswer({ connection: made.connection }, 201, {
             location: `/v1/connections/${made.connection.id}`,
             etag: etag(made.rev)
           })
@@ -99,7 +99,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(
           place: `connections ${workspace}`,
           query,
           fetch: (db, page) => listConnections(db, workspace, page),
-          position: placeOf
+          position: positionOf
         })
         return json({ connections: rows, nextCursor })
       }),

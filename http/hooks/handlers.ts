@@ -20,7 +20,7 @@ import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseUrl } from "../badInput.ts"
 import { makeResolve } from "../waits/resolving.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const positionOf = (after: ReadonlyArray<string | number> | undefined): DecisionPosition | undefined => {
   const [at, thread, pos] = after ?? []
@@ -100,7 +100,7 @@ export const HooksHandlers = HttpApiBuilder.group(
         const question = questionOf(workspace, principal, hook, data)
         const matched = matching([{ ...question.hook, enabled: true }], data.point, data).length > 0
         return yield* writes.postAfter("hooks.test", hooks.rehearse(question), async (_, rehearsal) =>
-          answerOf({ matched, ...shown(rehearsal) })
+          jsonAnswer({ matched, ...shown(rehearsal) })
         )
       }),
 

@@ -19,7 +19,7 @@ import { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
 import { makePages } from "../newestFirst.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const own = new Refused({ error: "own_identity", message: "identity: a credential cannot disable its own identity" })
 const unreachable = () =>
@@ -61,7 +61,7 @@ export const IdentitiesHandlers = HttpApiBuilder.group(
           { action, by: principal, result: { status: 200, body: { identity: record } } },
           at
         )
-        return answerOf({ operation })
+        return jsonAnswer({ operation })
       })
       yield* credentials.forget
       return answer

@@ -4,7 +4,7 @@
  * knows: of one that is not set the shell says what it should be, and sends nothing.
  */
 
-interface Request {
+interface CurlRequest {
   readonly method: string
   /** `/v1/threads/{threadId}`. */
   readonly path: string
@@ -22,7 +22,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 const variable = (name: string, prefix: string | undefined) =>
   `\${${name}:?set it${prefix === undefined ? "" : ` to an id: ${prefix}…`}}`
 
-export const curlOf = ({ body, known, method, path, prefixOf, streams }: Request) => {
+export const curlOf = ({ body, known, method, path, prefixOf, streams }: CurlRequest) => {
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => known(name) ?? variable(name, prefixOf(name)))
   const verb = method === "get" || (method === "post" && body !== undefined) ? "" : ` -X ${method.toUpperCase()}`
   return [

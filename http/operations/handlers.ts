@@ -11,9 +11,9 @@ import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { isRefused, Refused } from "../errors.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { type Ended, Streams } from "../streams/Streams.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const noOperation = new Refused({ error: "not_found", message: "no such operation" })
 
@@ -54,7 +54,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
         return yield* writes.post(`operations.${decision}`, async (tx) => {
           const operation = await readOperation(tx, workspace, params.operationId)
           if (operation === undefined) return noOperation
-          return agrees(decision, operation) ? answerOf({ operation }) : resolved(operation)
+          return agrees(decision, operation) ? jsonAnswer({ operation }) : resolved(operation)
         })
       })
 
@@ -93,7 +93,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
               action: filter.action,
               agentId: filter.agentId
             }),
-          position: placeOf
+          position: positionOf
         })
         return json({ operations: rows, nextCursor })
       }),

@@ -25,11 +25,11 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseBody, refuseUrl } from "../badInput.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const answer = (profile: Profile) => json({ profile }, 200, { etag: etag(profile.version) })
 
@@ -107,7 +107,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(
         return yield* writes.postAfter("profiles.create", refuseUrls(payload.hooks), async (tx) => {
           const profile = await createProfile(tx, workspace, payload, lease.now())
           if ("refused" in profile) return refuseCreate(profile)
-          return answerOf(written(profile), 201, {
+          return jsonAnswer(written(profile), 201, {
             location: `/v1/profiles/${profile.id}`,
             etag: etag(profile.version)
           })
@@ -124,7 +124,7 @@ export const ProfilesHandlers = HttpApiBuilder.group(
           defaults: { includeArchived: "false" },
           fetch: (db, page) =>
             listProfiles(db, workspace, { ...page, includeArchived: page.filter.includeArchived === "true" }),
-          position: placeOf
+          position: positionOf
         })
         return json({ profiles: rows, nextCursor })
       }),

@@ -24,9 +24,9 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { refuseBody } from "../badInput.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const answer = ({ rev, role }: StoredRole) => json({ role }, 200, { etag: etag(rev) })
 
@@ -89,7 +89,7 @@ export const RolesHandlers = HttpApiBuilder.group(
         return yield* writes.post("roles.create", async (tx) => {
           const made = await createRole(tx, workspace, payload, principal, lease.now())
           if (made === undefined) return full
-          return answerOf({ role: made.role }, 201, { location: `/v1/roles/${made.role.id}`, etag: etag(made.rev) })
+          return jsonAnswer({ role: made.role }, 201, { location: `/v1/roles/${made.role.id}`, etag: etag(made.rev) })
         })
       }),
 
@@ -100,7 +100,7 @@ export const RolesHandlers = HttpApiBuilder.group(
           place: `roles ${workspace}`,
           query,
           fetch: (db, page) => listRoles(db, workspace, page),
-          position: placeOf
+          position: positionOf
         })
         return json({ roles: rows, nextCursor })
       }),
@@ -110,7 +110,7 @@ export const RolesHandlers = HttpApiBuilder.group(
         return yield* writes.post("roles.evaluate", async (tx) => {
           const asked = await askedRoles(tx, workspace, payload)
           if (asked instanceof Refused) return asked
-          return answerOf(
+          return jsonAnswer(
             explain(asked, { name: payload.tool, input: payload.input, readOnly: payload.readOnly ?? false })
           )
         })

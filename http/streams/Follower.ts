@@ -117,7 +117,7 @@ export class Follower {
   }
 
   /** Whether the event was passed on. */
-  private pass(seq: number, frame: frames.Frame): boolean {
+  private pass(seq: number, frame: frames.QueuedFrame): boolean {
     if (this.watched.wanted.event && !this.outbox.offer(frame)) {
       if (this.watched.after === undefined) this.lost ??= seq
       return false

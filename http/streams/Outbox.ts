@@ -13,7 +13,7 @@
  *     at a time, and what does not fit is refused as in O3.
  */
 import { Readable } from "node:stream"
-import type { Frame } from "./frames.ts"
+import type { QueuedFrame } from "./frames.ts"
 
 export const capacity = 1024 * 1024
 
@@ -90,7 +90,7 @@ export class Outbox {
   }
 
   /** Whether the frame was taken (O3). After the end everything is, and goes nowhere. */
-  offer({ join, key, text }: Frame): boolean {
+  offer({ join, key, text }: QueuedFrame): boolean {
     if (this.closed || this.ending) return true
     if (this.bytes === 0) this.movedAt = performance.now()
     const held = key === undefined ? undefined : this.newest.get(key)

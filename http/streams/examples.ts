@@ -72,14 +72,14 @@ export const hintFrames: ReadonlyArray<typeof HintFrame.Type> = [
   { event: "status", data: { threadId, status: "idle", lastSeq: 3 } }
 ]
 
-interface Frame {
+interface ExampleFrame {
   readonly id?: string
   readonly event: string
   readonly data: unknown
 }
 
 /** As it goes over the wire. */
-export const textOf = (frames: ReadonlyArray<Frame>) =>
+export const textOf = (frames: ReadonlyArray<ExampleFrame>) =>
   opening +
   frames
     .map(
@@ -89,7 +89,7 @@ export const textOf = (frames: ReadonlyArray<Frame>) =>
     .join("\n")
 
 /** Each frame on its own, in the order in which they come: the schema is that of one frame. */
-export const oneByOne = (frames: ReadonlyArray<Frame>) =>
+export const oneByOne = (frames: ReadonlyArray<ExampleFrame>) =>
   Object.fromEntries(
     frames.map((frame, index) => [
       `${index + 1}.${frame.event}`,

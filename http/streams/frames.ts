@@ -3,7 +3,7 @@ import type { Hint, HintedEvent } from "../../src/bus/hints.ts"
 import type { FrameType } from "./schemas.ts"
 
 /** What is to be sent to a watcher: how it stands in the line before the socket. */
-export interface Frame {
+export interface QueuedFrame {
   readonly text: string
   /** Replaces the waiting frame with the same key. */
   readonly key?: string
@@ -28,7 +28,9 @@ export const gap = (range?: { readonly fromSeq: number; readonly toSeq: number }
   text("gap", JSON.stringify(range ?? {}))
 
 /** A whole ThreadEvent, from its text. */
-export const event = (seq: number, whole: string): Frame => ({ text: `id: ${seq}\nevent: event\ndata: ${whole}\n\n` })
+export const event = (seq: number, whole: string): QueuedFrame => ({
+  text: `id: ${seq}\nevent: event\ndata: ${whole}\n\n`
+})
 
 /** Made for the first watcher, and the same for all others: one text in memory, however many have it waiting. */
 const once = <K extends object, A>(make: (of: K) => A) => {
@@ -45,7 +47,7 @@ const once = <K extends object, A>(make: (of: K) => A) => {
 /** The same, of an event that a hint brought with it; undefined when that came without its text. */
 export const broughtEvent = once(({ seq, text }: HintedEvent) => (text === undefined ? undefined : event(seq, text)))
 
-const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): Frame => ({
+const hintedEvent = ({ agentId, threadId }: Of<"events">, { seq, turnId, type }: HintedEvent): QueuedFrame => ({
   text: text("event", JSON.stringify({ threadId, agentId, turnId, seq, type }))
 })
 
@@ -53,32 +55,32 @@ export const status = ({
   lastSeq,
   status,
   threadId
-}: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): Frame => ({
+}: Pick<Of<"status">, "lastSeq" | "status" | "threadId">): QueuedFrame => ({
   text: text("status", JSON.stringify({ threadId, status, lastSeq })),
   key: `status ${threadId}`
 })
 
-const queue = ({ pending, threadId }: Of<"queue">): Frame => ({
+const queue = ({ pending, threadId }: Of<"queue">): QueuedFrame => ({
   text: text("queue", JSON.stringify({ threadId, pending })),
   key: `queue ${threadId}`
 })
 
-const wait = ({ state, target, threadId, waitId }: Of<"wait">): Frame => ({
+const wait = ({ state, target, threadId, waitId }: Of<"wait">): QueuedFrame => ({
   text: text("wait", JSON.stringify({ threadId, waitId, state, target }))
 })
 
-const discard = ({ eventId, threadId }: Of<"discard">): Frame => ({
+const discard = ({ eventId, threadId }: Of<"discard">): QueuedFrame => ({
   text: text("discard", JSON.stringify({ threadId, eventId }))
 })
 
 /** Of a call only the newest is worth waiting for. */
-const progress = ({ message, progress, threadId, toolCallId, total }: Of<"progress">): Frame => ({
+const progress = ({ message, progress, threadId, toolCallId, total }: Of<"progress">): QueuedFrame => ({
   text: text("progress", JSON.stringify({ threadId, toolCallId, progress, total, message })),
   key: `progress ${toolCallId}`
 })
 
 /** Pieces that wait together leave as one, with the first one's index. */
-export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): Frame => ({
+export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): QueuedFrame => ({
   text: text("delta", JSON.stringify({ threadId, turnId, eventId, index, text: piece })),
   key: `delta ${eventId}`,
   // The text is the data's last property: its closing `"}` makes room for the next piece.
@@ -86,7 +88,7 @@ export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"del
 })
 
 /** What a hint is for watchers of an agent or a workspace, and for those of its thread unless it tells of events. */
-export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<Frame> => {
+export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<QueuedFrame> => {
   switch (hint.type) {
     case "events":
       return hint.events.map((event) => hintedEvent(hint, event))

@@ -1,9 +1,9 @@
 /** Who asks a thread, on behalf of a request. */
-import type { Asked } from "../../actors/thread/Threads.ts"
+import type { ThreadCaller } from "../../actors/thread/Threads.ts"
 import type { Caller } from "../Caller.ts"
 import type { Key } from "../Idempotency.ts"
 
-export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): Asked => ({
+export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): ThreadCaller => ({
   workspace,
   principal,
   ...(scopes.has("write") ? { anyModel: true as const } : {}),

@@ -6,7 +6,7 @@ import { ThreadInput, type ThreadPatch } from "../../src/threads/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { flatMapNow } from "../../src/now.ts"
-import { threadDetail, threadOf, type ThreadRows } from "../../src/threads/detail.ts"
+import { threadDetail, threadOf, type DetailRows } from "../../src/threads/detail.ts"
 import { edited } from "../../src/threads/edit.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
 import { type ThreadDetailRows, ThreadReads } from "../../src/threads/ThreadReads.ts"
@@ -31,7 +31,7 @@ import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.
 
 const decodeInput = decodeJson(ThreadInput)
 
-const summary = (rows: ThreadRows, model: string | undefined): ThreadSummary => {
+const summary = (rows: DetailRows, model: string | undefined): ThreadSummary => {
   return {
     thread: threadOf(rows),
     status: rows.head.status,

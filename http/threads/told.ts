@@ -1,10 +1,10 @@
 /** An actor's answer, as this interface answers: its status, and the headers that go with it. */
-import type { Answer as Told } from "../../actors/Actor.ts"
+import type { Reply as Told } from "../../actors/Actor.ts"
 import { etag } from "../etag.ts"
-import type { Answer } from "../Idempotency.ts"
+import type { KeptAnswer } from "../Idempotency.ts"
 
 /** Where what was created can be read: by its id, the first of its kind in the text. */
-const locationOf = (body: string, id: RegExp, path: string): Record<string, string> => {
+const createdAt = (body: string, id: RegExp, path: string): Record<string, string> => {
   const found = id.exec(body)
   return found === null ? {} : { location: path + found[1]! }
 }
@@ -16,18 +16,18 @@ const inputId = /"id":"(inp_[^"]+)"/
 const statuses = { created: 201, found: 200, done: 204 } as const satisfies Record<Told["kind"], number>
 
 /** What an actor answered, as this interface answers. */
-const answerOf = ({ body, kind, replayed }: Told, headers: Record<string, string>): Answer => {
+const toAnswer = ({ body, kind, replayed }: Told, headers: Record<string, string>): KeptAnswer => {
   if (replayed === true) headers["idempotency-replayed"] = "true"
   return { status: statuses[kind], body, headers }
 }
 
 export const ofThread = (told: Told) =>
-  answerOf(told, {
+  toAnswer(told, {
     ...(told.version === undefined ? {} : { etag: etag(told.version) }),
-    ...(told.kind === "created" ? locationOf(told.body, threadId, "/v1/threads/") : {})
+    ...(told.kind === "created" ? createdAt(told.body, threadId, "/v1/threads/") : {})
   })
 
 export const ofInput = (thread: string) => (told: Told) =>
-  answerOf(told, told.kind === "created" ? locationOf(told.body, inputId, `/v1/threads/${thread}/queue/`) : {})
+  toAnswer(told, told.kind === "created" ? createdAt(told.body, inputId, `/v1/threads/${thread}/queue/`) : {})
 
-export const ofWait = (told: Told) => answerOf(told, {})
+export const ofWait = (told: Told) => toAnswer(told, {})

@@ -25,10 +25,10 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
-import { makePages, placeOf } from "../newestFirst.ts"
+import { makePages, positionOf } from "../newestFirst.ts"
 import { makeRoom } from "../quotas.ts"
 import { refuseBody, refuseUrl } from "../badInput.ts"
-import { answerOf, makeWrites } from "../writes.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const answer = ({ rev, toolset }: StoredToolset) => json({ toolset }, 200, { etag: etag(rev) })
 
@@ -102,7 +102,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
           if (full !== undefined) return full
           const made = await createToolset(tx, workspace, payload, probed, lease.now())
           if ("refused" in made) return notAllowed(made)
-          return answerOf({ toolset: made.toolset }, 201, {
+          return jsonAnswer({ toolset: made.toolset }, 201, {
             location: `/v1/toolsets/${made.toolset.id}`,
             etag: etag(made.rev)
           })
@@ -116,7 +116,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
           place: `toolsets ${workspace}`,
           query,
           fetch: (db, page) => listToolsets(db, workspace, page),
-          position: placeOf
+          position: positionOf
         })
         return json({ toolsets: rows, nextCursor })
       }),
@@ -190,7 +190,9 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
             asked === undefined
               ? await readToolset(tx, workspace, toolsetId)
               : await noteProbe(tx, workspace, toolsetId, asked.server, asked.probed)
-          return found === undefined ? noToolset : answerOf({ toolset: found.toolset }, 200, { etag: etag(found.rev) })
+          return found === undefined
+            ? noToolset
+            : jsonAnswer({ toolset: found.toolset }, 200, { etag: etag(found.rev) })
         })
         toolsets.forget(workspace, toolsetId)
         return done

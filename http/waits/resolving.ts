@@ -8,21 +8,21 @@
 import { Effect } from "effect"
 import { Threads } from "../../actors/thread/Threads.ts"
 import type { PendingWait } from "../../src/domain/thread.ts"
-import type { WaitAnswer } from "../../src/waits/answer.ts"
+import type { DecidedAnswer } from "../../src/waits/answer.ts"
 import { Database, type DatabaseUnavailable } from "../../src/database/Database.ts"
 import { markOf, waitBody } from "../../src/waits/waitRow.ts"
 import { findWait, type FoundWait } from "../../src/waits/reads.ts"
 import { refuseWith } from "../actorErrors.ts"
 import type { Caller } from "../Caller.ts"
 import { type everywhere, Refused } from "../errors.ts"
-import type { Answer, Key, KeyTaken } from "../Idempotency.ts"
+import type { KeptAnswer, Key, KeyTaken } from "../Idempotency.ts"
 import { askedBy } from "../threads/asked.ts"
 import { ofWait } from "../threads/told.ts"
 import { makeWrites } from "../writes.ts"
 import { resolveWords } from "./api.ts"
 
 type Said = Effect.Effect<
-  Answer,
+  KeptAnswer,
   Refused<(typeof resolveWords)[number]> | Refused<(typeof everywhere)[number]> | DatabaseUnavailable | KeyTaken
 >
 
@@ -39,7 +39,7 @@ const mismatch = (type: PendingWait["type"]) =>
         : "this wait is for a decision, not for the result of a tool"
   })
 
-const takes = (type: PendingWait["type"], answer: WaitAnswer) =>
+const takes = (type: PendingWait["type"], answer: DecidedAnswer) =>
   (type === "client_tool") === (answer.type === "tool_result")
 
 const expired = () => new Refused({ error: "wait_expired", message: "nobody answered in time: the wait has expired" })
@@ -54,7 +54,7 @@ const already = ({ waitResult }: FoundWait["wait"]) =>
   })
 
 /** What is said of a wait that is over. */
-const over = (found: FoundWait, answer: WaitAnswer): Answer | Refused<(typeof resolveWords)[number]> => {
+const over = (found: FoundWait, answer: DecidedAnswer): KeptAnswer | Refused<(typeof resolveWords)[number]> => {
   if (found.wait.state === "expired") return expired()
   return found.mark === markOf(answer) ? { status: 200, body: waitBody(found) } : already(found.wait)
 }
@@ -64,7 +64,7 @@ export const makeResolve = Effect.gen(function* () {
   const threads = yield* Threads
   const writes = yield* makeWrites
 
-  const settled = (workspace: string, found: FoundWait, answer: WaitAnswer, key: Key | undefined): Said => {
+  const settled = (workspace: string, found: FoundWait, answer: DecidedAnswer, key: Key | undefined): Said => {
     const said = over(found, answer)
     return said instanceof Refused ? Effect.fail(said) : writes.keep("waits.keep", workspace, key, said)
   }
@@ -73,7 +73,7 @@ export const makeResolve = Effect.gen(function* () {
     caller: Caller["Service"],
     key: Key | undefined,
     find: Effect.Effect<FoundWait | undefined, DatabaseUnavailable>,
-    answer: WaitAnswer
+    answer: DecidedAnswer
   ) {
     const { workspace } = caller
     const found = yield* find

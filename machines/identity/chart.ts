@@ -23,7 +23,7 @@ export interface Context {
 
 const base = setup({ types: { context: {} as Context, events: {} as Command, emitted: {} as Fact } })
 
-const kit = base.extend({
+const machine = base.extend({
   actions: {
     noteDisabled: base.assign(({ event: { at, by } }) => ({ disabled: { at, by } })),
     noteEnabled: base.assign({ disabled: null })
@@ -32,7 +32,7 @@ const kit = base.extend({
 
 const saying = (type: Fact["type"]) => base.emit(({ event: { at, by } }) => ({ type, at, by }))
 
-export const chart = kit.createMachine({
+export const chart = machine.createMachine({
   id: "identity",
   context: { disabled: null },
   initial: "enabled",

@@ -8,7 +8,7 @@ import { besideAs } from "../../src/domain/beside.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
-import type { Answer, Due, HookDecided, RepliedCall } from "./commands.ts"
+import type { AnswerWait, Due, HookDecided, RepliedCall } from "./commands.ts"
 import { revealed } from "./carry.ts"
 import { type Call, isApproved, type OpenWait, type Returned, roundOf, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
@@ -299,7 +299,7 @@ export const clientFailure = ({ code, message }: { readonly code: string; readon
 /** Somebody has answered what a call waits for. */
 export const answerCall = (
   d: Draft,
-  { answer, at, hooks, principal, refused }: Answer,
+  { answer, at, hooks, principal, refused }: AnswerWait,
   wait: OpenWait,
   { toolCallId }: Call
 ) => {

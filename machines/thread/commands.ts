@@ -60,7 +60,7 @@ export interface RepliedCall {
 }
 
 /** A model's response: calls, or a text that is not blank, or both. */
-export interface Reply {
+export interface ModelAnswer {
   /** Number of the response in the turn, from 1. */
   readonly step: number
   readonly modelId: string
@@ -76,7 +76,7 @@ export type WaitTarget = "person" | "client" | "url"
 export type OnTimeout = "deny" | "allow" | "fail"
 
 /** The hook behind a wait. */
-export interface Asked {
+export interface HookRef {
   readonly hookId: string
   readonly index: number
   readonly point: HookPoint
@@ -160,7 +160,7 @@ interface Outcome extends Admitting {
   readonly turnId: string
 }
 /** Has calls, or a text that is not blank: a response with neither is a `model.failed` that is `empty`. */
-export interface ModelReplied extends Outcome, Reply {
+export interface ModelReplied extends Outcome, ModelAnswer {
   readonly type: "model.replied"
   readonly attempt: number
   /** Hooks of after_model_response that match: nobody sees the response before they have answered. */
@@ -206,7 +206,7 @@ export type Ruling =
       readonly decision: "ask"
       readonly ask: { readonly target: WaitTarget; readonly timeoutMs: number; readonly onTimeout: OnTimeout }
     }
-interface Ruled extends Outcome, Asked, Releasing {
+interface Ruled extends Outcome, HookRef, Releasing {
   readonly type: "hook.decided"
   readonly step: number
   /** Of before_tool_call and after_tool_result. */
@@ -224,7 +224,7 @@ interface Ruled extends Outcome, Asked, Releasing {
   readonly failed?: true
 }
 export type HookDecided = Ruled & Ruling
-export type WaitAnswer =
+export type GivenAnswer =
   | {
       readonly type: "decision"
       readonly decision: "allow" | "deny"
@@ -234,11 +234,11 @@ export type WaitAnswer =
     }
   | { readonly type: "tool_result"; readonly output: unknown }
   | { readonly type: "tool_result"; readonly error: { readonly code: string; readonly message: string } }
-export interface Answer extends Admitting, Releasing {
+export interface AnswerWait extends Admitting, Releasing {
   readonly type: "answer"
   readonly waitId: string
   readonly principal: Principal
-  readonly answer: WaitAnswer
+  readonly answer: GivenAnswer
   /** Of a rewrite: the later hooks that match what it has become. Of a tool's result: those of after_tool_result. */
   readonly hooks?: ReadonlyArray<number>
 }
@@ -255,4 +255,4 @@ export type Command =
   | ModelFailed
   | ToolReturned
   | HookDecided
-  | Answer
+  | AnswerWait

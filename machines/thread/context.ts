@@ -10,7 +10,7 @@ import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { messageFits, responseFits } from "../../src/domain/turnNumbers.ts"
 import { type ModelUsage, noUsage } from "../../src/domain/usage.ts"
-import type { Asked, OnTimeout, Plan, Reply, WaitTarget } from "./commands.ts"
+import type { HookRef, OnTimeout, Plan, ModelAnswer, WaitTarget } from "./commands.ts"
 
 export interface OpenWait {
   readonly waitId: string
@@ -23,7 +23,7 @@ export interface OpenWait {
   readonly toolsetId?: string
   readonly reason?: string
   /** Of a hook that decided ask. */
-  readonly hook?: Asked
+  readonly hook?: HookRef
   /** Of a role that wants a person's word: which grant. */
   readonly grant?: string
 }
@@ -140,7 +140,7 @@ export interface Turn {
   /** Messages under judgment, the first of them now. */
   readonly opening?: { readonly messages: ReadonlyArray<Judged>; readonly wait?: OpenWait }
   /** A response under judgment: nobody has seen it yet. */
-  readonly reviewing?: { readonly reply: Reply; readonly hooks: ReadonlyArray<number>; readonly wait?: OpenWait }
+  readonly reviewing?: { readonly reply: ModelAnswer; readonly hooks: ReadonlyArray<number>; readonly wait?: OpenWait }
 }
 
 /** Not asked again in this thread: what a person allowed once for all. */

@@ -8,7 +8,7 @@ import type { FailureDetails } from "../../src/domain/failure.ts"
 import type { JsonObject } from "../../src/domain/jsonValue.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
-import type { Plan, Reply, Rewrite } from "./commands.ts"
+import type { Plan, ModelAnswer, Rewrite } from "./commands.ts"
 import type { Approval, OpenWait, Returned } from "./context.ts"
 
 interface Common {
@@ -197,7 +197,7 @@ export interface CallStarted extends Common {
 export interface ResponseReceived extends Common {
   readonly type: "response_received"
   readonly event: Record<string, never>
-  readonly detail: { readonly reply: Reply; readonly hooks: ReadonlyArray<number> }
+  readonly detail: { readonly reply: ModelAnswer; readonly hooks: ReadonlyArray<number> }
 }
 /** Private: a response without calls said nothing, or hooks have left nothing of it, so that none is written. */
 export interface ResponseEmptied extends Common {

@@ -16,7 +16,7 @@ import {
 import * as judging from "./judging.ts"
 import * as turns from "./turn.ts"
 
-interface Asked {
+interface GuardArgs {
   readonly context: Context
   readonly event: Command
 }
@@ -39,7 +39,7 @@ const isCurrent = (turn: Turn | null, event: ModelReplied | ModelFailed) =>
 const isAsked = (turn: Turn | null, event: HookDecided) => turn !== null && judging.isAsked(turn, event)
 
 /** A steer joins, and the turn may have another response. */
-const goesOnSteered = ({ context: { pending, turn }, event }: Asked) =>
+const goesOnSteered = ({ context: { pending, turn }, event }: GuardArgs) =>
   turn !== null &&
   mayRespond(turn) &&
   pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {}))
@@ -48,10 +48,10 @@ const goesOnSteered = ({ context: { pending, turn }, event }: Asked) =>
 export const mayRespond = (turn: Turn) => turn.step < turn.plan.maxSteps && roomForResponse(turn)
 
 /** A model that says nothing after results of tools has finished. */
-const isFinished = ({ context: { turn }, event }: Asked) =>
+const isFinished = ({ context: { turn }, event }: GuardArgs) =>
   event.type === "model.failed" && event.empty === true && turn?.resulted === true
 
-const retryOf = ({ context: { turn }, event }: Asked) =>
+const retryOf = ({ context: { turn }, event }: GuardArgs) =>
   event.type === "model.failed" && turn !== null ? turns.afterFailure(turn, event) : undefined
 
 const isReviewed = (turn: Turn | null) => turn?.reviewing?.hooks.length === 0
@@ -62,77 +62,78 @@ export const guards = {
   // Inputs
 
   /** The same input has been taken: a second one is answered, and changes nothing. */
-  takenBefore: ({ context, event }: Asked) =>
+  takenBefore: ({ context, event }: GuardArgs) =>
     event.type === "submit" && knownInput(context, event.input.inputId) !== undefined,
-  interrupts: ({ event }: Asked) =>
+  interrupts: ({ event }: GuardArgs) =>
     event.type === "submit" ? event.input.mode === "interrupt" : event.type === "promote" && event.mode === "interrupt",
-  clearsQueue: ({ context, event }: Asked) => event.type === "cancel" && event.clearQueue && context.pending.length > 0,
+  clearsQueue: ({ context, event }: GuardArgs) =>
+    event.type === "cancel" && event.clearQueue && context.pending.length > 0,
   /** Something waits, and the command says how it would run. */
-  inputWaits: ({ context, event }: Asked) => "admissions" in event && context.pending.length > 0,
+  inputWaits: ({ context, event }: GuardArgs) => "admissions" in event && context.pending.length > 0,
   /** A steer of the turn waits, and there is room for it. */
-  steersJoin: ({ context: { pending, turn }, event }: Asked) =>
+  steersJoin: ({ context: { pending, turn }, event }: GuardArgs) =>
     turn !== null &&
     pending.length > 0 &&
     roomForMessage(turn) &&
     pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {})),
-  nextRefused: ({ context, event }: Asked) => {
+  nextRefused: ({ context, event }: GuardArgs) => {
     const next = turns.nextInput(context.pending)
     return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
   },
 
   // The model
 
-  stale: ({ context: { turn }, event }: Asked) =>
+  stale: ({ context: { turn }, event }: GuardArgs) =>
     (event.type === "model.replied" || event.type === "model.failed") && !isCurrent(turn, event),
-  replyToJudge: ({ event }: Asked) => event.type === "model.replied" && (event.hooks?.length ?? 0) > 0,
-  callsTools: ({ event }: Asked) => event.type === "model.replied" && event.calls.length > 0,
+  replyToJudge: ({ event }: GuardArgs) => event.type === "model.replied" && (event.hooks?.length ?? 0) > 0,
+  callsTools: ({ event }: GuardArgs) => event.type === "model.replied" && event.calls.length > 0,
   steered: goesOnSteered,
   finishes: isFinished,
-  finishesSteered: (asked: Asked) => isFinished(asked) && goesOnSteered(asked),
-  retriesLater: (asked: Asked) => retryOf(asked)?.retryAt !== undefined,
-  retriesNow: (asked: Asked) => {
+  finishesSteered: (asked: GuardArgs) => isFinished(asked) && goesOnSteered(asked),
+  retriesLater: (asked: GuardArgs) => retryOf(asked)?.retryAt !== undefined,
+  retriesNow: (asked: GuardArgs) => {
     const retry = retryOf(asked)
     return retry !== undefined && retry.retryAt === undefined && retry.target === asked.context.turn?.target
   },
-  triesNextModel: (asked: Asked) => {
+  triesNextModel: (asked: GuardArgs) => {
     const retry = retryOf(asked)
     return retry !== undefined && retry.retryAt === undefined && retry.target !== asked.context.turn?.target
   },
-  pauseOver: ({ context: { turn }, event }: Asked) =>
+  pauseOver: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
 
   // Judgement
 
-  messageToJudge: ({ context: { turn } }: Asked) => turn?.opening !== undefined,
-  messagesPassed: ({ context: { turn } }: Asked) => turn?.opening === undefined,
-  unasked: ({ context: { turn }, event }: Asked) => event.type === "hook.decided" && !isAsked(turn, event),
-  hookDenies: ({ context: { turn }, event }: Asked) =>
+  messageToJudge: ({ context: { turn } }: GuardArgs) => turn?.opening !== undefined,
+  messagesPassed: ({ context: { turn } }: GuardArgs) => turn?.opening === undefined,
+  unasked: ({ context: { turn }, event }: GuardArgs) => event.type === "hook.decided" && !isAsked(turn, event),
+  hookDenies: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "hook.decided" && turn !== null && judging.hookDenial(turn, event) !== undefined,
-  personDenies: ({ context: { turn }, event }: Asked) =>
+  personDenies: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "answer" && turn !== null && judging.personDenial(turn, event) !== undefined,
-  waitFails: ({ context: { turn }, event }: Asked) =>
+  waitFails: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "due" && turn !== null && judging.waitFailure(turn, event.at) !== undefined,
-  waitOpen: ({ context: { turn }, event }: Asked) =>
+  waitOpen: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "answer" && openWaits(turn).some(({ wait }) => wait.waitId === event.waitId),
-  waitExpires: ({ context: { turn }, event }: Asked) =>
+  waitExpires: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "due" && turn !== null && judging.expired(turn, event.at).length > 0,
-  reviewed: ({ context: { turn } }: Asked) => isReviewed(turn),
-  reviewedCalls: ({ context: { turn } }: Asked) =>
+  reviewed: ({ context: { turn } }: GuardArgs) => isReviewed(turn),
+  reviewedCalls: ({ context: { turn } }: GuardArgs) =>
     isReviewed(turn) && turn?.reviewing !== undefined && turn.reviewing.reply.calls.length > 0,
-  reviewedSteered: (asked: Asked) => isReviewed(asked.context.turn) && goesOnSteered(asked),
+  reviewedSteered: (asked: GuardArgs) => isReviewed(asked.context.turn) && goesOnSteered(asked),
 
   // Calls and the turn as a whole
 
-  callReturns: ({ context: { turn }, event }: Asked) =>
+  callReturns: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "tool.returned" &&
     turn !== null &&
     event.turnId === turn.turnId &&
     turn.calls.some((call) => call.toolCallId === event.toolCallId && runs(call)),
-  settled: ({ context: { turn } }: Asked) => isSettled(turn),
-  settledInSteps: ({ context: { turn } }: Asked) => isSettled(turn) && mayRespond(turn),
-  parked: ({ context: { turn } }: Asked) => turn !== null && parked(turn),
-  unparked: ({ context: { turn } }: Asked) => turn === null || !parked(turn),
-  full: ({ context: { turn } }: Asked) => turn !== null && isFull(turn.events),
-  overdue: ({ context: { turn }, event }: Asked) =>
+  settled: ({ context: { turn } }: GuardArgs) => isSettled(turn),
+  settledInSteps: ({ context: { turn } }: GuardArgs) => isSettled(turn) && mayRespond(turn),
+  parked: ({ context: { turn } }: GuardArgs) => turn !== null && parked(turn),
+  unparked: ({ context: { turn } }: GuardArgs) => turn === null || !parked(turn),
+  full: ({ context: { turn } }: GuardArgs) => turn !== null && isFull(turn.events),
+  overdue: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "due" && turn !== null && event.at - (event.queuedMs ?? 0) >= deadlineOf(turn)
 }

@@ -5,7 +5,7 @@
 import { sibling } from "../../src/domain/ids.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
-import type { Answer, HookDecided, Rewrite } from "./commands.ts"
+import type { AnswerWait, HookDecided, Rewrite } from "./commands.ts"
 import { type Call, isApproved, openWaits, type OpenWait, roundOf, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { WaitResolved } from "./facts.ts"
@@ -180,7 +180,7 @@ export const decideTurn = (d: Draft, decided: HookDecided) => {
 }
 
 /** Somebody has allowed what the turn waits for. */
-export const answerTurn = (d: Draft, { answer, at, hooks, principal }: Answer, wait: OpenWait) => {
+export const answerTurn = (d: Draft, { answer, at, hooks, principal }: AnswerWait, wait: OpenWait) => {
   if (answer.type !== "decision") return
   const { reason, rewrite, scope } = answer
   resolve(d, wait, at, {
@@ -248,7 +248,7 @@ export const hookDenial = (turn: Turn, event: HookDecided): Denial | undefined =
     : { failure: deniedBy(event), say: (d) => sayDecision(d, event, undefined) }
 
 /** A person denies a message or the response. */
-export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: Answer): Denial | undefined => {
+export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: AnswerWait): Denial | undefined => {
   const found = openWaits(turn).find(({ wait }) => wait.waitId === waitId)
   if (found === undefined || found.call !== undefined || answer.type !== "decision" || answer.decision !== "deny")
     return undefined

@@ -6,9 +6,9 @@ import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Call, type Returned, type Turn, withWord, wordOf } from "./context.ts"
 
-type Told = Pick<Call, "input" | "name" | "toolCallId" | "toolsetId">
+type CallFields = Pick<Call, "input" | "name" | "toolCallId" | "toolsetId">
 
-const aboutCall = ({ input, name, toolCallId, toolsetId }: Told) => ({
+const aboutCall = ({ input, name, toolCallId, toolsetId }: CallFields) => ({
   toolCallId,
   toolName: name,
   ...(toolsetId === undefined ? {} : { toolsetId }),
@@ -40,7 +40,7 @@ export const responseSubject = (reply: {
   usage: reply.usage
 })
 
-export const callSubject = (call: Told): HookData => ({ point: "before_tool_call", ...aboutCall(call) })
+export const callSubject = (call: CallFields): HookData => ({ point: "before_tool_call", ...aboutCall(call) })
 
 /** A result as a person or a hook sees it, without its call. */
 export const resultFields = (returned: Returned) => ({
@@ -49,7 +49,7 @@ export const resultFields = (returned: Returned) => ({
   ...(returned.failure === undefined ? {} : { failureCode: returned.failure.code })
 })
 
-export const resultSubject = (call: Told, returned: Returned): HookData => ({
+export const resultSubject = (call: CallFields, returned: Returned): HookData => ({
   point: "after_tool_result",
   ...aboutCall(call),
   ...resultFields(returned)

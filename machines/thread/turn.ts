@@ -12,7 +12,7 @@ import { utf8Bytes } from "../../src/domain/text.ts"
 import { messageNumber } from "../../src/domain/turnNumbers.ts"
 import { type Input, queuedBefore } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
-import type { Admission, ModelFailed, ModelReplied, Plan, Reply } from "./commands.ts"
+import type { Admission, ModelFailed, ModelReplied, Plan, ModelAnswer } from "./commands.ts"
 import { interrupted, openWaits, roomForMessage, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { ResponseDetail } from "./facts.ts"
@@ -149,7 +149,7 @@ export const cut = (text: string, bytes: number) => {
   return text.slice(0, end)
 }
 
-const cutFor = (finishReason: Reply["finishReason"]) => (finishReason === undefined ? {} : { finishReason })
+const cutFor = (finishReason: ModelAnswer["finishReason"]) => (finishReason === undefined ? {} : { finishReason })
 
 /** A response that hooks have to judge before anybody sees it. */
 export const review = (
@@ -178,7 +178,7 @@ export const respondEmpty = (d: Draft, { at, finishReason, step, usage = noUsage
   sayEmptied(d, { step, usage, ...cutFor(finishReason) }, at)
 
 /** Writes a response down: its text, then its intents in order, then what becomes of them. */
-export const respond = (d: Draft, reply: Reply, at: number) => {
+export const respond = (d: Draft, reply: ModelAnswer, at: number) => {
   const { finishReason, modelId, parts, step, usage } = reply
   const response: ResponseDetail = { step, usage, ...cutFor(finishReason), ...(parts === undefined ? {} : { parts }) }
   const spoken = /\S/u.test(reply.text)

@@ -34,7 +34,7 @@ export interface ArchivedProfile {
 export interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
-export type PatchRefusal =
+export type AgentPatchRefusal =
   | NoProfile
   | ArchivedProfile
   | NotThere
@@ -181,7 +181,7 @@ export const patchAgent = async (
   patch: AgentPatch,
   fits: (rev: number) => boolean,
   at: number
-): Promise<StoredAgent | PatchRefusal> => {
+): Promise<StoredAgent | AgentPatchRefusal> => {
   const row = await tx
     .selectFrom("agents")
     .select(columns)

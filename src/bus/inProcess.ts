@@ -15,7 +15,7 @@ interface Listener {
 
 export interface InProcess extends Omit<Bus["Service"], "state"> {
   /** Tells the listeners of one topic of a hint from elsewhere. */
-  readonly deliver: (topic: string, hint: Hint) => void
+  readonly dispatch: (topic: string, hint: Hint) => void
   /** Tells everybody who listens that they may have missed something. */
   readonly lookAll: () => void
   /** Whether this process answers for that incarnation. */
@@ -89,7 +89,7 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
       publish: (hint) => {
         if (topics.size > 0) deliver(topicsOf(hint), hint)
       },
-      deliver: (topic, hint) => deliver([topic], hint),
+      dispatch: (topic, hint) => deliver([topic], hint),
       watched: (about) => topics.size > 0 && topicsOf(about).some((topic) => topics.has(topic)),
       wantsDeltas: (about) => wishes.size > 0 && topicsOf(about).some((topic) => wishes.has(topic)),
       subscribe: (watch, hear) => {

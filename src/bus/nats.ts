@@ -220,7 +220,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
                 Result.map(wire.readHints(data), (hints) => ({ about, hints }))
               ),
             ({ about, hints }) => {
-              for (const news of hints) local.deliver(topic, { ...about, ...news })
+              for (const news of hints) local.dispatch(topic, { ...about, ...news })
             }
           )
         )

@@ -56,7 +56,7 @@ export const busKeys = (secrets: ReadonlyArray<Uint8Array>): ReadonlyArray<BusKe
 const form = /^([A-Za-z0-9_-]{12})\.([A-Za-z0-9_-]{16})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
 
 /** Subjects hold no line end, and a signature none either: what follows the second one is the text. */
-const codeOf = (key: KeyObject, head: string, subject: string, about: string, data: Uint8Array) =>
+const macOf = (key: KeyObject, head: string, subject: string, about: string, data: Uint8Array) =>
   createHmac("sha256", key).update(`${head} ${subject}\n${about}\n`).update(data).digest("base64url")
 
 /** As texts: some texts decode to the same bytes. */
@@ -79,7 +79,7 @@ export const makeSignatures = (keys: ReadonlyArray<BusKey>, now: () => number): 
   return {
     sign: (subject, data, about = "") => {
       const head = `${first.name}.${self}.${(++count).toString(36)}.${now().toString(36)}`
-      return `${head}.${codeOf(first.key, head, subject, about, data)}`
+      return `${head}.${macOf(first.key, head, subject, about, data)}`
     },
     taken: () => new Map(everywhere),
     mistrusted: (signature, { about = "", data, subject, taken }) => {
@@ -92,7 +92,7 @@ export const makeSignatures = (keys: ReadonlyArray<BusKey>, now: () => number): 
       // The server gives nobody back what it has said itself.
       if (sender === self || (taken !== undefined && count <= (taken.get(sender)?.count ?? 0))) return "replayed"
       const head = signature.slice(0, -code.length - 1)
-      if (!same(code, codeOf(key, head, subject, about, data))) return "forged"
+      if (!same(code, macOf(key, head, subject, about, data))) return "forged"
       if (taken === undefined) return undefined
       taken.set(sender, { count, at })
       if (count > (everywhere.get(sender)?.count ?? 0)) everywhere.set(sender, { count, at })

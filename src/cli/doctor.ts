@@ -10,7 +10,7 @@ import { makePeers } from "../bus/peers.ts"
 import { busKeys } from "../bus/signature.ts"
 import { Settings } from "../config.ts"
 import type { EncryptionKey } from "../crypto/envelope.ts"
-import { placeOf } from "../connections/Connections.ts"
+import { sealedFor } from "../connections/Connections.ts"
 import { makeEnvelope } from "../crypto/envelope.ts"
 import { runningUrl } from "../postgres/Embedded.ts"
 import { sampleSealed } from "../connections/rows.ts"
@@ -119,7 +119,7 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(
     const lost = samples.filter(({ id, sealed, workspace }) => {
       try {
         if (envelope === undefined) return true
-        envelope.open(placeOf(workspace, id), sealed)
+        envelope.open(sealedFor(workspace, id), sealed)
         return false
       } catch {
         // Why is of no use here: the key is another one, or none.

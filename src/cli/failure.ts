@@ -7,18 +7,18 @@ import { printable } from "./printable.ts"
 export const failure = (userMessage: string, cause: unknown = userMessage) =>
   new CliError.UserError({ cause, userMessage: printable(userMessage) })
 
-const codeOf = (error: unknown): string | undefined => {
+const startCodeOf = (error: unknown): string | undefined => {
   if (typeof error !== "object" || error === null) return undefined
   if ("code" in error && typeof error.code === "string") return error.code
-  if ("cause" in error && error.cause !== error) return codeOf(error.cause)
-  return "errors" in error && Array.isArray(error.errors) ? codeOf(error.errors[0]) : undefined
+  if ("cause" in error && error.cause !== error) return startCodeOf(error.cause)
+  return "errors" in error && Array.isArray(error.errors) ? startCodeOf(error.errors[0]) : undefined
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** What a start that failed says, and what to do about it. */
 export const explainStart = (error: unknown, port: number) => {
-  switch (codeOf(error)) {
+  switch (startCodeOf(error)) {
     case "EADDRINUSE":
       return failure(`Port ${port} is taken. Stop what listens there, or choose another with TROUPE_PORT.`, error)
     case "EACCES":

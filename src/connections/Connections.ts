@@ -6,7 +6,7 @@
  * S3. When one was last used is noted at most once a minute, in memory, and written in batches.
  */
 import { Context, Effect, Layer } from "effect"
-import { Envelope } from "../crypto/envelope.ts"
+import { SecretEnvelope } from "../crypto/envelope.ts"
 import { type ConnectionSecret, secretOf } from "./connection.ts"
 import { isIdOf, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
@@ -15,7 +15,7 @@ import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { makeUses } from "./uses.ts"
 
 /** Binds a sealed text to what it is for. */
-export const placeOf = (workspace: string, id: string) => ({ workspace, id, purpose: "connection" })
+export const sealedFor = (workspace: string, id: string) => ({ workspace, id, purpose: "connection" })
 
 export class Connections extends Context.Service<
   Connections,
@@ -37,7 +37,7 @@ const isConnectionId = isIdOf("connection")
 
 const make = Effect.gen(function* () {
   const database = yield* Database
-  const envelope = yield* Envelope
+  const envelope = yield* SecretEnvelope
   const lease = yield* Lease
   const uses = yield* makeUses(lease.now)
 
@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
       if (row === undefined) return undefined
       const content = readConnectionContent(row.body)
       const opened = yield* Effect.try({
-        try: () => secretOf(envelope.open(placeOf(workspace, connectionId), row.sealed), content),
+        try: () => secretOf(envelope.open(sealedFor(workspace, connectionId), row.sealed), content),
         catch: (cause) => cause
       }).pipe(
         Effect.catch((cause) =>

@@ -36,7 +36,7 @@ export interface StoredConnection {
 export interface NoHosts {
   readonly refused: "no_hosts"
 }
-export interface PatchRefusal {
+export interface ConnectionPatchRefusal {
   readonly refused: "not_found" | "precondition" | "other_kind" | NoHosts["refused"]
 }
 export interface DeleteRefusal {
@@ -124,7 +124,7 @@ export const patchConnection = async (
   fits: (rev: number) => boolean,
   seal: Seal,
   at: number
-): Promise<StoredConnection | PatchRefusal> => {
+): Promise<StoredConnection | ConnectionPatchRefusal> => {
   const row = await locked(tx, workspace, id)
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }

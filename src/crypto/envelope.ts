@@ -24,8 +24,8 @@ export interface Place {
   readonly purpose: string
 }
 
-export class Envelope extends Context.Service<
-  Envelope,
+export class SecretEnvelope extends Context.Service<
+  SecretEnvelope,
   {
     readonly seal: (place: Place, secret: string) => string
     /** Throws NotOpened: of another place, changed, or sealed with a key that is not in the list. */
@@ -33,7 +33,7 @@ export class Envelope extends Context.Service<
   }
 >()("troupe/crypto/Envelope") {
   /** At least one key. */
-  static readonly layer = (keys: ReadonlyArray<EncryptionKey>) => Layer.sync(Envelope, () => makeEnvelope(keys))
+  static readonly layer = (keys: ReadonlyArray<EncryptionKey>) => Layer.sync(SecretEnvelope, () => makeEnvelope(keys))
 }
 
 const version = "v1"
@@ -51,7 +51,7 @@ export const keyIdOf = (sealed: string): string | undefined => {
   return of === version ? keyId : undefined
 }
 
-export const makeEnvelope = (keys: ReadonlyArray<EncryptionKey>): Envelope["Service"] => {
+export const makeEnvelope = (keys: ReadonlyArray<EncryptionKey>): SecretEnvelope["Service"] => {
   const wrapping = new Map(keys.map(({ id, key }) => [id, derived(key)]))
   const [first] = wrapping
   if (first === undefined) throw new Error("secrets are sealed with at least one key")

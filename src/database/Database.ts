@@ -95,7 +95,7 @@ const goneMessage =
   /^(Connection terminated|timeout exceeded when trying|Client has encountered|Client was closed|Query read timeout|Cannot use a pool|The server does not support|Connection ended)/
 
 /** SQLSTATE of an error, or the system's code such as ECONNRESET. */
-export const codeOf = (cause: unknown) =>
+export const sqlStateOf = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
     ? cause.code
     : undefined
@@ -105,7 +105,7 @@ export const isUnavailable = (cause: unknown): boolean => {
   if (cause instanceof pg.DatabaseError) return gone.test(cause.code ?? "")
   if (cause instanceof AggregateError) return cause.errors.some(isUnavailable)
   if (!(cause instanceof Error)) return false
-  return /^E[A-Z_]+$/.test(codeOf(cause) ?? "") || goneMessage.test(cause.message)
+  return /^E[A-Z_]+$/.test(sqlStateOf(cause) ?? "") || goneMessage.test(cause.message)
 }
 
 /** The statement took too long, or waited too long for a lock: a smaller one may do. */
@@ -123,7 +123,7 @@ const unconnected = /^(timeout exceeded when trying to connect|Connection termin
 export const isUndone = (cause: unknown) =>
   cause instanceof pg.DatabaseError
     ? cause.severity === "ERROR" && !/^(08|57P)/.test(cause.code ?? "")
-    : codeOf(cause) === "ECONNREFUSED" || (cause instanceof Error && unconnected.test(cause.message))
+    : sqlStateOf(cause) === "ECONNREFUSED" || (cause instanceof Error && unconnected.test(cause.message))
 
 /** The two that PostgreSQL itself asks to repeat: a serialization failure and a deadlock. */
 export const isRepeatable = (cause: unknown) =>

@@ -8,7 +8,7 @@
  */
 import { Effect } from "effect"
 
-export interface Request<In, A, E> {
+export interface Batched<In, A, E> {
   readonly item: In
   /** The first answer counts. */
   readonly answer: (result: Effect.Effect<A, E>) => void
@@ -18,11 +18,11 @@ export interface BatchOptions<In, A, E> {
   readonly max: number
   readonly size?: { readonly of: (item: In) => number; readonly most: number }
   readonly lanes: number
-  readonly run: (requests: ReadonlyArray<Request<In, A, E>>) => Promise<void>
+  readonly run: (requests: ReadonlyArray<Batched<In, A, E>>) => Promise<void>
   readonly key?: (item: In) => string
 }
 
-interface Waiting<In, A, E> extends Request<In, A, E> {
+interface Waiting<In, A, E> extends Batched<In, A, E> {
   readonly key: string | undefined
   readonly size: number
 }

@@ -13,13 +13,13 @@ import { limits } from "../domain/limits.ts"
 import { utf8Bytes } from "../domain/text.ts"
 import { Outbound } from "../outbound/Outbound.ts"
 import { type HookAnswer, NotAnAnswer, readReview, type Rewrite } from "./answer.ts"
-import { type Delivery, makeDeliver, Unanswered } from "./delivery.ts"
+import { type Delivery, makePost, Unanswered } from "./delivery.ts"
 import { DeliveryTokens } from "./deliveryToken.ts"
 import type { HookQuestion } from "./question.ts"
 import { questionOf } from "./reviewText.ts"
 import { Reviewers } from "./Reviewers.ts"
 
-export type HookOutcome = Evaluated & Ruling
+export type HookRuling = Evaluated & Ruling
 
 /** An ask says who is asked. */
 type Ruling =
@@ -47,7 +47,7 @@ interface Evaluated {
 
 /** An evaluation with what went over the wire, for whoever tries a hook out. */
 export interface Rehearsal {
-  readonly outcome: HookOutcome
+  readonly outcome: HookRuling
   readonly request?: Delivery["request"]
   readonly response?: Delivery["response"]
 }
@@ -56,7 +56,7 @@ export class Hooks extends Context.Service<
   Hooks,
   {
     /** K1. Interruption closes the connection, or cancels the reviewer's turn. */
-    readonly evaluate: (question: HookQuestion) => Effect.Effect<HookOutcome>
+    readonly evaluate: (question: HookQuestion) => Effect.Effect<HookRuling>
     /** The same for a sample: nobody waits for a late answer, so the delivery holds no token. */
     readonly rehearse: (question: HookQuestion) => Effect.Effect<Rehearsal>
   }
@@ -72,7 +72,7 @@ export class Hooks extends Context.Service<
     )
 }
 
-type Timed = Pick<HookOutcome, "latencyMs" | "deliveryId">
+type Timed = Pick<HookRuling, "latencyMs" | "deliveryId">
 
 const asking = (hook: Hook, target: "person" | "client" | "url") => ({
   target,
@@ -83,13 +83,13 @@ const asking = (hook: Hook, target: "person" | "client" | "url") => ({
 const ruling = (hook: Hook, decision: HookAnswer["decision"], target: "person" | "url" = "person"): Ruling =>
   decision === "ask" ? { decision, ask: asking(hook, target) } : { decision }
 
-const decided = (hook: Hook, { answerBy, decision, ...answer }: HookAnswer, timed: Timed): HookOutcome => ({
+const decided = (hook: Hook, { answerBy, decision, ...answer }: HookAnswer, timed: Timed): HookRuling => ({
   ...ruling(hook, decision, answerBy),
   ...answer,
   ...timed
 })
 
-const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome => ({
+const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookRuling => ({
   ...ruling(hook, onErrorOf(hook)),
   ...timed,
   reason: why.slice(0, 256),
@@ -97,7 +97,7 @@ const failed = (hook: Hook, { why }: Unanswered, timed: Timed): HookOutcome => (
 })
 
 const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicUrl: string | undefined }) {
-  const deliver = makeDeliver(yield* Outbound, yield* Connections)
+  const post = makePost(yield* Outbound, yield* Connections)
   const tokens = yield* DeliveryTokens
   const reviewers = yield* Reviewers
 
@@ -150,7 +150,7 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
           outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook), dry))
         }
       case "url": {
-        const { told, ...seen }: Delivery = yield* deliver(
+        const { told, ...seen }: Delivery = yield* post(
           question,
           processor,
           timeoutOf(hook),

@@ -107,7 +107,7 @@ const bodyOf = (
 
 const unread = new Unanswered("the signing secret cannot be read now")
 
-export const makeDeliver = (outbound: Outbound["Service"], connections: Connections["Service"]) => {
+export const makePost = (outbound: Outbound["Service"], connections: Connections["Service"]) => {
   const secretsOf = (
     workspace: string,
     connectionId: string | undefined,

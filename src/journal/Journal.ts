@@ -151,7 +151,7 @@ export interface Append {
   /** Rows of the inbox that this append accepts, and deletes. */
   readonly accepted?: ReadonlyArray<string> | undefined
   /** Refused while the inbox holds a row for the actor (J6). */
-  readonly behindInbox?: boolean | undefined
+  readonly requiresEmptyInbox?: boolean | undefined
 }
 
 /** An actor that has been taken: what its head alone says. */
@@ -163,7 +163,7 @@ export interface Claimed {
   readonly epoch: number
   readonly head: Head
   /** Claims from a lapsed lease since the last append with a fact, this one included. */
-  readonly fruitless: number
+  readonly takeovers: number
   /**
    * This incarnation owned it when the claim was asked for; false where that is not known. An earlier claim
    * whose answer was lost makes it an owner too: it says nothing of what this node has performed.
@@ -292,6 +292,6 @@ export class Journal extends Context.Service<
     /** The first inbox rows of several actors, actor by actor in the order of their ids, each one's oldest first. */
     readonly inbox: (wanted: InboxWanted) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
     /** Inbox rows for one actor, oldest first. */
-    readonly posted: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+    readonly inboxRows: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
   }
 >()("troupe/Journal") {}

@@ -124,7 +124,7 @@ export class MemoryStore {
   /** Commits, or says no (false); throws what a unique index would refuse, with nothing changed. */
   commit(append: Append, owner: string, now: number): boolean {
     const { actor: ref, birth, epoch, facts, head, rev } = append
-    const place = placeOf(ref)
+    const place = keyOf(ref)
     const found = this.actors.get(place)
     if (
       birth === undefined
@@ -134,7 +134,7 @@ export class MemoryStore {
       return false
     }
     if (append.keys?.some((key) => this.keyOf(ref.workspace, key.scope, now) !== undefined) === true) return false
-    if (append.behindInbox === true && this.posted(ref).length > 0) return false
+    if (append.requiresEmptyInbox === true && this.inboxRows(ref).length > 0) return false
     const actor: MemoryActor = found ?? {
       ref,
       parent: birth?.parent ?? null,
@@ -178,7 +178,7 @@ export class MemoryStore {
   }
 
   /** Rows of the inbox for one actor: a Map keeps the order in which they came. */
-  posted({ id, workspace }: ActorRef): ReadonlyArray<InboxRow> {
+  inboxRows({ id, workspace }: ActorRef): ReadonlyArray<InboxRow> {
     return [...this.inbox.values()].filter(({ actor }) => actor.id === id && actor.workspace === workspace)
   }
 
@@ -204,4 +204,4 @@ export class MemoryStore {
   }
 }
 
-export const placeOf = ({ id, workspace }: ActorRef) => workspace + id
+export const keyOf = ({ id, workspace }: ActorRef) => workspace + id

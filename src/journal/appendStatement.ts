@@ -223,7 +223,7 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     texts(appends, (a) => a.head.status),
     texts(appends, (a) => short(a.head.carry)),
     booleans(appends, (a) => a.facts.length > 0),
-    booleans(appends, (a) => a.behindInbox === true)
+    booleans(appends, (a) => a.requiresEmptyInbox === true)
   ]
   if (appends.some((a) => a.birth === undefined)) mask |= bit.moved
 

@@ -12,7 +12,7 @@
 import { Effect } from "effect"
 import pg from "pg"
 import { fromUuid } from "../domain/ids.ts"
-import { type BatchOptions, batched, type Request } from "../database/batches.ts"
+import { type BatchOptions, batched, type Batched } from "../database/batches.ts"
 import {
   appendsInconsistent,
   appendsPerStatement,
@@ -29,7 +29,7 @@ const maxBatch = 128
 const maxCharacters = 8 * 1024 * 1024
 const patienceMs = 5_000
 
-type AppendRequest = Request<OwnedAppend, void, Superseded | JournalUnavailable>
+type AppendRequest = Batched<OwnedAppend, void, Superseded | JournalUnavailable>
 
 /** What has happened to a batch so far; its parts share it. */
 interface Trouble {

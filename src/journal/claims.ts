@@ -9,7 +9,7 @@
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { apart } from "../database/apart.ts"
-import { batched, type Request } from "../database/batches.ts"
+import { batched, type Batched } from "../database/batches.ts"
 import { type Database, isUnavailable, isUndone } from "../database/Database.ts"
 import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics.ts"
 import { places, uuids } from "../database/parameters.ts"
@@ -61,7 +61,7 @@ interface Taken {
 }
 
 export const claims = (database: Pick<Database["Service"], "query">, kinds: ReadonlyMap<string, KindNouns>) => {
-  type ClaimRequest = Request<Claim, Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+  type ClaimRequest = Batched<Claim, Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
 
   const claimedOf = ({ actor, owner }: Claim, row: Taken, doubtful: boolean): Claimed => {
     const parent = kinds.get(actor.kind)?.parent ?? null
@@ -81,7 +81,7 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
         carry: long(row.carry),
         updatedAt: row.updated
       },
-      fruitless: row.fruitless,
+      takeovers: row.fruitless,
       mine: !doubtful && row.owner === toUuid(owner)
     }
   }

@@ -31,7 +31,10 @@ export type Fate = "done" | "refused" | "unknown"
  * not tell when others have moved it since it had my epoch; nor when the inbox alone refused it: an attempt
  * that began earlier may have seen that empty, and be under way still.
  */
-export const fateOf = ({ behindInbox, birth, epoch, owner, rev }: OwnedAppend, head: SeenHead | undefined): Fate => {
+export const fateOf = (
+  { requiresEmptyInbox: behindInbox, birth, epoch, owner, rev }: OwnedAppend,
+  head: SeenHead | undefined
+): Fate => {
   if (head === undefined) return "refused"
   if (head.epoch === epoch && head.owner === owner) {
     return head.rev === rev + 1

@@ -10,7 +10,7 @@
 import { Data, Effect } from "effect"
 import { fromUuid } from "../domain/ids.ts"
 import { apart } from "../database/apart.ts"
-import { batched, type Request } from "../database/batches.ts"
+import { batched, type Batched } from "../database/batches.ts"
 import { type Database, type DatabaseUnavailable, isUnavailable, type Statement } from "../database/Database.ts"
 import { ints, places, uuids } from "../database/parameters.ts"
 import {
@@ -88,7 +88,7 @@ interface Reading {
 }
 
 /** A reading, and the last fact that this page asks for. */
-interface Asked {
+interface PageRequest {
   readonly reading: Reading
   readonly last: number
 }
@@ -113,8 +113,8 @@ const loadedOf = ({ claimed, facts, inputs }: Reading) =>
     })
   )
 
-const pageOf = (readings: ReadonlyArray<Reading>, most: number): ReadonlyArray<Asked> => {
-  const asked: Array<Asked> = []
+const pageOf = (readings: ReadonlyArray<Reading>, most: number): ReadonlyArray<PageRequest> => {
+  const asked: Array<PageRequest> = []
   let left = most
   for (const reading of readings) {
     if (left === 0 && wanted(reading) > 0) break
@@ -125,7 +125,7 @@ const pageOf = (readings: ReadonlyArray<Reading>, most: number): ReadonlyArray<A
   return asked
 }
 
-const statementOf = (asked: ReadonlyArray<Asked>, bytes: number): Statement => {
+const statementOf = (asked: ReadonlyArray<PageRequest>, bytes: number): Statement => {
   const name = asked.some(({ last, reading }) => last >= reading.next) ? "unfinished" : "resting"
   return {
     name: `load ${name}`,
@@ -144,7 +144,7 @@ const statementOf = (asked: ReadonlyArray<Asked>, bytes: number): Statement => {
 }
 
 /** Adds a page to what has been read; how many of those that it was asked for are complete: the first ones. */
-const take = (asked: ReadonlyArray<Asked>, parts: ReadonlyArray<Part>) => {
+const take = (asked: ReadonlyArray<PageRequest>, parts: ReadonlyArray<Part>) => {
   for (const part of parts) {
     const { reading } = asked[part.o]!
     reading.bytes += part.size
@@ -167,7 +167,7 @@ export const loads = (
   database: Pick<Database["Service"], "query" | "longRead">,
   { alone, many, most, shared } = usual
 ) => {
-  type LoadRequest = Request<Claimed, Loaded, JournalUnavailable>
+  type LoadRequest = Batched<Claimed, Loaded, JournalUnavailable>
   interface Open {
     readonly request: LoadRequest
     readonly reading: Reading

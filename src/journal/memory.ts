@@ -19,7 +19,7 @@ import {
 import { fateOf } from "./doubts.ts"
 import { Lease } from "./Lease.ts"
 import { keepLease, type LeaseOptions } from "./leaseKeeper.ts"
-import { type MemoryActor, type MemoryStore, placeOf, type Read, Violation } from "./MemoryStore.ts"
+import { type MemoryActor, type MemoryStore, keyOf, type Read, Violation } from "./MemoryStore.ts"
 import { hasShard, shardOf } from "./shard.ts"
 import { logOf } from "./wholeLog.ts"
 
@@ -79,7 +79,7 @@ export const layerMemory = (store: MemoryStore) =>
             }
           }
           const fate = () => {
-            const found = store.actors.get(placeOf(append.actor))
+            const found = store.actors.get(keyOf(append.actor))
             return fateOf(
               { ...append, owner },
               found && { owner: found.owner, epoch: found.epoch, rev: found.head.rev }
@@ -116,9 +116,9 @@ export const layerMemory = (store: MemoryStore) =>
         },
         claim: (ref) => {
           const me = lease.incarnation()
-          const isOf = (append: { readonly actor: ActorRef }) => placeOf(append.actor) === placeOf(ref)
+          const isOf = (append: { readonly actor: ActorRef }) => keyOf(append.actor) === keyOf(ref)
           const claim = (): Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere> => {
-            const actor = store.actors.get(placeOf(ref))
+            const actor = store.actors.get(keyOf(ref))
             if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
             if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
             const mine = actor.owner === me
@@ -126,7 +126,16 @@ export const layerMemory = (store: MemoryStore) =>
             actor.epoch++
             actor.owner = me
             const { attributes, createdAt, epoch, fruitless, head, parent } = actor
-            return Effect.succeed({ actor: ref, parent, attributes, createdAt, epoch, head, fruitless, mine })
+            return Effect.succeed({
+              actor: ref,
+              parent,
+              attributes,
+              createdAt,
+              epoch,
+              head,
+              takeovers: fruitless,
+              mine
+            })
           }
           return ask("claim", () => {
             store.arrive(now(), ({ append, fault }) => fault === "late" && isOf(append))
@@ -140,7 +149,7 @@ export const layerMemory = (store: MemoryStore) =>
             const {
               head: { pos: last, since }
             } = claimed
-            const actor = store.actors.get(placeOf(claimed.actor))
+            const actor = store.actors.get(keyOf(claimed.actor))
             return Effect.succeed({
               ...claimed,
               facts: since === null ? [] : (actor?.facts ?? []).filter(({ pos }) => pos >= since && pos <= last),
@@ -153,7 +162,7 @@ export const layerMemory = (store: MemoryStore) =>
           const me = lease.incarnation()
           return ask("release", () => {
             for (const { actor, epoch } of actors) {
-              const found = store.actors.get(placeOf(actor))
+              const found = store.actors.get(keyOf(actor))
               if (found?.owner === me && found.epoch === epoch) found.owner = null
             }
             return Effect.void
@@ -162,7 +171,7 @@ export const layerMemory = (store: MemoryStore) =>
         quarantine: (ref, epoch) => {
           const me = lease.incarnation()
           return ask("quarantine", () => {
-            const found = store.actors.get(placeOf(ref))
+            const found = store.actors.get(keyOf(ref))
             if (found?.owner === me && found.epoch === epoch) {
               const { head } = found
               found.head = {
@@ -197,7 +206,7 @@ export const layerMemory = (store: MemoryStore) =>
           ask("log", () =>
             Effect.succeed(
               logOf(
-                (store.actors.get(placeOf(ref))?.facts ?? []).filter(
+                (store.actors.get(keyOf(ref))?.facts ?? []).filter(
                   ({ pos, type }) => pos > afterPos && types.includes(type)
                 )
               )
@@ -212,12 +221,12 @@ export const layerMemory = (store: MemoryStore) =>
           }),
         attributes: (ref) =>
           ask("attributes", () => {
-            const actor = store.actors.get(placeOf(ref))
+            const actor = store.actors.get(keyOf(ref))
             return Effect.succeed(actor && { text: actor.attributes, version: 1 })
           }),
         input: (ref, inputId) =>
           ask("input", (): Effect.Effect<StoredInput | undefined> => {
-            const actor = store.actors.get(placeOf(ref))
+            const actor = store.actors.get(keyOf(ref))
             const once = admissionOf(inputId)
             for (const fact of actor?.facts ?? [])
               if (fact.once === once && fact.seq !== null)
@@ -240,7 +249,7 @@ export const layerMemory = (store: MemoryStore) =>
           ask("inbox", () => {
             const me = lease.incarnation()
             const readable = [...store.inbox.values()].filter((row) => {
-              const actor = store.actors.get(placeOf(row.actor))
+              const actor = store.actors.get(keyOf(row.actor))
               return (
                 actor !== undefined &&
                 (actor.owner === me || (free(actor, me) && hasShard(shards, shardOf(actor.ref.id)))) &&
@@ -257,7 +266,7 @@ export const layerMemory = (store: MemoryStore) =>
                 .flatMap(([, line]) => line.slice(0, rows))
             )
           }),
-        posted: (ref) => ask("posted", () => Effect.succeed(store.posted(ref)))
+        inboxRows: (ref) => ask("posted", () => Effect.succeed(store.inboxRows(ref)))
       })
     })
   )

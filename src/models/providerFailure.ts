@@ -178,7 +178,7 @@ const publicText = ({ status, text }: Trouble): string => {
   return text.trim() === "" ? "the provider failed" : text.slice(0, maxText)
 }
 
-export interface Asked {
+export interface ProviderRequest {
   readonly modelId: string
   /** Formats of the images in the prompt. */
   readonly formats: ReadonlyArray<ImageFormat>
@@ -186,7 +186,7 @@ export interface Asked {
   readonly now: number
 }
 
-export const providerFailure = (error: unknown, { modelId, formats, now }: Asked): ModelFailure => {
+export const providerFailure = (error: unknown, { modelId, formats, now }: ProviderRequest): ModelFailure => {
   if (error instanceof ModelFailure) return error
   const trouble = troubleOf(error)
   const text = publicText(trouble)

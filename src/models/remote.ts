@@ -23,7 +23,14 @@ import { toConversation, toTools } from "./conversation.ts"
 import { withCost } from "./cost.ts"
 import { formatsIn, type FormatOf } from "./images.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type SampleRequest } from "./Model.ts"
-import { type Asked, endedEarly, isUnreadable, providerFailure, withText, withUsage } from "./providerFailure.ts"
+import {
+  type ProviderRequest,
+  endedEarly,
+  isUnreadable,
+  providerFailure,
+  withText,
+  withUsage
+} from "./providerFailure.ts"
 import { makeCollector } from "./replyParts.ts"
 import { reportedUsage } from "./reportedUsage.ts"
 import { fromProviderName } from "./toolNames.ts"
@@ -167,7 +174,7 @@ const hear = async (
 }
 
 /** What went wrong in an answer that had begun: it broke off, unless the provider refused before its first word. */
-const brokenBy = (error: unknown, heard: Heard, asked: Asked): ModelFailure => {
+const brokenBy = (error: unknown, heard: Heard, asked: ProviderRequest): ModelFailure => {
   if (error instanceof ModelFailure) return error
   if (isUnreadable(error))
     return failing(
@@ -190,7 +197,7 @@ export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs:
     const formats: ReadonlyArray<ImageFormat> = formatsIn(request.prompt, formatOf)
     let firstTextMs: number | undefined
 
-    const asked = (): Asked => ({ modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })
+    const asked = (): ProviderRequest => ({ modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })
     const heard: Heard = { text: "", calls: [], usage: undefined }
 
     const { finishReason, parts, usage } = yield* Effect.tryPromise({

@@ -9,7 +9,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Readable } from "node:stream"
 import { guardedConnector, type Resolve, systemResolve } from "./connector.ts"
-import { type Asked, type Caps, exchange } from "./exchange.ts"
+import { type ExchangeRequest, type Caps, exchange } from "./exchange.ts"
 import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
 import { makePools, type PoolLimits, usualPools } from "./pools.ts"
 import type { Reach } from "../domain/url.ts"
@@ -93,7 +93,13 @@ const make = Effect.fnUntraced(function* ({
     (pools) => Effect.promise(() => pools.destroy())
   )
 
-  const send = async (workspace: string, asked: Asked, caps: Caps, reach: Reach | undefined, signal: AbortSignal) => {
+  const send = async (
+    workspace: string,
+    asked: ExchangeRequest,
+    caps: Caps,
+    reach: Reach | undefined,
+    signal: AbortSignal
+  ) => {
     const problem = refuseUrl(asked.url, { allowPrivateNetwork, reach })
     if (problem !== undefined) throw failed(problem.reason, problem.message)
     const { dispatcher, done } = pools.lend(workspace, asked.url.origin)

@@ -30,11 +30,11 @@ export interface ConnectorOptions {
 const forbidden = () => failed("forbidden_address", "the host leads to an address that is not a public one")
 
 /** System and TLS codes only: messages of errors name addresses. */
-const codeOf = (error: Error) =>
+const connectCodeOf = (error: Error) =>
   "code" in error && typeof error.code === "string" && /^[A-Z_0-9]{3,48}$/.test(error.code) ? error.code : undefined
 
 const noConnection = (error: Error) => {
-  const code = codeOf(error)
+  const code = connectCodeOf(error)
   return failed("connect", code === undefined ? "no connection to the server" : `no connection to the server (${code})`)
 }
 

@@ -13,7 +13,7 @@ import type { Dispatcher } from "undici"
 import { errors } from "undici"
 import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
 
-export interface Asked {
+export interface ExchangeRequest {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -54,14 +54,14 @@ const counted = (most: number) => {
   })
 }
 
-const codeOf = (error: unknown) =>
+const undiciCodeOf = (error: unknown) =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
 
 /** What a library's or the system's error means to callers. */
 const failureOf = (error: unknown): OutboundFailure => {
   const known = asOutboundFailure(error)
   if (known !== undefined) return known
-  const code = codeOf(error)
+  const code = undiciCodeOf(error)
   if (error instanceof errors.HeadersOverflowError) return failed("too_large", "the headers are too large")
   if (error instanceof errors.InvalidArgumentError) return failed("protocol", "the request is not valid HTTP")
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
@@ -92,7 +92,7 @@ const plainHeaders = (
 /** Resolves once the headers are there; rejects with OutboundFailure, or with the reason of the caller's abort. */
 export const exchange = async (
   dispatcher: Dispatcher,
-  asked: Asked,
+  asked: ExchangeRequest,
   caps: Caps,
   signal?: AbortSignal
 ): Promise<Answered> => {
@@ -143,7 +143,7 @@ export const exchange = async (
     clearTimeout(timer)
     timer = expires("the body did not end", bodyTimeoutMs)
     const stages = [counted(maxBytes), ...(decoding && isCoding(coding) ? [decoders[coding](), counted(maxBytes)] : [])]
-    const body = new Told(told)
+    const body = new ReportedBody(told)
     pipeline([answer.body, ...stages, body], over)
     return { status, headers: plainHeaders(headers, decoding), body }
   } catch (error) {
@@ -153,7 +153,7 @@ export const exchange = async (
 }
 
 /** The last stage: it fails with what the caller is to know, not with what a library said. */
-class Told extends Transform {
+class ReportedBody extends Transform {
   readonly #told: (error: unknown) => unknown
   constructor(told: (error: unknown) => unknown) {
     super({ transform: (chunk, _, done) => done(null, chunk) })

@@ -2,7 +2,7 @@
 import { allows, type CompiledRole, consider, denies, evaluateRoles, type ToolAsked } from "./evaluate.ts"
 
 /** `index` is the place in that list of the role. */
-export interface RoleMatch {
+export interface ExplainedMatch {
   readonly roleId: string
   readonly list: "allow" | "deny"
   readonly index: number
@@ -15,23 +15,23 @@ export interface Explanation {
   /** The role that decided; none where no role allows. */
   readonly by?: string
   /** Denials first, each in the order of the roles. */
-  readonly matched: ReadonlyArray<RoleMatch>
+  readonly matched: ReadonlyArray<ExplainedMatch>
   readonly reason: string
 }
 
-const place = ({ index, list, roleId }: RoleMatch) => `the role ${roleId}, ${list}[${index}]`
+const place = ({ index, list, roleId }: ExplainedMatch) => `the role ${roleId}, ${list}[${index}]`
 
 export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): Explanation => {
   const all = consider(roles, asked)
   const denying = all.flatMap((considered) =>
     considered.role.deny.flatMap(
-      (denial, index): ReadonlyArray<RoleMatch> =>
+      (denial, index): ReadonlyArray<ExplainedMatch> =>
         denies(considered, denial) ? [{ roleId: considered.role.id, list: "deny", index }] : []
     )
   )
   const allowing = all.flatMap((considered) =>
     considered.role.allow.flatMap(
-      (grant, index): ReadonlyArray<RoleMatch> =>
+      (grant, index): ReadonlyArray<ExplainedMatch> =>
         allows(considered, grant)
           ? [
               {

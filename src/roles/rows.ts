@@ -32,7 +32,7 @@ export interface StoredRole {
 export interface NotChangeable {
   readonly refused: "not_found" | "built_in" | "precondition"
 }
-export type PatchRefusal = NotChangeable | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type RolePatchRefusal = NotChangeable | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
 const RoleBody = Schema.Struct({
   name: Schema.String,
@@ -140,7 +140,7 @@ export const patchRole = async (
   patch: RolePatch,
   fits: (rev: number) => boolean,
   at: number
-): Promise<StoredRole | PatchRefusal> => {
+): Promise<StoredRole | RolePatchRefusal> => {
   if (builtInRole(id) !== undefined) return { refused: "built_in" }
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }

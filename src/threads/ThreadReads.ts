@@ -12,7 +12,7 @@ import { storedInput } from "../journal/storedInput.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { type PostedJson, postedColumn, postedInputs } from "./postedInputs.ts"
 import { type EventQuery, type EventTexts, threadEvents } from "./events.ts"
-import { listThreads, type ThreadQuery, type ThreadRows } from "./lists.ts"
+import { listThreads, type ThreadQuery, type ThreadListRows } from "./lists.ts"
 import { type StoredThread, type ThreadColumns, threadColumns, toStoredThread } from "./row.ts"
 
 export interface ThreadHead {
@@ -53,7 +53,7 @@ export class ThreadReads extends Context.Service<
       threadId: string
     ) => Effect.Effect<ReadonlyArray<InputRow> | undefined, DatabaseUnavailable>
     /** By updatedAt, newest first. */
-    readonly list: (query: ThreadQuery) => Effect.Effect<ThreadRows, DatabaseUnavailable>
+    readonly list: (query: ThreadQuery) => Effect.Effect<ThreadListRows, DatabaseUnavailable>
     /** An input that waits, was cancelled or was admitted. */
     readonly input: (
       workspace: string,

@@ -40,7 +40,7 @@ export interface ThreadAttributes {
   readonly editedAt?: number
 }
 
-export interface ThreadRows {
+export interface DetailRows {
   readonly workspaceId: string
   readonly threadId: string
   readonly agentId: string
@@ -92,7 +92,7 @@ export const threadOf = ({
   createdAt,
   threadId,
   workspaceId
-}: Omit<ThreadRows, "head" | "pending" | "waits" | "carry">): Thread => {
+}: Omit<DetailRows, "head" | "pending" | "waits" | "carry">): Thread => {
   const {
     createdBy,
     editedAt = createdAt,
@@ -136,7 +136,7 @@ export const lastToOpen = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(
 }
 
 /** `model`: the exact id of what the newest input would run on, or the last turn has run on (`shownModel.ts`). */
-export const threadDetail = (rows: ThreadRows, spend: Spend, model: string | undefined): ThreadDetail => {
+export const threadDetail = (rows: DetailRows, spend: Spend, model: string | undefined): ThreadDetail => {
   const { carry, head, pending, waits } = rows
   return {
     lastSeq: head.seq,

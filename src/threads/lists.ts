@@ -35,7 +35,7 @@ export interface ListedThread extends StoredThread {
   readonly ahead: ReadonlyArray<Pick<Input, "ord" | "mode" | "forTurnId" | "model">>
 }
 
-export interface ThreadRows {
+export interface ThreadListRows {
   readonly threads: ReadonlyArray<ListedThread>
   readonly position: ThreadPosition | undefined
 }
@@ -104,7 +104,7 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
   )
   const text = sql<Columns>`select ${sql.raw(threadColumns)}, ${aheadColumn} as ahead, ${sql.raw(postedColumn)} as posted
     from heads h where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`
-  return database.run("list threads", async (db): Promise<ThreadRows> => {
+  return database.run("list threads", async (db): Promise<ThreadListRows> => {
     const { rows } = await text.execute(db)
     const page = rows.slice(0, limit)
     const last = rows.length > limit ? page.at(-1) : undefined

@@ -9,11 +9,11 @@ import { selectorsOf, targetsOf } from "../models/choice.ts"
 import { Models } from "../models/Model.ts"
 import type { DatabaseUnavailable } from "../database/Database.ts"
 import { Directory } from "../agents/Directory.ts"
-import { lastToOpen, type ThreadRows } from "./detail.ts"
+import { lastToOpen, type DetailRows } from "./detail.ts"
 import { profileOf } from "./pinnedProfile.ts"
 
 /** What is asked of a thread: `pending` need hold no more than the inputs that may be the last. */
-type Asked = Pick<ThreadRows, "agentId" | "attributes" | "carry" | "workspaceId"> & {
+type ModelQuestion = Pick<DetailRows, "agentId" | "attributes" | "carry" | "workspaceId"> & {
   readonly pending: ReadonlyArray<Pick<Input, "ord" | "mode" | "forTurnId" | "model">>
 }
 
@@ -27,7 +27,7 @@ export const makeThreadModel = Effect.gen(function* () {
     carry,
     pending,
     workspaceId
-  }: Asked): Effect.Effect<string | undefined, DatabaseUnavailable> => {
+  }: ModelQuestion): Effect.Effect<string | undefined, DatabaseUnavailable> => {
     const last = lastToOpen(pending, carry.turn?.turnId)
     if (last === undefined) return Effect.succeed(carry.model)
     return Effect.gen(function* () {

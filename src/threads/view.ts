@@ -6,7 +6,7 @@ import { toTimestamp } from "../domain/time.ts"
 import type { InputRow, StoredFact } from "../journal/Journal.ts"
 import type { PendingWait } from "../domain/thread.ts"
 import { readCarry } from "./carry.ts"
-import type { ThreadAttributes, ThreadRows } from "./detail.ts"
+import type { ThreadAttributes, DetailRows } from "./detail.ts"
 import type { StoredThread } from "./row.ts"
 import { readWait } from "../waits/waitRow.ts"
 
@@ -28,7 +28,7 @@ export const threadRows = (
   workspaceId: string,
   stored: StoredThread,
   inputs: ReadonlyArray<InputRow> = []
-): ThreadRows => ({
+): DetailRows => ({
   workspaceId,
   threadId: stored.id,
   agentId: stored.agentId,

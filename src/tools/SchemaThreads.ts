@@ -13,7 +13,7 @@
  */
 import { Worker } from "node:worker_threads"
 import { type Budget, FairQueue } from "./FairQueue.ts"
-import type { Answer, Question } from "./schemaThread.ts"
+import type { SchemaAnswer, SchemaQuestion } from "./schemaThread.ts"
 
 export interface ThreadLimits {
   readonly threads: number
@@ -43,10 +43,10 @@ export interface Watcher {
   readonly died: (cause: unknown) => void
 }
 
-interface Asked {
+interface QueuedCheck {
   /** Who pays for it, and waits in one line. */
   readonly payer: string
-  readonly question: Question
+  readonly question: SchemaQuestion
   readonly answer: (judgement: Judgement) => void
   /** A thread has died over it. */
   died?: true
@@ -68,7 +68,7 @@ class Thread {
   /** Processor time that its start took, and all that it has told of. */
   startMs = 0
   cpuMs = 0
-  asked: Asked | undefined
+  asked: QueuedCheck | undefined
   askedAt = 0
   timer: NodeJS.Timeout | undefined
 
@@ -89,7 +89,7 @@ export class SchemaThreads {
   private readonly limits: ThreadLimits
   private readonly watcher: Watcher
   private readonly program: URL
-  private readonly queue: FairQueue<Asked>
+  private readonly queue: FairQueue<QueuedCheck>
   private readonly threads = new Set<Thread>()
   private closed = false
   /** Before that no thread is started. */
@@ -104,9 +104,9 @@ export class SchemaThreads {
   }
 
   /** Answers once, and never at once; what it gives back withdraws the question. */
-  ask(workspace: string, question: Question, answer: Asked["answer"]): () => void {
+  ask(workspace: string, question: SchemaQuestion, answer: QueuedCheck["answer"]): () => void {
     const payer = question.value === undefined ? `${workspace} reads` : workspace
-    const asked: Asked = { payer, question, answer }
+    const asked: QueuedCheck = { payer, question, answer }
     if (this.closed) {
       setImmediate(answer, { without: "broken" })
       return () => {}
@@ -135,7 +135,7 @@ export class SchemaThreads {
     }
   }
 
-  private wait(asked: Asked) {
+  private wait(asked: QueuedCheck) {
     asked.patience = setTimeout(() => {
       if (!this.queue.remove(asked.payer, asked)) return
       this.watcher.waiting(this.queue.size)
@@ -168,7 +168,7 @@ export class SchemaThreads {
     this.wake = setTimeout(() => this.advance(), Math.min(ms, longestMs)).unref()
   }
 
-  private give(thread: Thread, asked: Asked, now: number) {
+  private give(thread: Thread, asked: QueuedCheck, now: number) {
     clearTimeout(asked.patience)
     thread.asked = asked
     thread.askedAt = now
@@ -181,7 +181,7 @@ export class SchemaThreads {
     if (thread === undefined) return
     this.threads.add(thread)
     let cause: unknown
-    thread.worker.on("message", (answer: Answer) => this.hear(thread, answer))
+    thread.worker.on("message", (answer: SchemaAnswer) => this.hear(thread, answer))
     thread.worker.on("error", (error) => {
       cause = error
     })
@@ -200,7 +200,7 @@ export class SchemaThreads {
     }
   }
 
-  private hear(thread: Thread, { cpuMs, problem }: Answer) {
+  private hear(thread: Thread, { cpuMs, problem }: SchemaAnswer) {
     if (!this.threads.has(thread)) return
     const spent = cpuMs - thread.cpuMs
     thread.cpuMs = cpuMs
@@ -219,7 +219,7 @@ export class SchemaThreads {
    * The time is up by the clock. On a busy machine that says nothing about a question: the thread is asked for its
    * processor time, which it tells in the middle of its work.
    */
-  private look(thread: Thread, asked: Asked) {
+  private look(thread: Thread, asked: QueuedCheck) {
     const takenMs = () => performance.now() - thread.askedAt
     const left = () => this.limits.wallMs - takenMs()
     // One that does not even tell its time is in a step that nobody can interrupt, and has worked all along.
@@ -238,7 +238,7 @@ export class SchemaThreads {
     thread.worker.cpuUsage().then(told, () => {})
   }
 
-  private giveUp(thread: Thread, asked: Asked, spentMs: number) {
+  private giveUp(thread: Thread, asked: QueuedCheck, spentMs: number) {
     if (thread.asked !== asked || !this.threads.has(thread)) return
     const at = performance.now()
     void this.end(thread).then(() => {
@@ -269,7 +269,7 @@ export class SchemaThreads {
   }
 
   /** What a thread was asked is over, and has cost so much. */
-  private free(thread: Thread, asked: Asked, ms: number) {
+  private free(thread: Thread, asked: QueuedCheck, ms: number) {
     clearTimeout(thread.timer)
     thread.asked = undefined
     this.queue.done(asked.payer, ms, performance.now())

@@ -7,7 +7,7 @@ import { isJsonObject, nestsDeeper } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
 import { record, schemaChecks, schemaChecksWaiting, schemaCpu, schemaThreadsDied } from "../telemetry/metrics.ts"
 import { type Judgement, type ThreadLimits, threadLimits, SchemaThreads, type Without } from "./SchemaThreads.ts"
-import type { Question } from "./schemaThread.ts"
+import type { SchemaQuestion } from "./schemaThread.ts"
 
 /** Nobody knows whether it fits; the message says why, and that the value may be right. */
 export class Unjudged extends Data.TaggedError("Unjudged")<{ readonly reason: Without; readonly message: string }> {}
@@ -57,7 +57,7 @@ const make = Effect.fnUntraced(function* (options: ThreadLimits) {
     (threads) => Effect.sync(() => threads.close())
   )
 
-  const ask = (workspace: string, question: Question) =>
+  const ask = (workspace: string, question: SchemaQuestion) =>
     Effect.callback<string | undefined, Unjudged>((resume) => {
       const withdraw = threads.ask(workspace, question, (judgement: Judgement) => {
         const outcome = "problem" in judgement ? "judged" : judgement.without

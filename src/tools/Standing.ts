@@ -7,7 +7,7 @@
 import { Effect, FiberMap } from "effect"
 import { LRUCache } from "lru-cache"
 import type { DatabaseUnavailable } from "../database/Database.ts"
-import type { Seen, Server } from "../toolsets/status.ts"
+import type { Seen, ToolsetServer } from "../toolsets/status.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 
 const againMs = 60_000
@@ -53,7 +53,7 @@ export const seenOf = (failure: McpFailure | undefined, at: number): Seen | unde
 export interface Sight {
   readonly workspace: string
   readonly toolsetId: string
-  readonly server: Server
+  readonly server: ToolsetServer
   readonly seen: Seen
 }
 

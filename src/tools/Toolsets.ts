@@ -22,7 +22,7 @@ import { callTool } from "./mcp/call.ts"
 import { listingOf, type Offers } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { failed } from "./mcp/outcome.ts"
-import { type Server, Sessions } from "./mcp/Sessions.ts"
+import { type McpServer, Sessions } from "./mcp/Sessions.ts"
 import { Schemas, type Unjudged } from "./Schemas.ts"
 import { makeStanding, seenOf } from "./Standing.ts"
 import { type Progress, type Tool, type ToolOutcome, toolsOf } from "./Tool.ts"
@@ -70,12 +70,12 @@ export class Toolsets extends Context.Service<
       name: string
     ) => Effect.Effect<Away | undefined, DatabaseUnavailable>
     /** What a server offers now, asked in a session of its own. */
-    readonly probe: (workspace: string, namespace: string, server: Server) => Effect.Effect<Probed>
+    readonly probe: (workspace: string, namespace: string, server: McpServer) => Effect.Effect<Probed>
     /** The same; and this node's next call has a new session. */
     readonly refresh: (
       workspace: string,
       toolsetId: string,
-      server: Server & { readonly namespace: string }
+      server: McpServer & { readonly namespace: string }
     ) => Effect.Effect<Probed>
     /** This node has written the toolset. */
     readonly forget: (workspace: string, toolsetId: string) => void
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
   const schemas = yield* Schemas
   const sessions = yield* Sessions
   const versions = makeFresh<number>()
-  const servers = makeFresh<Server & { readonly namespace: string }>()
+  const servers = makeFresh<McpServer & { readonly namespace: string }>()
   const keyOf = (workspace: string, id: string) => workspace + id
 
   const current = Effect.fnUntraced(function* (workspace: string, toolsetIds: ReadonlyArray<string>) {
@@ -247,7 +247,7 @@ const make = Effect.gen(function* () {
     return { status: "ready", tools, at, ...(note !== undefined && { reason: note }) }
   })
 
-  const probe = (workspace: string, namespace: string, server: Server) =>
+  const probe = (workspace: string, namespace: string, server: McpServer) =>
     probedOf(
       workspace,
       namespace,

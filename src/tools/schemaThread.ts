@@ -10,12 +10,12 @@ import { parentPort } from "node:worker_threads"
 import { Validators } from "./jsonSchema.ts"
 
 /** The JSON texts of a schema and of the value to hold against it; without a value the schema itself is in question. */
-export interface Question {
+export interface SchemaQuestion {
   readonly schema: string
   readonly value?: string
 }
 
-export interface Answer {
+export interface SchemaAnswer {
   /** What is wrong with the schema, or with the value; absent where nothing is. */
   readonly problem?: string
   /** Processor time of this thread since it began, in milliseconds. */
@@ -37,17 +37,17 @@ if (parentPort !== null) {
   const port = parentPort
   const validators = new Validators()
 
-  port.on("message", ({ schema, value }: Question) => {
+  port.on("message", ({ schema, value }: SchemaQuestion) => {
     const begun = performance.now()
     const problem = value === undefined ? validators.unusable(schema) : validators.misfit(schema, JSON.parse(value))
     byClockMs += performance.now() - begun
     const { external_memory, used_heap_size } = getHeapStatistics()
     if (used_heap_size + external_memory > mostBytes) validators.clear()
-    const answer: Answer = { cpuMs: cpuMs(), ...(problem === undefined ? {} : { problem }) }
+    const answer: SchemaAnswer = { cpuMs: cpuMs(), ...(problem === undefined ? {} : { problem }) }
     port.postMessage(answer)
   })
   // What has been compiled by now is all the code there is. A Node before 26 cannot give up what it was allowed.
   if ("drop" in process.permission) process.permission.drop("fs.read")
-  const ready: Answer = { cpuMs: cpuMs() }
+  const ready: SchemaAnswer = { cpuMs: cpuMs() }
   port.postMessage(ready)
 }

@@ -7,7 +7,7 @@ import { strangeTo, type ToolsetPatch } from "./toolset.ts"
 import { catalogueOf, offered } from "./catalogue.ts"
 import type { Db } from "../database/handle.ts"
 import { holdConnection } from "../connections/rows.ts"
-import { connectionOf, isLater, isSame, readChecked, readContent, type Server, serverOf } from "./status.ts"
+import { connectionOf, isLater, isSame, readChecked, readContent, type ToolsetServer, serverOf } from "./status.ts"
 import {
   decodeInput,
   storedOf,
@@ -22,12 +22,12 @@ import {
   heldBy,
   type StoredToolset,
   type Probed,
-  type PatchRefusal
+  type ToolsetPatchRefusal
 } from "./rows.ts"
 
 export interface Patched extends StoredToolset {
   /** Another server than before, or another way to it: to be asked now. */
-  readonly moved?: Server
+  readonly moved?: ToolsetServer
 }
 
 /** `fits` says whether the toolset's revision meets the request's If-Match (L1). */
@@ -38,7 +38,7 @@ export const patchToolset = async (
   patch: ToolsetPatch,
   fits: (rev: number) => boolean,
   at: number
-): Promise<Patched | PatchRefusal> => {
+): Promise<Patched | ToolsetPatchRefusal> => {
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
@@ -118,7 +118,7 @@ export const noteProbe = async (
   tx: Db,
   workspace: string,
   id: string,
-  server: Server,
+  server: ToolsetServer,
   probed: Probed
 ): Promise<StoredToolset | undefined> => {
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()

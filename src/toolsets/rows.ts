@@ -30,10 +30,10 @@ import { freshId } from "../seed.ts"
 import { type Catalogue, catalogueOf, offered, readCatalogue } from "./catalogue.ts"
 import type { Db } from "../database/handle.ts"
 import { holdConnection, readConnection } from "../connections/rows.ts"
-import { codeOf } from "../database/Database.ts"
+import { sqlStateOf } from "../database/Database.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 import { isNamed } from "../database/profileUses.ts"
-import { type Checked, connectionOf, readChecked, readContent, type Server, serverOf } from "./status.ts"
+import { type Checked, connectionOf, readChecked, readContent, type ToolsetServer, serverOf } from "./status.ts"
 
 export interface StoredToolset {
   readonly toolset: Toolset
@@ -69,7 +69,7 @@ export interface OtherKind {
   readonly kind: ToolsetInput["kind"]
 }
 
-export type PatchRefusal =
+export type ToolsetPatchRefusal =
   | NotThere
   | NotAllowed
   | OtherKind
@@ -230,7 +230,7 @@ export const checkedOf = ({ at, reason, status }: Probed, toolCount: number): Ch
   at
 })
 
-export const isTaken = (cause: unknown) => codeOf(cause) === "23505"
+export const isTaken = (cause: unknown) => sqlStateOf(cause) === "23505"
 
 /**
  * Why a namespace is not to be had, as far as rows tell: whoever writes at the same time is told by the unique index.
@@ -355,7 +355,7 @@ export const readServer = async (
   db: Db,
   workspace: string,
   id: string
-): Promise<(Server & { readonly namespace: string }) | undefined> => {
+): Promise<(ToolsetServer & { readonly namespace: string }) | undefined> => {
   const row = await one(db, workspace, id).executeTakeFirst()
   const server = row && serverOf(row)
   return row && server && { ...server, namespace: readContent(row.body).namespace }

@@ -10,7 +10,7 @@ import { ToolsetContent, ToolsetStatus } from "./toolset.ts"
 import type { Db } from "../database/handle.ts"
 
 /** Where tools are asked for. */
-export interface Server {
+export interface ToolsetServer {
   readonly url: string
   readonly connectionId?: string
 }
@@ -35,12 +35,12 @@ export const connectionOf = ({ connection }: Pick<Place, "connection">) =>
   connection === null ? {} : { connectionId: fromUuid("connection", connection) }
 
 /** The server of an MCP toolset. */
-export const serverOf = (row: Place): Server | undefined => {
+export const serverOf = (row: Place): ToolsetServer | undefined => {
   const { url } = readContent(row.body)
   return url === undefined ? undefined : { url, ...connectionOf(row) }
 }
 
-export const isSame = (a: Server | undefined, b: Server | undefined) =>
+export const isSame = (a: ToolsetServer | undefined, b: ToolsetServer | undefined) =>
   a?.url === b?.url && a?.connectionId === b?.connectionId
 
 /** Whether what is stored was seen after this. */
@@ -72,7 +72,7 @@ export const noteSeen = async (
   tx: Db,
   workspace: string,
   id: string,
-  server: Server,
+  server: ToolsetServer,
   seen: Seen
 ): Promise<ToolsetStatus | undefined> => {
   const row = await tx

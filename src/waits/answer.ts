@@ -142,13 +142,13 @@ export const ToolCallResult = Schema.Struct(result)
 export type ToolCallResult = typeof ToolCallResult.Type
 
 /** An answer, whichever endpoint it came through. */
-export type WaitAnswer =
+export type DecidedAnswer =
   | ({ readonly type: "decision" } & Omit<HookWaitDecision, "type">)
   | { readonly type: "tool_result"; readonly output: unknown }
   | { readonly type: "tool_result"; readonly error: NonNullable<ToolCallResult["error"]> }
 
-export const decided = ({ type: _, ...said }: HookWaitDecision): WaitAnswer => ({ type: "decision", ...said })
-export const returned = ({ error, output }: ToolCallResult): WaitAnswer =>
+export const decided = ({ type: _, ...said }: HookWaitDecision): DecidedAnswer => ({ type: "decision", ...said })
+export const returned = ({ error, output }: ToolCallResult): DecidedAnswer =>
   error === undefined ? { type: "tool_result", output } : { type: "tool_result", error }
-export const answerOf = (body: WaitResolution): WaitAnswer =>
+export const readAnswer = (body: WaitResolution): DecidedAnswer =>
   body.type === "decision" ? decided(body) : returned(body)

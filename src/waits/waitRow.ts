@@ -5,7 +5,7 @@
 import { hash } from "node:crypto"
 import { isJsonObject } from "../domain/jsonValue.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../domain/thread.ts"
-import type { WaitAnswer } from "./answer.ts"
+import type { DecidedAnswer } from "./answer.ts"
 import { cutOutput } from "../tools/output.ts"
 
 /** The order of an object's properties says nothing. */
@@ -13,20 +13,20 @@ const sorted = (_: string, value: unknown) =>
   isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 
 /** What makes two answers the same: the reason of a decision does not. */
-const essence = (answer: WaitAnswer) => {
+const essence = (answer: DecidedAnswer) => {
   if (answer.type === "decision") return [answer.decision, answer.rewrite ?? null, answer.scope ?? "once"]
   // What is kept of an output may be its beginning only.
   return "output" in answer ? ["output", cutOutput(answer.output)] : ["error", answer.error.code, answer.error.message]
 }
 
-export const markOf = (answer: WaitAnswer) => hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")
+export const markOf = (answer: DecidedAnswer) => hash("sha256", JSON.stringify(essence(answer), sorted), "base64url")
 
 /** What is asked about stands here while it is open: a result or a response that is denied is kept nowhere. */
 export const openText = (wait: PendingWait, subject: WaitSubject) =>
   JSON.stringify(Object.keys(subject).length === 0 ? wait : { ...wait, subject })
 
 /** Nobody has answered a wait that expired or was cancelled. */
-export const overText = (wait: WaitRecord, seq: number, answer: WaitAnswer | undefined) =>
+export const overText = (wait: WaitRecord, seq: number, answer: DecidedAnswer | undefined) =>
   JSON.stringify({ ...wait, seq, ...(answer === undefined ? {} : { mark: markOf(answer) }) })
 
 export interface StoredWait {

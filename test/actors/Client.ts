@@ -4,17 +4,17 @@
  * It keeps the books of what it was told: `test/invariants.ts` holds the journal against them.
  */
 import { openWaits, type OpenWait } from "../../machines/thread/context.ts"
-import type { WaitAnswer } from "../../machines/thread/commands.ts"
+import type { GivenAnswer } from "../../machines/thread/commands.ts"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Result, Scope, Semaphore } from "effect"
-import type { ActorError, Answer } from "../../actors/Actor.ts"
-import type { Request } from "../../actors/thread/requests.ts"
-import { carryOf as carryIn, factOf } from "../../actors/thread/replies/rows.ts"
+import type { ActorError, Reply } from "../../actors/Actor.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
+import { parseCarry as carryIn, factOf } from "../../actors/thread/replies/rows.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { Watch } from "../../src/bus/hints.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { carryOf, plain } from "../../machines/thread/fold.ts"
 import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
@@ -116,9 +116,9 @@ export class Client {
   )
 
   protected readonly ask: (
-    made: (node: Node) => Effect.Effect<Answer, ActorError>
-  ) => Effect.Effect<Answer | ActorError> = Effect.fnUntraced(
-    function* (this: Client, made: (node: Node) => Effect.Effect<Answer, ActorError>) {
+    made: (node: Node) => Effect.Effect<Reply, ActorError>
+  ) => Effect.Effect<Reply | ActorError> = Effect.fnUntraced(
+    function* (this: Client, made: (node: Node) => Effect.Effect<Reply, ActorError>) {
       for (;;) {
         const { node } = this
         const asked = yield* Effect.forkChild(Effect.result(node.ask(made(node))), { startImmediately: true })
@@ -138,12 +138,12 @@ export class Client {
     }.bind(this)
   )
 
-  private request(make: () => Request) {
+  private request(make: () => ThreadRequest) {
     const key = { scope: `k${++this.keys}`, fingerprint: "f" }
     return this.ask((node) => node.deliver(this.ref ?? assert.fail("no thread yet"), { request: make(), key }))
   }
 
-  private note(name: string, mode: SubmitMode, answer: Answer) {
+  private note(name: string, mode: SubmitMode, answer: Reply) {
     const told = JSON.parse(answer.body) as Told
     this.inputs.set(name, told.id)
     this.accepted.push({ inputId: told.id, mode })
@@ -203,7 +203,7 @@ export class Client {
 
   /** Stores an input for an owner who cannot be reached: the sweep delivers it. Twice is once. */
   post(name: string) {
-    const request = { type: "submit", input: this.input(name, "queue", "") } satisfies Request
+    const request = { type: "submit", input: this.input(name, "queue", "") } satisfies ThreadRequest
     const { inputId } = request.input
     this.inputs.set(name, inputId)
     this.accepted.push({ inputId, mode: "queue" })
@@ -305,10 +305,10 @@ export class Client {
 
   /** Answers an open wait, if there is one, as fits it or as told. */
   readonly answer = Effect.fnUntraced(
-    function* (this: Client, answer?: WaitAnswer, place = 0) {
+    function* (this: Client, answer?: GivenAnswer, place = 0) {
       const wait = this.waits[place]
       if (wait === undefined) return
-      const fitting: WaitAnswer =
+      const fitting: GivenAnswer =
         wait.type === "client_tool"
           ? { type: "tool_result", output: { answer: 42 } }
           : { type: "decision", decision: "allow" }
@@ -318,7 +318,7 @@ export class Client {
 
   /** Answers as soon as so many waits are open. */
   readonly answers = Effect.fnUntraced(
-    function* (this: Client, answer?: WaitAnswer, place = 0, count = 1) {
+    function* (this: Client, answer?: GivenAnswer, place = 0, count = 1) {
       yield* this.untilWaiting(count)
       yield* this.answer(answer, place)
     }.bind(this)
@@ -355,7 +355,7 @@ export class Client {
       const live = this.node.registry.peek(ref.id) ?? assert.fail("the thread is not live")
       yield* this.node.kill
       const loaded = yield* coldClaim(this.world, ref)
-      const facts = this.world.store.actors.get(placeOf(ref))?.facts ?? []
+      const facts = this.world.store.actors.get(keyOf(ref))?.facts ?? []
       const log: ReadonlyArray<Recorded> = facts.map(recorded)
       const admitted = new Set(log.map(({ event }) => event.inputId))
       assert.deepStrictEqual(violations(log), [])
@@ -377,7 +377,7 @@ export class Client {
         { pos: log.length, runnableAt: null, seq: log.filter((fact) => fact.public).length, since: null }
       )
       assert.deepStrictEqual(carryIn(carry), JSON.parse(JSON.stringify(carryOf(facts.map(factOf)))))
-      const waits = [...(this.world.store.actors.get(placeOf(ref))?.waits.values() ?? [])]
+      const waits = [...(this.world.store.actors.get(keyOf(ref))?.waits.values() ?? [])]
       assert.deepStrictEqual(
         waits.filter(({ state }) => state === "open"),
         []

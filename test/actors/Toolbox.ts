@@ -7,7 +7,7 @@ import {
   emptyToolkit,
   hooksAbout,
   type Toolkit,
-  type ToolOutcome,
+  type BuiltInOutcome,
   type ToolRun,
   type Tools,
   unknownTool
@@ -15,7 +15,7 @@ import {
 import type { Plan, Verdict } from "../../machines/thread/commands.ts"
 import { asyncTimeoutOf, type Hook, type HookData, onTimeoutOf } from "../../src/domain/hook.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { HookOutcome } from "../../src/hooks/Hooks.ts"
+import type { HookRuling } from "../../src/hooks/Hooks.ts"
 import type { HookQuestion } from "../../src/hooks/question.ts"
 import type { MemoryStore } from "../../src/journal/MemoryStore.ts"
 import { againstQuestion, againstRun } from "./witness.ts"
@@ -52,7 +52,7 @@ const ran = (world: Stage, { input, name, toolCallId }: ToolRun) =>
     world.runs.set(toolCallId, runs)
     if (name !== "often" && runs > 1) world.complaints.push(`${toolCallId} ran again`)
     return Effect.delay(
-      Effect.sync((): ToolOutcome => {
+      Effect.sync((): BuiltInOutcome => {
         world.finished++
         return { output: { ran: name, with: input } }
       }),
@@ -100,13 +100,13 @@ const decisions = ["allow", "deny", "ask", "defer"] as const
 
 export const evaluateIn =
   (world: Stage) =>
-  ({ data, deliveryId, hook }: HookQuestion): Effect.Effect<HookOutcome> =>
+  ({ data, deliveryId, hook }: HookQuestion): Effect.Effect<HookRuling> =>
     Effect.suspend(() => {
       const isClient = hook.processor.type === "client"
       const decision = isClient ? "ask" : (decisions.find((one) => hook.name.startsWith(one)) ?? "allow")
       world.questions.set(deliveryId, data)
       world.complaints.push(...againstQuestion(world.store, deliveryId, data))
-      const outcome: HookOutcome = {
+      const outcome: HookRuling = {
         ...(decision === "ask"
           ? {
               decision,

@@ -7,18 +7,18 @@
 import { assert } from "@effect/vitest"
 import { Clock, Context, Deferred, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { ActorError, Answer } from "../../actors/Actor.ts"
+import type { ActorError, Reply } from "../../actors/Actor.ts"
 import { Bulkheads, type SlotLimits } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
 import { layer as identitiesLayer } from "../../actors/identity/layer.ts"
 import { makeRegistry, type RegistryOptions } from "../../actors/Registry.ts"
 import { Sweep } from "../../actors/Sweep.ts"
-import { Endings } from "../../actors/thread/memory/turnEnds.ts"
+import { TurnEnds } from "../../actors/thread/memory/turnEnds.ts"
 import { makeThreadKind } from "../../actors/thread/kind.ts"
 import { Tails } from "../../actors/thread/replies/tails.ts"
 import { makePerform } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/memory/prompts.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { Placement } from "../../actors/Placement.ts"
 import { Registries } from "../../actors/Registries.ts"
 import { Router } from "../../actors/Router.ts"
@@ -29,7 +29,7 @@ import { Identities } from "../../src/identities/Identities.ts"
 import { type ActorRef, Journal, type Loaded } from "../../src/journal/Journal.ts"
 import { Lease, type NodeStatus } from "../../src/journal/Lease.ts"
 import { layerMemory } from "../../src/journal/memory.ts"
-import { type Fault, MemoryStore, placeOf, type Read, type ReadFault } from "../../src/journal/MemoryStore.ts"
+import { type Fault, MemoryStore, keyOf, type Read, type ReadFault } from "../../src/journal/MemoryStore.ts"
 import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
 import { Models, type Prompt } from "../../src/models/Model.ts"
@@ -230,7 +230,7 @@ const watchedModels = (
       world.complaints.push(...complaintsAbout(request.prompt))
       const actor = ref()
       if (actor !== undefined) {
-        const facts = world.store.actors.get(placeOf(actor))?.facts ?? []
+        const facts = world.store.actors.get(keyOf(actor))?.facts ?? []
         const cold = yield* Effect.orDie(
           new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length)
         )
@@ -316,7 +316,7 @@ export const startNode = Effect.fnUntraced(function* (
     Layer.provideMerge(Layer.mergeAll(Placement.layer, Registries.layer, Router.layer), ground),
     scope
   )
-  const options = { idleMs, fruitlessLimit: 3, mostActors: world.mostActors, bulkheads: new Bulkheads(world.slots) }
+  const options = { idleMs, takeoverLimit: 3, mostActors: world.mostActors, bulkheads: new Bulkheads(world.slots) }
 
   return yield* Effect.gen(function* () {
     const bus = yield* Bus
@@ -325,7 +325,7 @@ export const startNode = Effect.fnUntraced(function* (
     const models = watchedModels(world, yield* Models, ref)
     const kind = makeThreadKind({
       tails: new Tails(0),
-      endings: new Endings(),
+      endings: new TurnEnds(),
       bus,
       journal,
       prompts,
@@ -360,9 +360,9 @@ export const startNode = Effect.fnUntraced(function* (
       /** Ends when the node is told to leave. */
       told: Deferred.await(told),
       /** Asks the node; `died` when it did before it answered. */
-      ask: (effect: Effect.Effect<Answer, ActorError>): Effect.Effect<Answer | "died", ActorError> =>
+      ask: (effect: Effect.Effect<Reply, ActorError>): Effect.Effect<Reply | "died", ActorError> =>
         Effect.raceFirst(effect, Deferred.await(died)),
-      deliver: (ref: ActorRef, envelope: Envelope<Request>) => registry.deliver(ref, envelope),
+      deliver: (ref: ActorRef, envelope: Envelope<ThreadRequest>) => registry.deliver(ref, envelope),
       /** As kill -9 does: nothing more reaches the journal, and its lease lapses. */
       kill: Effect.suspend(() => {
         store.crashed.add(incarnation)
@@ -379,7 +379,7 @@ export const coldClaim = Effect.fnUntraced(function* (world: World, ref: ActorRe
   const { journal, lease } = yield* journalOf(world)
   const { readFault } = world.store
   world.store.readFault = () => undefined
-  const actor = world.store.actors.get(placeOf(ref))
+  const actor = world.store.actors.get(keyOf(ref))
   const fruitless = actor?.fruitless ?? 0
   const loaded = yield* Effect.orDie(Effect.flatMap(journal.claim(ref), journal.load))
   world.store.readFault = readFault
@@ -391,7 +391,7 @@ export const coldClaim = Effect.fnUntraced(function* (world: World, ref: ActorRe
 
 /** What a claim would load, without claiming. */
 export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined => {
-  const actor = store.actors.get(placeOf(ref))
+  const actor = store.actors.get(keyOf(ref))
   if (actor === undefined) return undefined
   const { attributes, createdAt, epoch, facts, fruitless, head, inputs, parent } = actor
   return {
@@ -399,7 +399,7 @@ export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined =>
     attributes,
     createdAt,
     epoch,
-    fruitless,
+    takeovers: fruitless,
     head,
     parent,
     mine: false,
@@ -419,7 +419,7 @@ export const threadOf = (id: string): ActorRef => ({ workspace, kind: "thread", 
 
 /** Time goes on until the thread rests, and is live; it must, within ten minutes. */
 export const toRest = Effect.fnUntraced(function* (world: World, node: Node, ref: ActorRef) {
-  const head = () => world.store.actors.get(placeOf(ref))?.head
+  const head = () => world.store.actors.get(keyOf(ref))?.head
   for (let i = 0; i < 1_200; i++) {
     yield* settle
     if (node.isDead()) return

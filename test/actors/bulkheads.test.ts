@@ -5,13 +5,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Metric, Result } from "effect"
 import fc from "fast-check"
-import type { ActorError, Answer } from "../../actors/Actor.ts"
+import type { ActorError, Reply } from "../../actors/Actor.ts"
 import { Bulkheads, Place, type Seat } from "../../actors/Bulkheads.ts"
 import type { Envelope } from "../../actors/envelope.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
@@ -27,8 +27,8 @@ const message = (text: string) => ({
   content: [{ type: "text" as const, text }],
   principal: ann
 })
-const submit = (text: string): Request => ({ type: "submit", input: message(text) })
-const cancel: Request = { type: "cancel", principal: ann, clearQueue: false }
+const submit = (text: string): ThreadRequest => ({ type: "submit", input: message(text) })
+const cancel: ThreadRequest = { type: "cancel", principal: ann, clearQueue: false }
 
 /** A thread whose first turn goes by this script. */
 const begin = Effect.fnUntraced(function* (
@@ -50,7 +50,7 @@ const setting = Effect.fnUntraced(function* (given: Partial<World>) {
   return { world, node: yield* startNode(world, () => undefined) }
 })
 
-const recordOf = ({ store }: World, ref: ActorRef) => (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+const recordOf = ({ store }: World, ref: ActorRef) => (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
 const logOf = (world: World, ref: ActorRef) => {
   const log = recordOf(world, ref)
   assert.deepStrictEqual(violations(log), [])
@@ -384,7 +384,7 @@ describe("turns in line", () => {
         const full = { reason: "rate_limited", code: "turns_waiting", retryAfterSeconds: 5 } as const
         const unborn = threadOf(freshId("thread"))
         assert.deepInclude(yield* Effect.flip(begin(node, "D\n/wait 4s", unborn)), full)
-        assert.isUndefined(world.store.actors.get(placeOf(unborn)))
+        assert.isUndefined(world.store.actors.get(keyOf(unborn)))
         assert.deepInclude(yield* Effect.flip(node.deliver(resting, { request: submit("D") })), full)
 
         const [running = assert.fail(), ...others] = refs
@@ -490,15 +490,15 @@ describe("a mailbox that is full", () => {
       yield* settle
       const gate = yield* Deferred.make<void>()
       world.slowness = Deferred.await(gate)
-      const asked: Array<Fiber.Fiber<Result.Result<Answer, ActorError>>> = []
-      const ask = (envelope: Envelope<Request>) =>
+      const asked: Array<Fiber.Fiber<Result.Result<Reply, ActorError>>> = []
+      const ask = (envelope: Envelope<ThreadRequest>) =>
         Effect.map(
           Effect.forkChild(Effect.result(node.deliver(ref, envelope)), { startImmediately: true }),
           (fiber) => {
             asked.push(fiber)
           }
         )
-      const remove = (): Envelope<Request> => ({ request: { type: "remove", inputId: freshId("input") } })
+      const remove = (): Envelope<ThreadRequest> => ({ request: { type: "remove", inputId: freshId("input") } })
       const answered = () => asked.map((fiber) => fiber.pollUnsafe() !== undefined)
       // Its append hangs; what comes now waits.
       yield* ask({ request: submit("B") })
@@ -519,7 +519,7 @@ describe("a mailbox that is full", () => {
       assert.strictEqual((yield* refusals) - before, 2)
 
       // It may have been taken before: told so, its sender would send it anew.
-      yield* ask({ ...remove(), sent: { id: "x", at: 0, again: true } })
+      yield* ask({ ...remove(), sent: { id: "x", at: 0, redelivered: true } })
       const posted = message("P")
       yield* node.journal.post(
         {

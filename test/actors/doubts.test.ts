@@ -4,17 +4,17 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { agentId, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 
-const submit = (text: string): Request => ({
+const submit = (text: string): ThreadRequest => ({
   type: "submit",
   input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }
 })
@@ -43,7 +43,7 @@ const beforeNext = ({ store }: World, act: () => void) => {
 }
 
 const factsOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return log.map(({ type }) => type)
 }
@@ -54,7 +54,7 @@ describe("a command whose actor is lost while its append is under way", () => {
       const { node, world } = yield* setting()
       const ref = yield* create(node)
       beforeNext(world, () => {
-        const row = world.store.actors.get(placeOf(ref))
+        const row = world.store.actors.get(keyOf(ref))
         if (row !== undefined) row.owner = null
         node.registry.wakeable.dropAll()
       })
@@ -73,7 +73,7 @@ describe("a command whose actor is lost while its append is under way", () => {
       const ref = yield* create(node)
       beforeNext(world, () => {
         Effect.runFork(node.registry.wakeable.drain(0))
-        const row = world.store.actors.get(placeOf(ref))
+        const row = world.store.actors.get(keyOf(ref))
         if (row !== undefined) row.owner = null
       })
       const asked = yield* Effect.forkChild(Effect.flip(node.deliver(ref, { request: submit("hello") })))
@@ -124,7 +124,7 @@ describe("a sweep", () => {
       const sound = yield* create(node)
       for (const ref of [broken, sound]) yield* node.deliver(ref, { request: submit("/wait 3s\nhello") })
       yield* node.kill
-      const row = world.store.actors.get(placeOf(broken))
+      const row = world.store.actors.get(keyOf(broken))
       if (row !== undefined) row.head = { ...row.head, carry: "{ not JSON" }
       const other = yield* startNode(world, () => undefined)
       world.store.inbox.set(`${sound.workspace}c`, { id: "c", actor: sound, command: JSON.stringify(submit("more")) })

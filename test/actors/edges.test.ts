@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { Start } from "../../actors/Kind.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
@@ -18,7 +18,7 @@ const submit = (
   text: string,
   mode: SubmitMode = "queue",
   inputId = freshId("input")
-): Extract<Request, { type: "submit" }> => ({
+): Extract<ThreadRequest, { type: "submit" }> => ({
   type: "submit",
   input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
 })
@@ -36,21 +36,21 @@ const setting = Effect.fnUntraced(function* (idleMs?: number) {
   return { world, node, ref: yield* create(node) }
 })
 const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return told(log)
 }
-const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)) ?? assert.fail("no such actor")
+const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
 const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
 
 const whenPreparing = (
   node: Node,
-  type: Request["type"],
+  type: ThreadRequest["type"],
   answer: () => Effect.Effect<never, Unreachable> | undefined
 ) => {
   const { prepare } = node.kind
   Object.assign(node.kind, {
-    prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+    prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
       (request.type === type ? answer() : undefined) ?? prepare(being, request, at)
   })
 }
@@ -137,7 +137,7 @@ describe("a job that must not run twice, of an actor that this node still rememb
             waitId: wait.id,
             principal: { type: "user", id: "bob" },
             answer: { type: "decision", decision: "allow" }
-          } as Request
+          } as ThreadRequest
         })
         yield* settle
         assert.strictEqual(rowOf(world, ref).owner, b.incarnation)
@@ -207,7 +207,7 @@ describe("a birth in doubt that is tried again", () => {
     Effect.gen(function* () {
       const { node, world } = yield* setting()
       const ref = threadOf(freshId("thread"))
-      const request: Request = { ...submit("A"), creating: true }
+      const request: ThreadRequest = { ...submit("A"), creating: true }
       let births = 0
       world.store.fault = (_, append) => {
         if (append.birth === undefined || append.actor.id !== ref.id) return undefined
@@ -334,7 +334,7 @@ describe("an outcome in hand", () => {
       const { prepare } = node.kind
       Object.assign(node.kind, {
         // Broken for a moment: a defect that is over a second later.
-        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
           request.type === "model.replied" && at < lastBad
             ? Effect.sync(() => {
                 breaks++
@@ -400,7 +400,7 @@ describe("a birth that is being prepared while the lease lapses", () => {
       const { prepare } = node.kind
       Object.assign(node.kind, {
         // As what an agent has spent, read from a database that is slow.
-        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
           request.type === "submit" && request.creating === true
             ? Effect.delay(prepare(being, request, at), 1_000)
             : prepare(being, request, at)
@@ -415,7 +415,7 @@ describe("a birth that is being prepared while the lease lapses", () => {
       const exit = yield* Fiber.join(asked)
       yield* pass(60_000)
       if (Exit.isSuccess(exit)) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-      else assert.isUndefined(world.store.actors.get(placeOf(ref)))
+      else assert.isUndefined(world.store.actors.get(keyOf(ref)))
     })
   )
 })

@@ -8,9 +8,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import type { Hook } from "../../src/domain/hook.ts"
-import type { WaitAnswer } from "../../machines/thread/commands.ts"
+import type { GivenAnswer } from "../../machines/thread/commands.ts"
 import type { OpenWait } from "../../machines/thread/context.ts"
 import { plain } from "../../machines/thread/fold.ts"
 import { Client } from "./Client.ts"
@@ -130,13 +130,13 @@ const judges: ReadonlyArray<ReadonlyArray<Hook>> = [
   ]
 ]
 
-const answersTo = ({ hook, type }: OpenWait, n: number): WaitAnswer => {
+const answersTo = ({ hook, type }: OpenWait, n: number): GivenAnswer => {
   if (type === "client_tool")
     return n % 3 === 0
       ? { type: "tool_result", error: { code: "no", message: "no" } }
       : { type: "tool_result", output: n }
   const allow = { type: "decision", decision: "allow" } as const
-  return pick<WaitAnswer>(
+  return pick<GivenAnswer>(
     [
       allow,
       allow,
@@ -284,9 +284,7 @@ class Explorer extends Client {
       }
       const { ref } = this
       if (ref === undefined) return
-      const owner = this.nodes.find(
-        ({ incarnation }) => this.world.store.actors.get(placeOf(ref))?.owner === incarnation
-      )
+      const owner = this.nodes.find(({ incarnation }) => this.world.store.actors.get(keyOf(ref))?.owner === incarnation)
       const live = owner?.registry.peek(ref.id)
       const stored = asStored(this.world, ref)
       if (owner !== undefined && !owner.isDead() && live !== undefined && stored !== undefined) {

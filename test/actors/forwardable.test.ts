@@ -1,6 +1,6 @@
 /** Requests as they pass between nodes, of this version and of the one before. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { isStorable, decodeRequest } from "../../actors/thread/forwardable.ts"
 import { freshId } from "../../src/seed.ts"
 
@@ -9,8 +9,8 @@ const principal = { type: "api_key", id: "key_bob", identity: "bob" } as const
 const sent = (request: unknown) => decodeRequest(JSON.parse(JSON.stringify(request)))
 
 describe("a request that another node sends", () => {
-  const edit: Request = { type: "edit", inputId: freshId("input"), content, principal, profileModels: true }
-  const submit: Request = {
+  const edit: ThreadRequest = { type: "edit", inputId: freshId("input"), content, principal, profileModels: true }
+  const submit: ThreadRequest = {
     type: "submit",
     input: { inputId: freshId("input"), content, mode: "queue", principal, model: "a/b" },
     profileModels: true

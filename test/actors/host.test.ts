@@ -1,12 +1,12 @@
 /** What the host and its registry promise of any actor (H1 to H4, R1, R2, G1), shown on threads. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result } from "effect"
-import type { Answer } from "../../actors/Actor.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { Reply } from "../../actors/Actor.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
@@ -25,12 +25,12 @@ import {
 
 const ann: Principal = { type: "user", id: "ann" }
 
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request => ({
+const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): ThreadRequest => ({
   type: "submit",
   input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
 })
 
-const bodyOf = ({ body }: Answer): Readonly<Record<string, unknown>> => ({
+const bodyOf = ({ body }: Reply): Readonly<Record<string, unknown>> => ({
   ...(JSON.parse(body) as Readonly<Record<string, unknown>>)
 })
 
@@ -51,11 +51,11 @@ const setting = Effect.fnUntraced(function* (idleMs?: number) {
 })
 
 const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return log
 }
-const row = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)) ?? assert.fail("no such actor")
+const row = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
 
 /** The next commits fail so, once each. */
 const next = ({ store }: World, ...faults: ReadonlyArray<"unavailable" | "lost before" | "lost after">) => {
@@ -137,7 +137,7 @@ describe("outcomes of jobs that run at once", () => {
 
 describe("what gathers in a mailbox while an append is under way", () => {
   const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
-  const all = (node: Node, ref: ActorRef, ...more: ReadonlyArray<Request>) =>
+  const all = (node: Node, ref: ActorRef, ...more: ReadonlyArray<ThreadRequest>) =>
     Effect.all(
       [submit("A\n/wait 3s"), ...names.map((name) => submit(name)), ...more].map((request) =>
         Effect.result(node.deliver(ref, { request }))
@@ -530,7 +530,7 @@ describe("an idempotency key", () => {
   it.effect("keeps no refusal", () =>
     Effect.gen(function* () {
       const { node, ref } = yield* setting()
-      const request: Request = { type: "retry", inputId: freshId("input"), principal: ann }
+      const request: ThreadRequest = { type: "retry", inputId: freshId("input"), principal: ann }
       assert.deepInclude(yield* Effect.flip(node.deliver(ref, { request, key })), {
         _tag: "Refused",
         reason: "nothing_to_retry"

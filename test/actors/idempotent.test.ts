@@ -4,12 +4,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import type { Answer } from "../../actors/Actor.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { Reply } from "../../actors/Actor.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
 import {
@@ -28,7 +28,10 @@ import {
 const ann: Principal = { type: "user", id: "ann" }
 
 const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")) =>
-  ({ type: "submit", input: { inputId, mode, content: [{ type: "text", text }], principal: ann } }) satisfies Request
+  ({
+    type: "submit",
+    input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
+  }) satisfies ThreadRequest
 
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
 
@@ -41,14 +44,14 @@ const setting = Effect.fnUntraced(function* () {
 })
 
 const factsOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return log
 }
 const admissions = (world: World, ref: ActorRef) =>
   factsOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event.inputId] : []))
 
-const read = ({ body, kind }: Answer) => ({
+const read = ({ body, kind }: Reply) => ({
   kind,
   ...(JSON.parse(body) as {
     readonly id: string
@@ -59,7 +62,7 @@ const read = ({ body, kind }: Answer) => ({
   })
 })
 
-const ask = (node: Node, ref: ActorRef, request: Request) => Effect.map(node.deliver(ref, { request }), read)
+const ask = (node: Node, ref: ActorRef, request: ThreadRequest) => Effect.map(node.deliver(ref, { request }), read)
 
 describe("an input that is sent twice", () => {
   it.effect("gets the first answer while it waits", () =>
@@ -141,7 +144,7 @@ describe("an input that is sent twice", () => {
       const { node, ref, world } = yield* setting()
       yield* ask(node, ref, submit("/fail content_refused\nA"))
       yield* toRest(world, node, ref)
-      const retry: Request = { type: "retry", inputId: freshId("input"), principal: ann }
+      const retry: ThreadRequest = { type: "retry", inputId: freshId("input"), principal: ann }
       const first = yield* ask(node, ref, retry)
       assert.deepInclude(yield* ask(node, ref, retry), { id: first.id, turnId: first.turnId, state: "admitted" })
       yield* toRest(world, node, ref)
@@ -171,7 +174,7 @@ describe("an input that is sent twice", () => {
 })
 
 describe("what was asked of a node that took it and died is answered as taken:", () => {
-  type Made = (first: string, second: string) => Request
+  type Made = (first: string, second: string) => ThreadRequest
   const cases: ReadonlyArray<readonly [string, Made, string]> = [
     ["a promote", (_, inputId) => ({ type: "promote", inputId, mode: "interrupt", principal: ann }), "admitted"],
     ["a removal", (_, inputId) => ({ type: "remove", inputId }), ""],

@@ -10,7 +10,7 @@ import { identityKind, stateOf } from "../../actors/identity/kind.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import type { IdentityState } from "../../src/identities/Identities.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { asStored, connect, makeWorld, type Node, pass, settle, startNode, workspace, type World } from "./World.ts"
 
 const ways = Number(process.env.TROUPE_WALKS ?? 60)
@@ -106,7 +106,7 @@ describe("an identity", () => {
         const world = makeWorld()
         const first = yield* start(world)
         yield* tell(first, "enable", "ann")
-        const actor = world.store.actors.get(placeOf(refOf("ann"))) ?? assert.fail("not born")
+        const actor = world.store.actors.get(keyOf(refOf("ann"))) ?? assert.fail("not born")
         actor.head = { ...actor.head, status: "idle", carry: "{}" }
         const second = yield* leave.dies(world, first)
         assert.deepStrictEqual(stored(world, "ann"), { disabled: false })
@@ -138,7 +138,7 @@ describe("commands that come at once for an identity that nobody has named befor
               )
               for (const [i, { what }] of commands.entries())
                 assert.strictEqual(answers[i]?.disabled, what === "disable")
-              const actor = world.store.actors.get(placeOf(refOf("new"))) ?? assert.fail("not born")
+              const actor = world.store.actors.get(keyOf(refOf("new"))) ?? assert.fail("not born")
               for (const [i, { type }] of actor.facts.entries())
                 assert.strictEqual(type, i % 2 === 0 ? "identity_disabled" : "identity_enabled")
               assert.deepInclude(answers, stored(world, "new"))

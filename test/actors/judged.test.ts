@@ -10,7 +10,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { HookPoint } from "../../src/domain/event.ts"
 import type { Hook } from "../../src/domain/hook.ts"
-import type { WaitAnswer } from "../../machines/thread/commands.ts"
+import type { GivenAnswer } from "../../machines/thread/commands.ts"
 import type { Recorded } from "../invariants.ts"
 import { runScenario, type Scenario } from "./crashes.ts"
 import { hook, rewrites } from "./Toolbox.ts"
@@ -19,10 +19,10 @@ import { hook, rewrites } from "./Toolbox.ts"
 interface Case {
   readonly hook: string
   readonly more?: Partial<Hook>
-  readonly answer?: (point: HookPoint) => WaitAnswer
+  readonly answer?: (point: HookPoint) => GivenAnswer
 }
-const allowed = (): WaitAnswer => ({ type: "decision", decision: "allow" })
-const denied = (): WaitAnswer => ({ type: "decision", decision: "deny" })
+const allowed = (): GivenAnswer => ({ type: "decision", decision: "allow" })
+const denied = (): GivenAnswer => ({ type: "decision", decision: "deny" })
 const soon = { asyncTimeoutMs: 5_000 }
 
 const cases = {
@@ -34,7 +34,7 @@ const cases = {
   "ask, denied": { hook: "ask", answer: denied },
   "ask, rewritten": {
     hook: "ask",
-    answer: (point: HookPoint): WaitAnswer => ({ type: "decision", decision: "allow", rewrite: rewrites[point] })
+    answer: (point: HookPoint): GivenAnswer => ({ type: "decision", decision: "allow", rewrite: rewrites[point] })
   },
   "ask, no answer, onTimeout deny": { hook: "ask", more: soon },
   "ask, no answer, onTimeout allow": { hook: "ask", more: { ...soon, onTimeout: "allow" } },

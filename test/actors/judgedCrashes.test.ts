@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { HookPoint } from "../../src/domain/event.ts"
 import type { Hook } from "../../src/domain/hook.ts"
-import type { WaitAnswer } from "../../machines/thread/commands.ts"
+import type { GivenAnswer } from "../../machines/thread/commands.ts"
 import type { Recorded } from "../invariants.ts"
 import type { Client } from "./Client.ts"
 import { enumerate, type Scenario } from "./crashes.ts"
@@ -19,10 +19,10 @@ const judgedBy =
     world.hooks = hooks
   }
 
-const allow: WaitAnswer = { type: "decision", decision: "allow" }
-const deny: WaitAnswer = { type: "decision", decision: "deny", reason: "No." }
-const forThread: WaitAnswer = { ...allow, scope: "thread" }
-const rewrite = (point: HookPoint): WaitAnswer => ({ ...allow, rewrite: rewrites[point] })
+const allow: GivenAnswer = { type: "decision", decision: "allow" }
+const deny: GivenAnswer = { type: "decision", decision: "deny", reason: "No." }
+const forThread: GivenAnswer = { ...allow, scope: "thread" }
+const rewrite = (point: HookPoint): GivenAnswer => ({ ...allow, rewrite: rewrites[point] })
 
 /** The thread's last words: the scripted model reports what its tools said. */
 const lastWords = (text: string) => (log: ReadonlyArray<Recorded>) => {
@@ -33,7 +33,7 @@ const lastWords = (text: string) => (log: ReadonlyArray<Recorded>) => {
 const runsOf = ({ runs }: World) => [...runs.values()]
 
 /** Sends the script, and answers as soon as somebody is waited for. */
-const answered = (script: string, ...answers: ReadonlyArray<WaitAnswer>) =>
+const answered = (script: string, ...answers: ReadonlyArray<GivenAnswer>) =>
   Effect.fnUntraced(function* (client: Client) {
     yield* client.create("A", script)
     for (const answer of answers) yield* client.answers(answer)
@@ -49,7 +49,7 @@ const rewrittenTwice = [
   allow,
   rewrite("before_tool_call"),
   { ...allow, rewrite: { toolInput: { rewritten: "twice" } } }
-] satisfies ReadonlyArray<WaitAnswer>
+] satisfies ReadonlyArray<GivenAnswer>
 const askedTwice =
   "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
   "wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A)"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { replayed, rowOf } from "../../actors/kept.ts"
-import { answerOf, answered, readReply } from "../../actors/messages.ts"
+import { replyOf, answered, readReply } from "../../actors/messages.ts"
 
 /** Rows outlive versions, and nodes of two versions talk: the numbers never change. */
 const numbers = [
@@ -20,7 +20,7 @@ describe("an answer", () => {
       const sent = answered({ kind, body: "{}", version: 3 })
       assert.deepStrictEqual(sent, { v: 1, answer: { status, body: "{}", version: 3 } })
       const read = readReply(JSON.stringify(sent))
-      assert.deepStrictEqual(read !== undefined && "answer" in read && answerOf(read.answer), {
+      assert.deepStrictEqual(read !== undefined && "answer" in read && replyOf(read.answer), {
         kind,
         body: "{}",
         version: 3

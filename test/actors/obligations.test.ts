@@ -6,13 +6,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
 import { Obligations } from "../../actors/obligations.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Hook } from "../../src/domain/hook.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import type { Read } from "../../src/journal/MemoryStore.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
@@ -31,7 +31,7 @@ import {
 } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): Request => ({
+const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): ThreadRequest => ({
   type: "submit",
   input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
 })
@@ -55,11 +55,11 @@ const setting = Effect.fnUntraced(function* (hooks: ReadonlyArray<Hook> = []) {
 })
 
 const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return told(log)
 }
-const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)) ?? assert.fail("no such actor")
+const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
 
 /** The next commits get no answer, and are not carried out. */
 const unavailable = ({ store }: World, commits = 1) => {
@@ -217,7 +217,7 @@ describe("an outcome that could not be taken because the node could not read wha
       const { prepare } = node.kind
       let failed = 0
       Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
           request.type === "model.replied" && failed++ < 3
             ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
             : prepare(being, request, at)
@@ -289,7 +289,7 @@ describe("an append that hangs while a fence closes over its actor", () => {
 
 describe("what is owed to an actor", () => {
   it("is not met, nor hidden, by what another workspace asks with its id", () => {
-    const obligations = new Obligations<Request>(() => 0)
+    const obligations = new Obligations<ThreadRequest>(() => 0)
     const ref = threadOf(freshId("thread"))
     const foreign = { ...ref, workspace: freshId("workspace") }
     obligations.failed(foreign, "broken", 1)
@@ -434,7 +434,7 @@ describe("an actor that breaks whatever is tried", () => {
       const { prepare } = node.kind
       let breaks = 0
       Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: Request, at: number) =>
+        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
           request.type === "submit" && request.input.inputId === id
             ? Effect.sync(() => {
                 throw new Error(`it breaks for the ${++breaks}. time`)

@@ -1,12 +1,12 @@
 /** Nodes that ask each other: who has an actor, who is to have it, and what becomes of a command on its way. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger, Result } from "effect"
-import type { Answer, Refused } from "../../actors/Actor.ts"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { Reply, Declined } from "../../actors/Actor.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
@@ -30,7 +30,7 @@ const ann: Principal = { type: "user", id: "ann" }
 const submit = (
   text: string,
   more: { readonly mode?: SubmitMode; readonly inputId?: string; readonly identity?: string } = {}
-): Extract<Request, { type: "submit" }> => {
+): Extract<ThreadRequest, { type: "submit" }> => {
   const { identity, inputId = freshId("input"), mode = "queue" } = more
   return {
     type: "submit",
@@ -43,12 +43,12 @@ const submit = (
   }
 }
 
-const bodyOf = ({ body }: Answer): Readonly<Record<string, unknown>> => ({
+const bodyOf = ({ body }: Reply): Readonly<Record<string, unknown>> => ({
   ...(JSON.parse(body) as Readonly<Record<string, unknown>>)
 })
-const row = ({ store }: World, ref: ActorRef) => store.actors.get(placeOf(ref)) ?? assert.fail("no such actor")
+const row = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
 const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return told(log)
 }
@@ -83,7 +83,7 @@ const join = (world: World, idleMs?: number) =>
   )
 
 /** What the API does when there is nobody to give an input to (`post` of actors/thread/layer.ts). */
-const post = (node: Node, ref: ActorRef, request: Extract<Request, { type: "submit" }>) =>
+const post = (node: Node, ref: ActorRef, request: Extract<ThreadRequest, { type: "submit" }>) =>
   node.journal.post({
     id: request.input.inputId,
     actor: ref,
@@ -115,7 +115,7 @@ describe("a command to an actor of another node", () => {
   it.effect("is refused there in the same words", () =>
     Effect.gen(function* () {
       const { b, ref, wire } = yield* setting()
-      const requests: ReadonlyArray<readonly [Request, Refused["reason"]]> = [
+      const requests: ReadonlyArray<readonly [ThreadRequest, Declined["reason"]]> = [
         [{ type: "remove", inputId: freshId("input") }, "input_not_pending"],
         [{ type: "cancel", principal: ann, clearQueue: false, turnId: freshId("turn") }, "turn_conflict"],
         [{ type: "retry", inputId: freshId("input"), principal: ann }, "nothing_to_retry"],
@@ -326,9 +326,9 @@ describe("a command whose answer was lost", () => {
    * time.
    */
   const lost = Effect.fnUntraced(function* (
-    request: Request,
-    first: ReadonlyArray<Request> = [],
-    then: ReadonlyArray<Request> = []
+    request: ThreadRequest,
+    first: ReadonlyArray<ThreadRequest> = [],
+    then: ReadonlyArray<ThreadRequest> = []
   ) {
     const { a, b, ref, wire, world } = yield* setting(2)
     for (const one of first) yield* a.deliver(ref, { request: one })
@@ -632,7 +632,7 @@ describe("a node that leaves", () => {
       for (let i = 0; i < 20; i++) refs.push(yield* create(a))
       for (const ref of refs) yield* a.deliver(ref, { request: submit("A\n/wait 2s\n/then\n/wait 2s") })
       const leaving = yield* Effect.forkChild(a.drain(10_000))
-      const sent: Array<Fiber.Fiber<Answer, unknown>> = []
+      const sent: Array<Fiber.Fiber<Reply, unknown>> = []
       for (let i = 0; i < 12; i++) {
         yield* pass(300)
         for (const [n, ref] of refs.entries())

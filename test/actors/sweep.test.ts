@@ -1,9 +1,9 @@
 /** The sweep where much is to be done at once: W4 of Sweep.ts, I1 to I3 of deliveries.ts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { placeOf } from "../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { shardCount } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
@@ -11,7 +11,7 @@ import { told } from "./Client.ts"
 import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
 
 const principal = { type: "user" as const, id: "ann" }
-const submit = (text: string): Extract<Request, { type: "submit" }> => ({
+const submit = (text: string): Extract<ThreadRequest, { type: "submit" }> => ({
   type: "submit",
   input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal }
 })
@@ -31,9 +31,9 @@ const postInput = (node: Node, ref: ActorRef, text: string) => {
   const request = submit(text)
   return post(node, ref, { ...request, acknowledged: true }, request.input.inputId)
 }
-const rowsOf = ({ store }: World, ref: ActorRef) => store.posted(ref).length
+const rowsOf = ({ store }: World, ref: ActorRef) => store.inboxRows(ref).length
 const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(placeOf(ref))?.facts ?? []).map(recorded)
+  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])
   return told(log)
 }
@@ -52,7 +52,7 @@ describe("the inbox", () => {
       yield* pass(4_000)
       assert.strictEqual(rowsOf(world, other), 0)
       assert.isAbove(rowsOf(world, busy), 0)
-      assert.notStrictEqual(world.store.actors.get(placeOf(lost))?.owner, b.incarnation)
+      assert.notStrictEqual(world.store.actors.get(keyOf(lost))?.owner, b.incarnation)
       assert.strictEqual(logOf(world, other), "user(O) assistant(O) turn_completed(O)")
       // It goes on without waiting for the next second.
       world.slowness = Effect.void

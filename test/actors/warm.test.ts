@@ -3,13 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Request } from "../../actors/thread/requests.ts"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { agentId, makeWorld, pass, startNode, threadOf, toRest } from "./World.ts"
 
 const ann = { type: "user" as const, id: "ann" }
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
-const submit = (text: string): Request => ({
+const submit = (text: string): ThreadRequest => ({
   type: "submit",
   fresh: true,
   input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }

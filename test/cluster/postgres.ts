@@ -9,7 +9,7 @@ import pg from "pg"
 import { account } from "../../src/postgres/account.ts"
 import { type Binaries, locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
 import { type Cluster, freePort, halt, initialise, start } from "../../src/postgres/cluster.ts"
-import { codeOf } from "../../src/database/Database.ts"
+import { sqlStateOf } from "../../src/database/Database.ts"
 import { jumping } from "./faketime.ts"
 import { forgetProcess, guardFolder, guardProcess } from "./guarded.ts"
 
@@ -121,7 +121,7 @@ export class Postgres {
     try {
       for (let left = bavail * bsize; left > 0; left -= block.length) await file.write(block)
     } catch (cause) {
-      if (codeOf(cause) !== "ENOSPC") throw cause
+      if (sqlStateOf(cause) !== "ENOSPC") throw cause
     } finally {
       await file.close()
     }

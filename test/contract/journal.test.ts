@@ -170,7 +170,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
             updatedAt: at
           })
           assert.deepStrictEqual(
-            [loaded.parent, loaded.attributes, loaded.epoch, loaded.fruitless],
+            [loaded.parent, loaded.attributes, loaded.epoch, loaded.takeovers],
             [agent, `{"title":"t"}`, 2, 0]
           )
           assert.deepStrictEqual(loaded.inputs, [input])
@@ -560,8 +560,8 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           yield* a.journal.append(next(busy, { rev: 1 }, { facts: [fact()], of: { since: 1, runnableAt: Date.now() } }))
           yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
           const loaded = yield* loading(b.journal, busy)
-          assert.deepStrictEqual([loaded.epoch, loaded.fruitless, loaded.head.rev, loaded.facts.length], [2, 1, 2, 1])
-          assert.strictEqual((yield* b.journal.claim(resting)).fruitless, 0)
+          assert.deepStrictEqual([loaded.epoch, loaded.takeovers, loaded.head.rev, loaded.facts.length], [2, 1, 2, 1])
+          assert.strictEqual((yield* b.journal.claim(resting)).takeovers, 0)
           assert.deepStrictEqual(
             tags(yield* together([a.journal.append(next(busy, { rev: 2, pos: 1, seq: 1 }, { facts: [fact()] }))])),
             ["Superseded"]
@@ -569,11 +569,11 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
 
           // An append without a fact is no progress; one with a fact is.
           yield* b.journal.append(next(busy, { epoch: 2, rev: 2, pos: 1, seq: 1 }, { of: { since: 1 } }))
-          assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 1)
+          assert.strictEqual((yield* b.journal.claim(busy)).takeovers, 1)
           yield* b.journal.append(
             next(busy, { epoch: 3, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } })
           )
-          assert.strictEqual((yield* b.journal.claim(busy)).fruitless, 0)
+          assert.strictEqual((yield* b.journal.claim(busy)).takeovers, 0)
         })
       )
     )
@@ -592,7 +592,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
             "Superseded"
           ])
           const loaded = yield* b.journal.claim(actor)
-          assert.deepStrictEqual([loaded.epoch, loaded.fruitless], [2, 0])
+          assert.deepStrictEqual([loaded.epoch, loaded.takeovers], [2, 0])
           yield* b.journal.release([{ actor, epoch: 1 }])
           assert.deepStrictEqual(tags(yield* together([a.journal.claim(actor)])), ["OwnedElsewhere"])
         })
@@ -694,25 +694,26 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           yield* together([actor, other].map((each) => a.journal.append(birth(each))))
           const rows = [1, 2].map((n) => ({ id: freshId("input"), actor, command: `{"n":${n}}` }))
           for (const row of rows) yield* b.journal.post(row)
-          assert.deepStrictEqual(yield* a.journal.posted(actor), rows)
-          assert.deepStrictEqual(yield* a.journal.posted({ ...actor, workspace: freshId("workspace") }), [])
+          assert.deepStrictEqual(yield* a.journal.inboxRows(actor), rows)
+          assert.deepStrictEqual(yield* a.journal.inboxRows({ ...actor, workspace: freshId("workspace") }), [])
           const behindInbox = true
           assert.deepStrictEqual(
             tags(
               yield* together([
-                a.journal.append(next(actor, { rev: 1 }, { behindInbox })),
-                a.journal.append(next(other, { rev: 1 }, { behindInbox }))
+                a.journal.append(next(actor, { rev: 1 }, { requiresEmptyInbox: behindInbox })),
+                a.journal.append(next(other, { rev: 1 }, { requiresEmptyInbox: behindInbox }))
               ])
             ),
             ["Superseded", "done"]
           )
           yield* a.journal.append(next(actor, { rev: 1 }))
           yield* a.journal.append(next(actor, { rev: 2 }, { accepted: [rows[0]!.id] }))
-          assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { behindInbox }))])), [
-            "Superseded"
-          ])
+          assert.deepStrictEqual(
+            tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { requiresEmptyInbox: behindInbox }))])),
+            ["Superseded"]
+          )
           yield* a.journal.append(next(actor, { rev: 3 }, { accepted: [rows[1]!.id] }))
-          yield* a.journal.append(next(actor, { rev: 4 }, { behindInbox }))
+          yield* a.journal.append(next(actor, { rev: 4 }, { requiresEmptyInbox: behindInbox }))
         })
       )
     )
@@ -733,7 +734,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
             assert.deepStrictEqual(
               [
                 (yield* a.journal.key(workspace, once.scope))?.body,
-                (yield* a.journal.posted(actor)).map(({ id }) => id)
+                (yield* a.journal.inboxRows(actor)).map(({ id }) => id)
               ],
               [once.body, [first.id]]
             )

@@ -6,7 +6,7 @@ import { type ActorRef, Journal, type StoredFact, type WaitRow } from "../../src
 import { Lease } from "../../src/journal/Lease.ts"
 import type { LeaseRefused } from "../../src/journal/leaseKeeper.ts"
 import { layerMemory, layerMemoryLease } from "../../src/journal/memory.ts"
-import { MemoryStore, placeOf } from "../../src/journal/MemoryStore.ts"
+import { MemoryStore, keyOf } from "../../src/journal/MemoryStore.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
@@ -69,13 +69,13 @@ export const memoryWorld = (store = new MemoryStore()): World => ({
       0
     ),
   waits: async (actor) =>
-    [...(store.actors.get(placeOf(actor))?.waits.values() ?? [])].map(({ body, call, id, state }) => ({
+    [...(store.actors.get(keyOf(actor))?.waits.values() ?? [])].map(({ body, call, id, state }) => ({
       id,
       state,
       body,
       ...(call !== undefined && { call })
     })),
-  facts: async (actor) => store.actors.get(placeOf(actor))?.facts ?? [],
+  facts: async (actor) => store.actors.get(keyOf(actor))?.facts ?? [],
   raiseAuthRevision: async () => {
     store.authRevision++
   },

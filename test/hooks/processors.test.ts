@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
-import { type HookOutcome, Hooks } from "../../src/hooks/Hooks.ts"
+import { type HookRuling, Hooks } from "../../src/hooks/Hooks.ts"
 import { type Review, Reviewers, ReviewFailure } from "../../src/hooks/Reviewers.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ask, call } from "./asking.ts"
@@ -33,7 +33,7 @@ const question = (hook: Partial<Hook> = {}, data?: HookData) =>
   ask(server.workspaces.alpha, { processor: reviewer, ...hook }, data)
 const evaluate = (hook?: Partial<Hook>, data?: HookData) =>
   server.runtime.runPromise(service.evaluate(question(hook, data)))
-const bare = ({ deliveryId: _, latencyMs: __, ...rest }: HookOutcome) => rest
+const bare = ({ deliveryId: _, latencyMs: __, ...rest }: HookRuling) => rest
 
 describe("a reviewing agent", () => {
   it("is asked by its workspace, on the account of the agent it reviews", async () => {
@@ -79,7 +79,7 @@ describe("a reviewing agent", () => {
   it("decides in the one JSON object of its final text, as it may", async () => {
     for (const decision of ["allow", "defer"]) {
       says = () => Effect.succeed(`Let me see.\n{"decision":"${decision}"}`)
-      assert.deepStrictEqual(bare(await evaluate()), { decision } as HookOutcome)
+      assert.deepStrictEqual(bare(await evaluate()), { decision } as HookRuling)
     }
     says = () => Effect.succeed(`{"decision":"ask","reason":"a person should look"}`)
     assert.deepStrictEqual(bare(await evaluate({ asyncTimeoutMs: 2_000, onTimeout: "allow" })), {

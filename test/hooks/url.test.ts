@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { createServer } from "node:net"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
-import { type HookOutcome, Hooks } from "../../src/hooks/Hooks.ts"
+import { type HookRuling, Hooks } from "../../src/hooks/Hooks.ts"
 import { absent } from "../http/refused.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ask, call } from "./asking.ts"
@@ -60,7 +60,7 @@ const evaluate = (hook: Partial<Hook> = {}, data?: HookData) =>
   server.runtime.runPromise(service.evaluate(ask(workspace, { processor: url(), ...hook }, data)))
 
 /** The outcome without what differs from run to run. */
-const bare = ({ deliveryId, latencyMs, ...rest }: HookOutcome) => {
+const bare = ({ deliveryId, latencyMs, ...rest }: HookRuling) => {
   assert.match(deliveryId, /^dlv_/)
   assert.isTrue(Number.isInteger(latencyMs) && latencyMs >= 0)
   return rest

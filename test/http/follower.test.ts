@@ -1,7 +1,7 @@
 /** What a watcher of a thread is told, from hints and pages alone: no bus, no database, no socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { Follower } from "../../http/streams/Follower.ts"
-import type { Frame } from "../../http/streams/frames.ts"
+import type { QueuedFrame } from "../../http/streams/frames.ts"
 import { wanted } from "../../http/streams/wanted.ts"
 import type { News } from "../../src/bus/hints.ts"
 
@@ -16,7 +16,7 @@ class Shelf {
   get hasRoom() {
     return this.places > 0
   }
-  offer({ text }: Frame) {
+  offer({ text }: QueuedFrame) {
     if (this.places === 0) return false
     this.places--
     this.taken.push(text)

@@ -9,7 +9,7 @@ import { Database } from "../../src/database/Database.ts"
 import { freshId } from "../../src/seed.ts"
 import type { Caller } from "../../http/Caller.ts"
 import { Refused } from "../../http/errors.ts"
-import { type Answer, Idempotency, type Key, KeyTaken } from "../../http/Idempotency.ts"
+import { type KeptAnswer, Idempotency, type Key, KeyTaken } from "../../http/Idempotency.ts"
 import { keepAnswer } from "../../src/idempotency/rows.ts"
 import { withdrawable } from "../../src/database/withdrawable.ts"
 import { freshDatabase } from "../setup/database.ts"
@@ -43,7 +43,7 @@ const journal = Layer.effect(
       inbox: () => nothing,
       attributes: () => nothing,
       input: () => nothing,
-      posted: () => nothing,
+      inboxRows: () => nothing,
       tend: () => nothing,
       keep: () => nothing,
       key: (workspace, scope) =>
@@ -80,7 +80,7 @@ const world = Effect.gen(function* () {
   /** Writes its effect and keeps its answer in one transaction. */
   const work =
     (name: string, status = 201) =>
-    (key: Key | undefined): Effect.Effect<Answer, KeyTaken> => {
+    (key: Key | undefined): Effect.Effect<KeptAnswer, KeyTaken> => {
       const answer = { status, body: JSON.stringify({ made: name }) }
       return withdrawable(database)("test", async (tx) => {
         if (key !== undefined && !(await keepAnswer(tx, workspace, { ...key, ...answer })))
@@ -91,7 +91,7 @@ const world = Effect.gen(function* () {
     }
 
   const send = <E>(
-    run: (key: Key | undefined) => Effect.Effect<Answer, E | KeyTaken>,
+    run: (key: Key | undefined) => Effect.Effect<KeptAnswer, E | KeyTaken>,
     options: {
       readonly key?: string
       readonly body?: string

@@ -8,8 +8,8 @@ import { type ExecutableActionObject, transition } from "xstate"
 import { deliveryIdOf } from "../../actors/thread/tools/derivedIds.ts"
 import { lost, run } from "../../actors/thread/jobs.ts"
 import {
-  carryIn,
-  carryOf as carryOfText,
+  carryTextOf,
+  parseCarry as carryOfText,
   inputOf as inputOfRow,
   inputRow,
   runnableAt
@@ -29,7 +29,7 @@ import type {
   Plan,
   RepliedCall,
   ToolReturned,
-  WaitAnswer
+  GivenAnswer
 } from "../../machines/thread/commands.ts"
 import { type Call, knownInput, openWaits, type Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
@@ -456,7 +456,7 @@ export class Walk {
     const { pending, pos, turn } = this.context
     const since = (turn?.openedPos ?? pos + 1) - 1
     this.snapshot = fold({
-      carry: carryOfText(carryIn(this.context)),
+      carry: carryOfText(carryTextOf(this.context)),
       pending: pending.map(inputRow).map(inputOfRow),
       facts: stored(this.log.slice(since)),
       pos: since,
@@ -617,7 +617,7 @@ export class Walk {
   }
   answering(
     waitId: string,
-    answer: WaitAnswer = { type: "tool_result", output: { answer: 42 } },
+    answer: GivenAnswer = { type: "tool_result", output: { answer: 42 } },
     hooks?: ReadonlyArray<number>
   ): Command {
     return {
@@ -631,9 +631,9 @@ export class Walk {
     }
   }
   /** The wait at that place of the open ones is answered, as fits it. */
-  answer(place = 0, answer?: WaitAnswer, hooks?: ReadonlyArray<number>) {
+  answer(place = 0, answer?: GivenAnswer, hooks?: ReadonlyArray<number>) {
     const wait = openWaits(this.context.turn)[place]?.wait
-    const fitting: WaitAnswer =
+    const fitting: GivenAnswer =
       wait?.type === "client_tool"
         ? { type: "tool_result", output: { answer: 42 } }
         : { type: "decision", decision: "allow" }

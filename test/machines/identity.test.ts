@@ -22,7 +22,7 @@ const rowOf = (carry: string): Loaded => ({
   attributes: "{}",
   createdAt: 0,
   epoch: 1,
-  fruitless: 0,
+  takeovers: 0,
   mine: true,
   head: { pos: 0, seq: 0, rev: 0, status: "", runnableAt: null, since: null, carry, updatedAt: 0 },
   facts: [],

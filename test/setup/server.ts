@@ -24,7 +24,7 @@ import { Bus } from "../../src/bus/Bus.ts"
 import { layerInProcess } from "../../src/bus/inProcess.ts"
 import { Connections } from "../../src/connections/Connections.ts"
 import { generateKey } from "../../src/keys/keyText.ts"
-import { Envelope } from "../../src/crypto/envelope.ts"
+import { SecretEnvelope } from "../../src/crypto/envelope.ts"
 import { type Scope, scopes as allScopes } from "../../src/keys/apiKey.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
@@ -140,7 +140,7 @@ const services = (url: string, options: ServerOptions) => {
     Layer.provide(database)
   )
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
-  const envelope = Envelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
+  const envelope = SecretEnvelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
   const ground = Layer.mergeAll(
     database,

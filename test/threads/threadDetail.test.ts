@@ -6,7 +6,7 @@ import {
   pendingState,
   queuedMessage,
   threadDetail,
-  type ThreadRows
+  type DetailRows
 } from "../../src/threads/detail.ts"
 import { bornAt } from "../../src/domain/ids.ts"
 import { noUsage } from "../../src/domain/usage.ts"
@@ -24,7 +24,7 @@ const input = (ord: number, more: Partial<Input> = {}): Input => ({
 })
 const ords = (inputs: ReadonlyArray<Input>) => executionOrder(inputs).map(({ ord }) => ord)
 
-const rows: ThreadRows = {
+const rows: DetailRows = {
   workspaceId: "wsp_1",
   threadId: "thr_1",
   agentId: "agt_1",

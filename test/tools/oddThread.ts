@@ -1,7 +1,7 @@
 /** A thread as schema threads are, but for questions that end it, or that ask what it can see. */
 import { readFileSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
-import type { Answer, Question } from "../../src/tools/schemaThread.ts"
+import type { SchemaAnswer, SchemaQuestion } from "../../src/tools/schemaThread.ts"
 
 const reading = (path: string) => {
   try {
@@ -24,7 +24,7 @@ const spawning = async () => {
 const spawned = await spawning()
 let answered = 0
 
-parentPort?.on("message", ({ schema }: Question) => {
+parentPort?.on("message", ({ schema }: SchemaQuestion) => {
   if (schema === `{"title":"always dies"}`) process.exit(1)
   if (schema === `{"title":"dies of old age"}` && answered > 0) process.exit(1)
   if (schema === `{"title":"looks around"}`) {
@@ -35,7 +35,7 @@ parentPort?.on("message", ({ schema }: Question) => {
       file: reading(import.meta.filename),
       spawned
     }
-    const answer: Answer = { cpuMs: 0, problem: JSON.stringify(seen) }
+    const answer: SchemaAnswer = { cpuMs: 0, problem: JSON.stringify(seen) }
     parentPort?.postMessage(answer)
   }
   answered++

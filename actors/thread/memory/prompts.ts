@@ -17,7 +17,7 @@ import type { ResponseDetail } from "../../../machines/thread/facts.ts"
 import { flatMapNow } from "../../../src/now.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { Room } from "../room.ts"
-import { type Told, toldOf } from "../replies/rows.ts"
+import { type LoggedFactBody, toldOf } from "../replies/rows.ts"
 import { typesOf } from "../../../machines/thread/facts.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
@@ -32,7 +32,7 @@ interface Kept {
 const fresh = (): Kept => ({ pos: 0, bytes: perThread, messages: [] })
 
 const assistant = (
-  fact: Told & { readonly event: { readonly modelId: string } },
+  fact: LoggedFactBody & { readonly event: { readonly modelId: string } },
   text: string,
   response: ResponseDetail | undefined,
   calls: Assistant["calls"]
@@ -65,7 +65,7 @@ const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, co
 const inPrompts = typesOf(({ inPrompt }) => inPrompt === true)
 
 /** Adds one fact to a conversation. */
-export const extend = (messages: Array<PromptMessage>, fact: Told): Array<PromptMessage> => {
+export const extend = (messages: Array<PromptMessage>, fact: LoggedFactBody): Array<PromptMessage> => {
   const { turnId } = fact
   switch (fact.type) {
     case "user_message": {
@@ -140,7 +140,7 @@ const weigh = (value: unknown): number => {
 /**
  * What a prompt keeps of a fact: what it says, and of its detail what goes back to the provider or stands in its place.
  */
-const held = (fact: Told): number => {
+const held = (fact: LoggedFactBody): number => {
   switch (fact.type) {
     case "user_message":
       return perMessage + weigh(fact.event.content)
@@ -183,7 +183,7 @@ export class Prompts {
   }
 
   /** After a commit: `pos` is the position before `facts`. A thread that is just born is kept from its first fact. */
-  committed(threadId: string, pos: number, facts: ReadonlyArray<Told>) {
+  committed(threadId: string, pos: number, facts: ReadonlyArray<LoggedFactBody>) {
     const kept = this.kept.get(threadId) ?? (pos === 0 ? fresh() : undefined)
     if (kept === undefined || kept.pos !== pos) return
     this.keep(threadId, kept, facts)
@@ -232,7 +232,7 @@ export class Prompts {
     this.kept.delete(threadId)
   }
 
-  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Told>, pos = kept.pos + facts.length) {
+  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<LoggedFactBody>, pos = kept.pos + facts.length) {
     let bytes = 0
     for (const fact of facts) {
       kept.messages = extend(kept.messages, fact)

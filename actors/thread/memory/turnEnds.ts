@@ -1,5 +1,5 @@
 /** Ends of turns on this node, for whoever waits for one: a hint, the log is the truth. */
-export class Endings {
+export class TurnEnds {
   private readonly waiting = new Map<string, Set<() => void>>()
 
   over(turnId: string) {

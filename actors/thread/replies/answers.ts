@@ -15,12 +15,12 @@ import type { Input } from "../../../src/domain/input.ts"
 import type { Admission } from "../../../machines/thread/commands.ts"
 import { type Fact, isPublic } from "../../../machines/thread/facts.ts"
 import { statusOf } from "../../../machines/thread/decide.ts"
-import type { Answer } from "../../Actor.ts"
+import type { Reply } from "../../Actor.ts"
 import type { ActorView } from "../../Kind.ts"
 import type { Attributes } from "../../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
-export const nothing: Answer = { kind: "done", body: "" }
+export const nothing: Reply = { kind: "done", body: "" }
 
 /** Where an input stands after a step: in the log, or waiting. */
 export const submitted = (
@@ -55,7 +55,7 @@ export const submitted = (
 }
 
 /** The wait as it is now that it is over, and the event that says so. */
-export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<Fact>): Answer => {
+export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<Fact>): Reply => {
   const row = waitChanges(before.context, { ...before.context, turn: null }, facts).find(({ id }) => id === waitId)
   return row === undefined ? nothing : { kind: "found", body: waitBody(readWait(row.body)) }
 }
@@ -104,7 +104,7 @@ export const cancelled = (
   spend: Spend,
   attributes: Attributes | undefined,
   admissions: Readonly<Record<string, Admission>>
-): Answer =>
+): Reply =>
   attributes === undefined
     ? { kind: "found", body: JSON.stringify(detail(being, next, updatedAt, spend, admissions)) }
     : {

@@ -12,7 +12,7 @@ import type { Snapshot } from "../../../machines/thread/chart.ts"
 import { statusOf } from "../../../machines/thread/decide.ts"
 import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
-import type { Answer, Plan } from "../../../machines/thread/commands.ts"
+import type { AnswerWait, Plan } from "../../../machines/thread/commands.ts"
 import { type Carry, type Context, deadlineOf, openWaits, type Turn } from "../../../machines/thread/context.ts"
 import { type Fact, isPublic, typeOf } from "../../../machines/thread/facts.ts"
 import { contentOf, resultFields } from "../../../machines/thread/subject.ts"
@@ -86,10 +86,10 @@ export const factOf = (row: StoredFact): Fact => {
 }
 
 /** A fact of a whole log: what it says, not when. */
-export type Told = Fact extends infer F ? (F extends Fact ? Omit<F, "at"> : never) : never
+export type LoggedFactBody = Fact extends infer F ? (F extends Fact ? Omit<F, "at"> : never) : never
 
 /** As `factOf`. A plan is as short as it was written: nobody reads one here. */
-export const toldOf = ({ turn, ...rest }: LoggedFact): Told => ({ ...rest, turnId: turn }) as Told
+export const toldOf = ({ turn, ...rest }: LoggedFact): LoggedFactBody => ({ ...rest, turnId: turn }) as LoggedFactBody
 
 export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({
   id: inputId,
@@ -115,10 +115,10 @@ export const inputOf = (row: InputRow): Input => ({
   ord: row.ord
 })
 
-export const carryIn = ({ carry, turn }: Context) =>
+export const carryTextOf = ({ carry, turn }: Context) =>
   carryText({ ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) })
 
-export const carryOf = (text: string): Carry => {
+export const parseCarry = (text: string): Carry => {
   const { turn: _, ...carry } = readCarry(text)
   return carry
 }
@@ -225,7 +225,7 @@ export const waitChanges = (
   before: Context,
   after: Context,
   facts: ReadonlyArray<Fact>,
-  by?: Answer
+  by?: AnswerWait
 ): ReadonlyArray<WaitRow> => {
   if (before.turn === null || before.turn === after.turn) return []
   const changed: Array<WaitRow> = []

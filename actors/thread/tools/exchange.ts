@@ -14,11 +14,11 @@ import type { ModelUsage } from "../../../src/domain/usage.ts"
 import type { ActorRef } from "../../../src/journal/Journal.ts"
 import type { ThreadAttributes } from "../../../src/threads/detail.ts"
 import type { ThreadReads } from "../../../src/threads/ThreadReads.ts"
-import type { ActorError, Answer } from "../../Actor.ts"
-import type { Endings } from "../memory/turnEnds.ts"
-import type { Request } from "../requests.ts"
+import type { ActorError, Reply } from "../../Actor.ts"
+import type { TurnEnds } from "../memory/turnEnds.ts"
+import type { ThreadRequest } from "../requests.ts"
 
-export interface Question {
+export interface AgentQuestion {
   readonly workspace: string
   readonly agentId: string
   readonly threadId: string
@@ -31,7 +31,7 @@ export interface Question {
   readonly asker?: string
 }
 
-export interface Told {
+export interface AgentReply {
   readonly text: string
   /** The model has cut it. */
   readonly finishReason?: FinishReason
@@ -47,15 +47,15 @@ export interface Births {
   readonly ensure: (
     ref: ActorRef,
     birth: { readonly parent: string; readonly attributes: string },
-    request: Request
+    request: ThreadRequest
   ) => Effect.Effect<void, ActorError>
-  readonly deliver: (ref: ActorRef, request: Request) => Effect.Effect<Answer, ActorError>
+  readonly tell: (ref: ActorRef, request: ThreadRequest) => Effect.Effect<Reply, ActorError>
   readonly isHere: (ref: ActorRef) => boolean
 }
 
 export interface Exchanging {
   readonly reads: Pick<ThreadReads["Service"], "events">
-  readonly endings: Endings
+  readonly endings: TurnEnds
   readonly threads: Births
 }
 
@@ -68,7 +68,7 @@ const textOf = ({ content = [] }: AnyEvent) =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("")
 
 /** What the newest events of a turn say of its end, newest first; nothing while it goes on. */
-const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<Told, Untold> | undefined => {
+const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<AgentReply, Untold> | undefined => {
   const used = last?.usage === undefined ? {} : { usage: last.usage }
   switch (last?.type) {
     case "turn_completed":
@@ -91,7 +91,7 @@ const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<Told, Unt
 export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
   const refOf = (workspace: string, id: string): ActorRef => ({ workspace, kind: "thread", id })
 
-  const begin = ({ agentId, born, inputId, principal, text, threadId, workspace }: Question) => {
+  const begin = ({ agentId, born, inputId, principal, text, threadId, workspace }: AgentQuestion) => {
     const attributes: ThreadAttributes = { ...born, createdBy: principal }
     return threads
       .ensure(
@@ -114,11 +114,11 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
   }
 
   /** X2. On its own: whoever interrupts does not wait for it. */
-  const cancel = ({ asker, inputId, principal, threadId, workspace }: Question) =>
+  const cancel = ({ asker, inputId, principal, threadId, workspace }: AgentQuestion) =>
     Effect.suspend(() => {
       if (asker !== undefined && !threads.isHere(refOf(workspace, asker))) return Effect.void
       return Effect.ignore(
-        threads.deliver(refOf(workspace, threadId), {
+        threads.tell(refOf(workspace, threadId), {
           type: "cancel",
           turnId: sibling("turn", inputId),
           principal,
@@ -127,7 +127,7 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
       )
     }).pipe(Effect.forkDetach)
 
-  const answered = Effect.fnUntraced(function* (question: Question, news: Latch.Latch) {
+  const answered = Effect.fnUntraced(function* (question: AgentQuestion, news: Latch.Latch) {
     const { inputId, threadId, workspace } = question
     for (;;) {
       const found = yield* Effect.option(
@@ -143,7 +143,7 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
     }
   })
 
-  return (question: Question): Effect.Effect<Told, Untold> =>
+  return (question: AgentQuestion): Effect.Effect<AgentReply, Untold> =>
     Effect.suspend(() => {
       const news = Latch.makeUnsafe()
       // Before the first look: an end between that and the wish would go unnoticed.

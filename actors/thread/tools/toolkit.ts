@@ -22,7 +22,7 @@ import type { ActorView } from "../../Kind.ts"
 import type { Unreachable } from "../../Actor.ts"
 import type { CallBy, ThreadSettings } from "../settings.ts"
 
-export interface ToolOutcome {
+export interface BuiltInOutcome {
   readonly output?: unknown
   readonly beside?: Beside
   readonly failure?: Failure
@@ -68,7 +68,7 @@ export interface Toolkit {
     run: ToolRun,
     begun: () => void,
     progressed?: (progress: Progress) => void
-  ) => Effect.Effect<ToolOutcome, Unreachable>
+  ) => Effect.Effect<BuiltInOutcome, Unreachable>
 }
 
 export interface Tools {

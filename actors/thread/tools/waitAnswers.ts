@@ -5,10 +5,10 @@ import { rewriteProblem } from "../../../src/hooks/answer.ts"
 import { cutOutput } from "../../../src/tools/output.ts"
 import { clientFailure } from "../../../machines/thread/calls.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
-import type { Rewrite, WaitAnswer } from "../../../machines/thread/commands.ts"
+import type { Rewrite, GivenAnswer } from "../../../machines/thread/commands.ts"
 import { openWaits, type Turn } from "../../../machines/thread/context.ts"
 import { resultSubject, subjectOf } from "../../../machines/thread/subject.ts"
-import { Refused } from "../../Actor.ts"
+import { Declined } from "../../Actor.ts"
 import type { ActorView } from "../../Kind.ts"
 import type { AdmissionsOf } from "../admissions.ts"
 import type { Of } from "../requests.ts"
@@ -23,7 +23,7 @@ const fields = {
   after_tool_result: "toolOutput"
 } as const
 
-const invalid = (message: string) => new Refused({ reason: "invalid_request", code: "invalid_body", message })
+const invalid = (message: string) => new Declined({ reason: "invalid_request", code: "invalid_body", message })
 
 /** A person may rewrite what is judged, and nothing else. */
 const misfit = Effect.fnUntraced(function* (rewrite: Rewrite, data: HookData, toolkit: Toolkit) {
@@ -58,7 +58,7 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, toolkitOf: ToolkitOf
       principal.type === "agent" &&
       (from === being.ref.id || [being.parent, asked?.agentId, reviews?.agentId].includes(principal.id))
     ) {
-      return yield* new Refused({
+      return yield* new Declined({
         reason: "permission_denied",
         message: "An agent resolves the waits neither of its own threads nor of those that it has asked for."
       })
@@ -75,7 +75,7 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, toolkitOf: ToolkitOf
       const problem = yield* toolkit.problem(call.name, "output", answer.output)
       if (problem !== undefined) return yield* invalid(`output: ${problem}`)
       const output = cutOutput(answer.output)
-      const kept: WaitAnswer = { type: "tool_result", output }
+      const kept: GivenAnswer = { type: "tool_result", output }
       return {
         at,
         command: {

@@ -16,7 +16,7 @@ import { openSession, type Session, withSession } from "./Session.ts"
 import type { Credential, TransportOptions } from "./transport.ts"
 
 /** Where an MCP server is, and with what it is asked. */
-export interface Server {
+export interface McpServer {
   readonly url: string
   readonly connectionId?: string
 }
@@ -33,7 +33,7 @@ class Place extends Data.Class<{
  * does not give.
  */
 export type Change = "opened" | "announced" | { readonly wanted: string }
-export type OnChange = (workspace: string, toolsetId: string, server: Server, what: Change) => void
+export type OnChange = (workspace: string, toolsetId: string, server: McpServer, what: Change) => void
 
 export class Sessions extends Context.Service<
   Sessions,
@@ -42,17 +42,17 @@ export class Sessions extends Context.Service<
     readonly use: <A>(
       workspace: string,
       toolsetId: string,
-      server: Server,
+      server: McpServer,
       work: (session: Session) => Effect.Effect<A, McpFailure>
     ) => Effect.Effect<A, McpFailure>
     /** With one of its own, closed afterwards: to see whether there is a way to the server now. */
     readonly probe: <A>(
       workspace: string,
-      server: Server,
+      server: McpServer,
       work: (session: Session) => Effect.Effect<A, McpFailure>
     ) => Effect.Effect<A, McpFailure>
     /** Whoever calls next has a new session; those who use the open one keep it to the end. */
-    readonly renew: (workspace: string, toolsetId: string, server: Server) => Effect.Effect<void>
+    readonly renew: (workspace: string, toolsetId: string, server: McpServer) => Effect.Effect<void>
     /** Who hears of it: one listener. */
     readonly onChange: (listener: OnChange) => void
   }

@@ -14,12 +14,12 @@ import { failed, outcomeOf } from "./outcome.ts"
 import { patiently } from "./patience.ts"
 import { tellingOf } from "./progress.ts"
 import type { Schemas } from "../Schemas.ts"
-import type { Server, Sessions } from "./Sessions.ts"
+import type { McpServer, Sessions } from "./Sessions.ts"
 
 export interface Call {
   readonly workspace: string
   readonly tool: Tool
-  readonly server: Server
+  readonly server: McpServer
   readonly input: unknown
   readonly toolCallId: string
   /** Hears how its last try ended: by a failure, or by an answer. */

@@ -39,7 +39,7 @@ const notBegun = new Set<number>([
 ])
 
 /** What was asked when the answer came. */
-export interface Asked {
+export interface McpRequest {
   /** Of the request; undefined for a notification. */
   readonly id: unknown
   readonly inSession: boolean
@@ -47,7 +47,7 @@ export interface Asked {
 }
 
 /** The same error with what `mcpFailure` has to know of the request, and without the secrets (E1). */
-export const refusalOf = (error: SdkHttpError, { id, inSession, secrets }: Asked) => {
+export const refusalOf = (error: SdkHttpError, { id, inSession, secrets }: McpRequest) => {
   const said = rpcErrorOf(error.data.text)
   if (said !== undefined) for (const secret of secrets) hide(said, secret)
   const begun = said !== undefined && id !== undefined && said.id === id && !notBegun.has(said.error.code)

@@ -9,7 +9,7 @@ import fc from "fast-check"
 import { transition } from "xstate"
 import { isUnknown, makeRegistry } from "../../../actors/Registry.ts"
 import type { ActorRef } from "../../../src/journal/Journal.ts"
-import { placeOf } from "../../../src/journal/MemoryStore.ts"
+import { keyOf } from "../../../src/journal/MemoryStore.ts"
 import { freshId } from "../../../src/seed.ts"
 import {
   asStored,
@@ -129,7 +129,7 @@ const scenario = (...misfortunes: ReadonlyArray<Misfortune>) =>
       }
       assert.fail("nobody rings")
     })
-    const stored = () => world.store.actors.get(placeOf(bell))
+    const stored = () => world.store.actors.get(keyOf(bell))
     const untilAtRest = Effect.fnUntraced(function* () {
       for (let i = 0; stored()?.head.runnableAt !== null || leaving > 0; i++) {
         if (i > 400) assert.fail(`the bell does not come to rest: ${JSON.stringify(stored()?.head)}`)

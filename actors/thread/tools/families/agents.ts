@@ -14,7 +14,7 @@ import { listAgents, readAgent } from "../../../../src/agents/rows.ts"
 import type { Database } from "../../../../src/database/Database.ts"
 import { begunBy } from "../derivedIds.ts"
 import type { Exchange } from "../exchange.ts"
-import type { ToolOutcome } from "../toolkit.ts"
+import type { BuiltInOutcome } from "../toolkit.ts"
 import { builtIn, type Family, toolError } from "./builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 import { AgentId } from "../../../../src/domain/resourceIds.ts"
@@ -58,11 +58,11 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
       }
     }).pipe(
       Effect.match({
-        onSuccess: ({ finishReason, text, usage }): ToolOutcome => ({
+        onSuccess: ({ finishReason, text, usage }): BuiltInOutcome => ({
           output: { threadId, text, ...(finishReason === undefined ? {} : { finishReason }) },
           usage
         }),
-        onFailure: ({ usage, why }): ToolOutcome => ({
+        onFailure: ({ usage, why }): BuiltInOutcome => ({
           ...toolError(`The agent's turn in ${threadId} ${why}`),
           ...(usage === undefined ? {} : { usage })
         })

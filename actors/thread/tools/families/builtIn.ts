@@ -11,7 +11,7 @@ import { wordsOf } from "../../../../src/domain/problems.ts"
 import type { DatabaseUnavailable } from "../../../../src/database/Database.ts"
 import { cutOutput } from "../../../../src/tools/output.ts"
 import type { Unreachable } from "../../../Actor.ts"
-import type { ToolOutcome } from "../toolkit.ts"
+import type { BuiltInOutcome } from "../toolkit.ts"
 import type { CallBy } from "../../settings.ts"
 
 export type FamilyName = NonNullable<ToolReveal["families"]>[number]
@@ -27,7 +27,7 @@ export interface BuiltIn {
   /** It does nothing but wait for another agent's turn. */
   readonly asksAgent: boolean
   /** Never fails: a failure is an outcome. Interruption stops what it has begun. */
-  readonly run: (by: CallBy, input: unknown, toolCallId: string) => Effect.Effect<ToolOutcome>
+  readonly run: (by: CallBy, input: unknown, toolCallId: string) => Effect.Effect<BuiltInOutcome>
 }
 
 export interface Family {
@@ -50,13 +50,13 @@ interface Made<Input> {
     by: CallBy,
     input: Input,
     toolCallId: string
-  ) => Effect.Effect<ToolOutcome, DatabaseUnavailable | Unreachable>
+  ) => Effect.Effect<BuiltInOutcome, DatabaseUnavailable | Unreachable>
 }
 
 /** The input of a tool that takes none: a struct without fields would take anything. */
 export const nothing = Schema.Record(Schema.String, Schema.Never)
 
-export const toolError = (text: string): ToolOutcome => ({ failure: { code: "tool_error", text } })
+export const toolError = (text: string): BuiltInOutcome => ({ failure: { code: "tool_error", text } })
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
@@ -82,7 +82,9 @@ export const builtIn = <Input>({
         Effect.matchEffect({
           // What JSON Schema has no word for.
           onFailure: ({ issue }) =>
-            Effect.succeed<ToolOutcome>({ failure: { code: "tool_input_invalid", text: wordsOf(issue, "the input") } }),
+            Effect.succeed<BuiltInOutcome>({
+              failure: { code: "tool_input_invalid", text: wordsOf(issue, "the input") }
+            }),
           onSuccess: (input) => run(by, input, toolCallId)
         }),
         Effect.catch(() => Effect.succeed(notNow)),
