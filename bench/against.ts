@@ -125,7 +125,8 @@ export const against = async ({
           }
           const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
           console.log(
-            `${String(level).padStart(3)} clients, round ${round + 1}: ${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`
+            `${String(level).padStart(3)} clients, round ${round + 1}: ` +
+              `${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`
           )
         }
       }
@@ -147,7 +148,8 @@ export const against = async ({
         const [ratio, off] = [over(ours), over(control)]
         const verdict = bar === undefined ? undefined : holds(bar, ratio, off)
         console.log(
-          `${verdict === undefined ? "      " : verdict ? "holds " : "MISSED"}  ${name} at ${level}: ${ratio.toFixed(2)} (control ${off.toFixed(2)})`
+          `${verdict === undefined ? "      " : verdict ? "holds " : "MISSED"}  ${name} at ${level}: ` +
+            `${ratio.toFixed(2)} (control ${off.toFixed(2)})`
         )
         rows.push([
           String(level),
@@ -158,7 +160,8 @@ export const against = async ({
           off.toFixed(3),
           bar === undefined
             ? ""
-            : `${bar.least === true ? "at least" : "at most"} ${bar.limit}: ${verdict === true ? "holds" : "**missed**"}`
+            : `${bar.least === true ? "at least" : "at most"} ${bar.limit}: ` +
+              `${verdict === true ? "holds" : "**missed**"}`
         ])
       }
     }
@@ -166,7 +169,9 @@ export const against = async ({
     const table = [columns, columns.map(() => "-"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
     console.log(`\n${table}`)
     if (write) {
-      const how = `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${short}: medians of ${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
+      const how =
+        `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${short}: medians of ` +
+        `${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
       await writeReport("against", [describeMachine(how), table].join("\n\n"))
     }
   } finally {

@@ -74,9 +74,13 @@ export const besideYardstick = async ({
             })
             runs.push(run)
             console.log(
-              `${mode} ${String(clients).padStart(3)} clients  ${system.name.padEnd(9)} ${round(run.turnsPerSecond, 0).padStart(5)} turns/s` +
-                `  p50 ${round(run.p50)} p99 ${round(run.p99)} ms  CPU ${round(run.serverCpuMs)} + ${round(run.databaseCpuMs)} ms` +
-                `  ${round(run.statements)} statements ${round(run.commits)} commits ${round(run.walBytes, 0)} B WAL + ${round(run.pageBytes, 0)} of whole pages  ${round(run.rssMiB, 0)} MiB${run.errors > 0 ? `  ${run.errors} ERRORS` : ""}`
+              `${mode} ${String(clients).padStart(3)} clients  ${system.name.padEnd(9)} ` +
+                `${round(run.turnsPerSecond, 0).padStart(5)} turns/s` +
+                `  p50 ${round(run.p50)} p99 ${round(run.p99)} ms  CPU ${round(run.serverCpuMs)} + ` +
+                `${round(run.databaseCpuMs)} ms` +
+                `  ${round(run.statements)} statements ${round(run.commits)} commits ${round(run.walBytes, 0)} B ` +
+                `WAL + ${round(run.pageBytes, 0)} of whole pages  ${round(run.rssMiB, 0)} ` +
+                `MiB${run.errors > 0 ? `  ${run.errors} ERRORS` : ""}`
             )
           }
         }
@@ -86,7 +90,9 @@ export const besideYardstick = async ({
             for (const { calls, ms, walBytes, walPages, walRecords, text } of await meter.costs(system.database)) {
               console.log(
                 `  ${String(calls).padStart(7)} calls ${round(ms / calls, 3).padStart(7)} ms each` +
-                  `  WAL in all ${String(walRecords).padStart(7)} records ${String(Math.round(walBytes / 1_000)).padStart(6)} kB, ${String(walPages).padStart(4)} whole pages  ${text.slice(0, 400)}`
+                  `  WAL in all ${String(walRecords).padStart(7)} records ` +
+                  `${String(Math.round(walBytes / 1_000)).padStart(6)} kB, ${String(walPages).padStart(4)} whole ` +
+                  `pages  ${text.slice(0, 400)}`
               )
             }
           }
@@ -106,7 +112,8 @@ export const besideYardstick = async ({
         "turns",
         [
           describeMachine(
-            `Median of ${repeat} runs of ${seconds} s after ${warmupSeconds} s of warm-up, interleaved with the yardstick.`
+            `Median of ${repeat} runs of ${seconds} s after ${warmupSeconds} s of warm-up, interleaved with the ` +
+              "yardstick."
           ),
           table,
           verdicts.map((b) => `- ${b.holds ? "holds" : "**missed**"}: ${b.text}`).join("\n")

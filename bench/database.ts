@@ -56,7 +56,8 @@ export const openMeter = async (url: string) => {
       const {
         rows: [row]
       } = await client.query<{ bytes: string }>(
-        `select coalesce(sum(fpi_size), 0) as bytes from pg_get_wal_stats('0/0'::pg_lsn + $1::numeric, '0/0'::pg_lsn + $2::numeric)`,
+        `select coalesce(sum(fpi_size), 0) as bytes from pg_get_wal_stats('0/0'::pg_lsn + $1::numeric,
+          '0/0'::pg_lsn + $2::numeric)`,
         [before.walBytes, after.walBytes]
       )
       return Number(row?.bytes)

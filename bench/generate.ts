@@ -11,7 +11,8 @@ type Changes = Readonly<Record<string, string>>
 
 const columnsOf = async (client: pg.Client, table: string) => {
   const { rows } = await client.query<{ name: string }>(
-    "select column_name as name from information_schema.columns where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position",
+    "select column_name as name from information_schema.columns where table_schema = 'public' and table_name = " +
+      "$1 and is_generated = 'NEVER' order by ordinal_position",
     [table]
   )
   if (rows.length === 0) throw new Error(`there is no table ${table}`)
@@ -24,7 +25,9 @@ const copy = async (client: pg.Client, table: string, where: string, source: str
   const unknown = Object.keys(changes).filter((name) => !columns.includes(name))
   if (unknown.length > 0) throw new Error(`${table} has no column ${unknown.join(", ")}`)
   await client.query(
-    `insert into ${table} (${columns.join(", ")}) select ${columns.map((name) => changes[name] ?? `t.${name}`).join(", ")} from ${table} t, ${source} g where ${where}`
+    `insert into ${table} (${columns.join(", ")}) select
+      ${columns.map((name) => changes[name] ?? `t.${name}`).join(", ")} from ${table} t, ${source} g where
+      ${where}`
   )
 }
 
@@ -59,7 +62,8 @@ export const lengthen = (url: string, thread: string, events: number) =>
       once: "null"
     })
     await client.query(
-      `update heads set pos = pos * $2::int, seq = seq * $2::int, owner = null, since = case when since is null then null else $3::int end where id = $1`,
+      `update heads set pos = pos * $2::int, seq = seq * $2::int, owner = null, since = case when since is null
+        then null else $3::int end where id = $1`,
       [thread, rounds + 1, head.pos * (rounds + 1) + 1]
     )
     await client.query("drop table rounds")
@@ -71,7 +75,8 @@ export const multiply = (url: string, thread: string, threads: number) =>
   connected(url, async (client) => {
     await client.query("set synchronous_commit = off")
     await client.query(
-      `create temporary table made as select n, uuidv7(-make_interval(secs => $1::int - n)) as id from generate_series(1, $1::int) as n`,
+      `create temporary table made as select n, uuidv7(-make_interval(secs => $1::int - n)) as id from
+        generate_series(1, $1::int) as n`,
       [threads]
     )
     await client.query("analyze made")
@@ -101,7 +106,8 @@ export const generateWork = (
   connected(url, async (client) => {
     await client.query("set synchronous_commit = off")
     await client.query(
-      `insert into nodes (incarnation, name, deadline, status) select id, 'n' || i, now() + interval '1 day', '{"notes":true}' from unnest($1::uuid[]) with ordinality as n(id, i)`,
+      `insert into nodes (incarnation, name, deadline, status) select id, 'n' || i, now() + interval '1 day',
+        '{"notes":true}' from unnest($1::uuid[]) with ordinality as n(id, i)`,
       [nodes]
     )
     await client.query(
@@ -132,7 +138,8 @@ export const copies = (
     await client.query("set synchronous_commit = off")
     const made = Array.from({ length: threads }, () => ({ id: toUuid(freshId("thread")), turn: freshId("turn") }))
     await client.query(
-      "create temporary table made as select * from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality as m(id, turn, body, n)",
+      "create temporary table made as select * from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality " +
+        "as m(id, turn, body, n)",
       [made.map(({ id }) => id), made.map(({ turn }) => toUuid(turn)), made.map(({ turn }) => body(turn))]
     )
     const own = (column: string) => `replace(t.${column}, '${original.turn}', g.body)`

@@ -115,7 +115,8 @@ try {
   inspector.close()
   const holds = peak <= barMiB * 2 ** 20
   console.log(
-    `${holds ? "holds " : "MISSED"}  resident memory at ${clients} clients for ${values.minutes} minutes: ${mib(peak)} MiB, at most ${barMiB}`
+    `${holds ? "holds " : "MISSED"}  resident memory at ${clients} clients for ${values.minutes} minutes: ` +
+      `${mib(peak)} MiB, at most ${barMiB}`
   )
   if (values.write) {
     const rows = [...lines.filter((_, i) => lines.length <= 10 || i % 2 === 1), rest].map(

@@ -98,7 +98,9 @@ try {
   ]
   for (const cells of rows) console.log(cells.join("  "))
   if (values.write) {
-    const how = `${messages} messages to each thread, interleaved, ${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor leaves memory after 5`}.`
+    const how =
+      `${messages} messages to each thread, interleaved, ` +
+      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor leaves memory after 5`}.`
     await writeReport(
       "pace",
       [

@@ -109,8 +109,10 @@ export const bars = (rows: ReadonlyArray<Measured>): ReadonlyArray<Bar> => {
 
 /** `how` says what was measured for how long. */
 export const describeMachine = (how: string) =>
-  `${new Date().toISOString().slice(0, 10)}, ${os.cpus().length} cores (${os.cpus()[0]?.model.trim() ?? "unknown"}) shared by server, database and load generator, ` +
-  `${round(os.totalmem() / 2 ** 30, 0)} GiB, Node ${process.versions.node}, PostgreSQL 18 with default settings and fsync on. ${how}`
+  `${new Date().toISOString().slice(0, 10)}, ${os.cpus().length} cores ` +
+  `(${os.cpus()[0]?.model.trim() ?? "unknown"}) shared by server, database and load generator, ` +
+  `${round(os.totalmem() / 2 ** 30, 0)} GiB, Node ${process.versions.node}, PostgreSQL 18 with default settings ` +
+  `and fsync on. ${how}`
 
 /** Replaces what stands between the markers of that name in docs/benchmarks.md, or adds it at the end. */
 export const writeReport = async (name: string, body: string) => {

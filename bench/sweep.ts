@@ -171,7 +171,8 @@ try {
     const {
       rows: [ended]
     } = await client.query<{ completed: string; failed: string }>(
-      "select count(*) filter (where readable(event) ->> 'type' = 'turn_completed') as completed, count(*) filter (where readable(event) ->> 'type' = 'turn_failed') as failed from facts where seq is not null"
+      "select count(*) filter (where readable(event) ->> 'type' = 'turn_completed') as completed, count(*) " +
+        "filter (where readable(event) ->> 'type' = 'turn_failed') as failed from facts where seq is not null"
     )
     await client.end()
     await system.stop()
@@ -184,7 +185,8 @@ try {
     )
     found(
       "which took",
-      `${round(seconds, 1)} s: ${round(rate, 0)} a second, CPU ${round(serverCpu ?? Number.NaN)} + ${round(databaseCpu ?? Number.NaN)} ms each`,
+      `${round(seconds, 1)} s: ${round(rate, 0)} a second, CPU ${round(serverCpu ?? Number.NaN)} + ` +
+        `${round(databaseCpu ?? Number.NaN)} ms each`,
       "at least 500 a second",
       rate >= 500
     )

@@ -106,7 +106,8 @@ try {
   const ratio = (withTools.p50 - own.p50) / plain.p50
   found(
     "a turn with three parallel calls",
-    `p50 ${round(withTools.p50)} ms, p99 ${round(withTools.p99)} ms: ${round(ratio)} times a turn without, beside the tools' own time`,
+    `p50 ${round(withTools.p50)} ms, p99 ${round(withTools.p99)} ms: ${round(ratio)} times a turn without, ` +
+      "beside the tools' own time",
     "at most 2.5",
     ratio <= 2.5
   )

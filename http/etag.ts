@@ -14,7 +14,8 @@ const sent = Schema.String.check(Schema.makeFilter((text) => text.trim() !== "" 
 export const IfMatch = {
   "if-match": described(
     Schema.optionalKey(sent),
-    "An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any."
+    "An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, " +
+      "the default, is any."
   )
 }
 

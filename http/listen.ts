@@ -29,7 +29,10 @@ export interface Listener {
 
 const malformed = (status: string, message: string) => {
   const body = JSON.stringify({ error: "invalid_request", message })
-  return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+  return (
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ` +
+    `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+  )
 }
 
 const tooLate = malformed("408 Request Timeout", "the request took too long to arrive")

@@ -88,7 +88,8 @@ export const layerAt = (address: Address) =>
         onSuccess: (port) => Effect.logInfo("metrics", where(port)),
         onFailure: (cause) =>
           Effect.logWarning(
-            "metrics cannot be served there, and this node runs without: give another address in TROUPE_METRICS, or off",
+            "metrics cannot be served there, and this node runs without: give another address in TROUPE_METRICS, " +
+              "or off",
             where(address.port),
             cause
           )

@@ -52,7 +52,11 @@ const guarded = HttpRouter.middleware(
 ).layer
 
 /** Two masks, one behind the other. */
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="20" cy="13" r="10" fill="#f59e0b"/><circle cx="12" cy="19" r="10" fill="#1f2937"/><circle cx="9" cy="17" r="1.5" fill="#fff"/><circle cx="15" cy="17" r="1.5" fill="#fff"/><path d="M7 21q5 5 10 0" stroke="#fff" stroke-width="1.5" fill="none" stroke-linecap="round"/></svg>`
+const icon =
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="20" cy="13" r="10" ` +
+  `fill="#f59e0b"/><circle cx="12" cy="19" r="10" fill="#1f2937"/><circle cx="9" cy="17" r="1.5" ` +
+  `fill="#fff"/><circle cx="15" cy="17" r="1.5" fill="#fff"/><path d="M7 21q5 5 10 0" stroke="#fff" ` +
+  `stroke-width="1.5" fill="none" stroke-linecap="round"/></svg>`
 
 /**
  * No fonts from elsewhere, and neither toolbar nor button that would take the document to somebody's service. Of

@@ -68,7 +68,8 @@ const databaseUrl: Read<Redacted.Redacted<string> | undefined> = (found, mode) =
   if (found === undefined) {
     if (mode === "dev") return undefined
     throw new Wrong(
-      "is missing: a production node needs the URL of its PostgreSQL, such as postgres://user:password@host:5432/troupe (npm start brings one of its own)"
+      "is missing: a production node needs the URL of its PostgreSQL, such as " +
+        "postgres://user:password@host:5432/troupe (npm start brings one of its own)"
     )
   }
   // The value is not repeated: it holds a password.
@@ -104,7 +105,8 @@ const encryptionKeys: Read<ReadonlyArray<EncryptionKey>> = (found, mode) => {
   if (found === undefined) {
     if (mode === "dev") return []
     throw new Wrong(
-      `is missing: all nodes of one installation share a list of id:base64 keys of 32 bytes. Make one with: echo "k1:$(openssl rand -base64 32)"`
+      "is missing: all nodes of one installation share a list of id:base64 keys of 32 bytes. Make one with: echo " +
+        `"k1:$(openssl rand -base64 32)"`
     )
   }
   const keys = found.split(",").map((entry) => {
@@ -141,7 +143,8 @@ const devKey: Read<Redacted.Redacted<string> | undefined> = (found) => {
   if (found === undefined) return undefined
   if (parseKey(found) === undefined) {
     throw new Wrong(
-      "is no key (trp_ and 8 characters, _ and 38 characters, the last six a checksum): leave it out, and one is made and kept in the data folder"
+      "is no key (trp_ and 8 characters, _ and 38 characters, the last six a checksum): leave it out, and one is " +
+        "made and kept in the data folder"
     )
   }
   return Redacted.make(found)
@@ -151,7 +154,8 @@ const host: Read<string> = (found, mode) => {
   const value = found ?? "127.0.0.1"
   if (mode === "dev" && !isLoopback(value))
     throw new Wrong(
-      `is ${JSON.stringify(value)}: the development server listens on the loopback interface only; use npm run serve to serve others`
+      `is ${JSON.stringify(value)}: the development server listens on the loopback interface only; use npm run ` +
+        "serve to serve others"
     )
   return value
 }
@@ -159,7 +163,8 @@ const host: Read<string> = (found, mode) => {
 const endpoint: Read<string | undefined> = (found) => {
   if (found !== undefined && !isUrl(found, ["http:", "https:"]))
     throw new Wrong(
-      `is ${JSON.stringify(found)}: give the http:// or https:// URL of an OTLP collector, such as http://127.0.0.1:4318`
+      `is ${JSON.stringify(found)}: give the http:// or https:// URL of an OTLP collector, such as ` +
+        "http://127.0.0.1:4318"
     )
   return found?.replace(/\/+$/, "")
 }
@@ -191,7 +196,8 @@ const metrics: Read<Address | "api" | "off"> = (found, mode) => {
   const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):(\d{1,5})$/.exec(value) ?? []
   if (host === undefined || Number(port) > 65_535) {
     throw new Wrong(
-      `is ${JSON.stringify(value)}: give an address and a port (0 takes a free one) such as 127.0.0.1:9464, api for the API's own listener, or off`
+      `is ${JSON.stringify(value)}: give an address and a port (0 takes a free one) such as 127.0.0.1:9464, api ` +
+        "for the API's own listener, or off"
     )
   }
   return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) }

@@ -185,7 +185,9 @@ interface Row {
 const read = async (thread: string, after: number): Promise<typeof Page.Type> => {
   const { rows } = await reader.query<Row>({
     name: "read",
-    text: "select seq, event_id, type, payload, occurred_at from yardstick_events where thread_id = $1 and seq > $2 order by seq limit 200",
+    text:
+      "select seq, event_id, type, payload, occurred_at from yardstick_events where thread_id = $1 and seq > $2 " +
+      "order by seq limit 200",
     values: [thread, after]
   })
   return { events: rows.map((row) => ({ ...row, occurred_at: row.occurred_at.toISOString() })) }

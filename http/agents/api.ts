@@ -88,7 +88,8 @@ export const AgentsApi = HttpApiGroup.make("agents")
         OpenApi.annotations({
           summary: "Archive an agent",
           description:
-            "It takes no new threads and no new work; its threads and their logs stay readable. Archiving again changes nothing."
+            "It takes no new threads and no new work; its threads and their logs stay readable. Archiving again " +
+            "changes nothing."
         })
       )
   )

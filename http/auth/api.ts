@@ -59,7 +59,8 @@ export const AuthApi = HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Create an API key",
           description:
-            "The token is shown in this answer only. Its scopes are at most those of the caller; it ends no later than the key that makes it, and has the identity that this one is bound to."
+            "The token is shown in this answer only. Its scopes are at most those of the caller; it ends no " +
+            "later than the key that makes it, and has the identity that this one is bound to."
         })
       ),
     HttpApiEndpoint.get("listKeys", "/auth/keys", {
@@ -99,7 +100,9 @@ export const AuthApi = HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Revoke an API key",
           description:
-            "On every node within a second. What it has started goes on, and so do the keys that it has made, unless `descendants=true`: then they are revoked with it, and those that they have made, also where the key itself was revoked before."
+            "On every node within a second. What it has started goes on, and so do the keys that it has made, " +
+            "unless `descendants=true`: then they are revoked with it, and those that they have made, also where " +
+            "the key itself was revoked before."
         })
       )
   )

@@ -31,7 +31,11 @@ export const ConnectionsApi = HttpApiGroup.make("connections")
         OpenApi.annotations({
           summary: "Create a connection",
           description:
-            "The secret is encrypted and never shown again. It is sent only to `allowedHosts`; without them to the origin of `baseUrl`, that is its scheme, host and port; without either only for the providers `openai`, `anthropic` and `google`, to their own addresses. Every other secret that is sent needs one of the two: 400, code `hosts_required`. A signing secret is never sent itself and may do without."
+            "The secret is encrypted and never shown again. It is sent only to `allowedHosts`; without them to " +
+            "the origin of `baseUrl`, that is its scheme, host and port; without either only for the providers " +
+            "`openai`, `anthropic` and `google`, to their own addresses. Every other secret that is sent needs " +
+            "one of the two: 400, code `hosts_required`. A signing secret is never sent itself and may do " +
+            "without."
         })
       ),
     HttpApiEndpoint.get("list", "/connections", {
@@ -68,7 +72,9 @@ export const ConnectionsApi = HttpApiGroup.make("connections")
         OpenApi.annotations({
           summary: "Change a connection",
           description:
-            "JSON Merge Patch (RFC 7396), but for `secret`: it replaces the whole secret, by one of the same kind. To rotate a signing secret give the new one with the old one as `previousSigningSecret`: both sign until the old one is left out."
+            "JSON Merge Patch (RFC 7396), but for `secret`: it replaces the whole secret, by one of the same " +
+            "kind. To rotate a signing secret give the new one with the old one as `previousSigningSecret`: both " +
+            "sign until the old one is left out."
         })
       ),
     HttpApiEndpoint.delete("delete", "/connections/:connectionId", {
@@ -82,7 +88,8 @@ export const ConnectionsApi = HttpApiGroup.make("connections")
         OpenApi.annotations({
           summary: "Delete a connection",
           description:
-            "For good, with its secret. Refused while a toolset uses it, or a hook of a profile's latest version or of one that an agent is pinned to."
+            "For good, with its secret. Refused while a toolset uses it, or a hook of a profile's latest version " +
+            "or of one that an agent is pinned to."
         })
       )
   )

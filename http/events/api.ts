@@ -17,7 +17,8 @@ export const EventsApi = HttpApiGroup.make("events")
         turnId: described(Schema.optional(Schema.String.check(Schema.isMinLength(1))), "Only events of this turn."),
         afterSeq: described(
           Schema.optional(int64),
-          "Seq behind which to begin: only events after it. 0 is the beginning. Not together with `cursor` or `order=desc`."
+          "Seq behind which to begin: only events after it. 0 is the beginning. Not together with `cursor` or " +
+            "`order=desc`."
         ),
         limit: limitOf("events"),
         cursor: CursorParam,
@@ -37,7 +38,8 @@ export const EventsApi = HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "List a thread's events",
           description:
-            "Ascending by seq unless `order=desc`. `afterSeq` excludes `cursor` and `order=desc`. `waitSeconds` waits until an event after `afterSeq` exists."
+            "Ascending by seq unless `order=desc`. `afterSeq` excludes `cursor` and `order=desc`. `waitSeconds` " +
+            "waits until an event after `afterSeq` exists."
         })
       )
   )

@@ -121,7 +121,9 @@ export const HooksApi = HttpApiGroup.make("hooks")
         OpenApi.annotations({
           summary: "List decisions of hooks",
           description:
-            "Newest first, over all threads of the workspace. `from` is included, `to` is not. A page looks at a bounded number of decisions: with filters it may hold fewer than `limit`, or none, and still have a `nextCursor`. The list ends where there is none."
+            "Newest first, over all threads of the workspace. `from` is included, `to` is not. A page looks at a " +
+            "bounded number of decisions: with filters it may hold fewer than `limit`, or none, and still have a " +
+            "`nextCursor`. The list ends where there is none."
         })
       ),
     HttpApiEndpoint.post("test", "/hooks/test", {
@@ -133,7 +135,8 @@ export const HooksApi = HttpApiGroup.make("hooks")
         OpenApi.annotations({
           summary: "Try a hook on a sample",
           description:
-            "Asks the hook as a turn would, and changes nothing: a url gets a real delivery whose ids lead nowhere and that holds no `answerToken`, an agent a real question."
+            "Asks the hook as a turn would, and changes nothing: a url gets a real delivery whose ids lead " +
+            "nowhere and that holds no `answerToken`, an agent a real question."
         })
       ),
     HttpApiEndpoint.post("resolveWait", "/hooks/waits/:waitId/resolve", {
@@ -160,7 +163,9 @@ export const HooksApi = HttpApiGroup.make("hooks")
         OpenApi.annotations({
           summary: "Answer an ask late",
           description:
-            "For an endpoint that has answered a delivery with `ask`: its decision, once there is one. With an API key, or with the `answerToken` of the delivery as bearer: good for one answer. 404 while nothing asks about the delivery, as in the moment before its `ask` is written down."
+            "For an endpoint that has answered a delivery with `ask`: its decision, once there is one. With an " +
+            "API key, or with the `answerToken` of the delivery as bearer: good for one answer. 404 while " +
+            "nothing asks about the delivery, as in the moment before its `ask` is written down."
         })
       )
   )

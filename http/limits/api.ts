@@ -23,7 +23,9 @@ export const LimitsApi = HttpApiGroup.make("limits")
         OpenApi.annotations({
           summary: "List the workspace's limits",
           description:
-            "Each resource with its limit and how much of it is used, by name. `threads` are those that are not archived, `stored_bytes` what was stored within the last 24 hours: of these two, what other nodes have counted within the last second may be missing."
+            "Each resource with its limit and how much of it is used, by name. `threads` are those that are not " +
+            "archived, `stored_bytes` what was stored within the last 24 hours: of these two, what other nodes " +
+            "have counted within the last second may be missing."
         })
       )
   )

@@ -30,7 +30,8 @@ export const MessagesApi = HttpApiGroup.make("messages")
         OpenApi.annotations({
           summary: "Submit a message",
           description:
-            "queue (the default) appends behind current work, steer redirects the turn in flight, interrupt stops current work and goes first."
+            "queue (the default) appends behind current work, steer redirects the turn in flight, interrupt " +
+            "stops current work and goes first."
         })
       )
   )

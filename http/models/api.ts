@@ -67,7 +67,8 @@ export const ModelsApi = HttpApiGroup.make("models")
         OpenApi.annotations({
           summary: "List models",
           description:
-            "Those of every provider that this server has a key for, those of the operator's file, and the scripted ones where the server has them: they are for development."
+            "Those of every provider that this server has a key for, those of the operator's file, and the " +
+            "scripted ones where the server has them: they are for development."
         })
       )
   )

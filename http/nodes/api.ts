@@ -32,7 +32,8 @@ export const NodesApi = HttpApiGroup.make("nodes")
         OpenApi.annotations({
           summary: "List the nodes of the installation",
           description:
-            "Those whose leases are alive by the database's clock, by name, with what they said of themselves at their last beats."
+            "Those whose leases are alive by the database's clock, by name, with what they said of themselves at " +
+            "their last beats."
         })
       )
   )

@@ -109,6 +109,7 @@ export const OperationsApi = HttpApiGroup.make("operations")
   .annotateMerge(
     OpenApi.annotations({
       description:
-        "Handles of requests that are parked for approval, or were carried out with one. Nothing parks yet; to approve what an agent asks, see waits."
+        "Handles of requests that are parked for approval, or were carried out with one. Nothing parks yet; to " +
+        "approve what an agent asks, see waits."
     })
   )

@@ -29,7 +29,8 @@ export const ProfileWritten = Schema.Struct({
   profile: ProfileAnswer.fields.profile,
   warnings: described(
     Schema.optionalKey(Schema.Array(Warning)),
-    "Selectors of models that select nothing on this server today: the profile is stored all the same. Absent where each one selects something. [ext]"
+    "Selectors of models that select nothing on this server today: the profile is stored all the same. Absent " +
+      "where each one selects something. [ext]"
   )
 }).annotate({ identifier: "ProfileWritten" })
 
@@ -55,7 +56,9 @@ export const ProfilesApi = HttpApiGroup.make("profiles")
         OpenApi.annotations({
           summary: "Create a profile",
           description:
-            "Model selectors are tried in order. Without `roleIds` it has the built-in role `all_tools`; with an empty list its agents may call no tool. What it names must exist, models aside: of a selector that selects nothing today `warnings` tells. This is version 1."
+            "Model selectors are tried in order. Without `roleIds` it has the built-in role `all_tools`; with an " +
+            "empty list its agents may call no tool. What it names must exist, models aside: of a selector that " +
+            "selects nothing today `warnings` tells. This is version 1."
         })
       ),
     HttpApiEndpoint.get("list", "/profiles", {
@@ -99,7 +102,9 @@ export const ProfilesApi = HttpApiGroup.make("profiles")
         OpenApi.annotations({
           summary: "Change a profile",
           description:
-            "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A list replaces the list: a hook in it that carries its id goes on as that hook. `warnings` are as at the creation."
+            "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A " +
+            "list replaces the list: a hook in it that carries its id goes on as that hook. `warnings` are as at " +
+            "the creation."
         })
       ),
     HttpApiEndpoint.delete("archive", "/profiles/:profileId", {
@@ -113,7 +118,8 @@ export const ProfilesApi = HttpApiGroup.make("profiles")
         OpenApi.annotations({
           summary: "Archive a profile",
           description:
-            "No agent can follow it any more; its versions stay readable, and threads that are pinned to one go on. Refused while an agent that is not archived follows it. Archiving again changes nothing."
+            "No agent can follow it any more; its versions stay readable, and threads that are pinned to one go " +
+            "on. Refused while an agent that is not archived follows it. Archiving again changes nothing."
         })
       ),
     HttpApiEndpoint.get("versions", "/profiles/:profileId/versions", {

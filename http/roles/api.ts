@@ -81,7 +81,9 @@ export const RolesApi = HttpApiGroup.make("roles")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Create a role",
-          description: `At most ${limits.rolesPerWorkspace} a workspace, the built-in ones not counted. What no role of a profile allows is denied; what one denies no other can allow.`
+          description:
+            `At most ${limits.rolesPerWorkspace} a workspace, the built-in ones not counted. What no role of a ` +
+            "profile allows is denied; what one denies no other can allow."
         })
       ),
     HttpApiEndpoint.get("list", "/roles", {
@@ -106,7 +108,9 @@ export const RolesApi = HttpApiGroup.make("roles")
         OpenApi.annotations({
           summary: "Explain a decision",
           description:
-            "What roles, or those of a profile's latest version, say of a call: the decision, the role that decided (`by`), and every grant and denial that is about it. `tool` is `namespace.tool`; `readOnly` says whether its server marks it as read-only. Nothing is called, nothing is recorded."
+            "What roles, or those of a profile's latest version, say of a call: the decision, the role that " +
+            "decided (`by`), and every grant and denial that is about it. `tool` is `namespace.tool`; `readOnly` " +
+            "says whether its server marks it as read-only. Nothing is called, nothing is recorded."
         })
       ),
     HttpApiEndpoint.get("get", "/roles/:roleId", {
@@ -132,7 +136,8 @@ export const RolesApi = HttpApiGroup.make("roles")
         OpenApi.annotations({
           summary: "Change a role",
           description:
-            "JSON Merge Patch (RFC 7396); a list replaces the list. Turns that run go by the changed role too. Built-in roles cannot be changed."
+            "JSON Merge Patch (RFC 7396); a list replaces the list. Turns that run go by the changed role too. " +
+            "Built-in roles cannot be changed."
         })
       ),
     HttpApiEndpoint.delete("delete", "/roles/:roleId", {
@@ -146,7 +151,8 @@ export const RolesApi = HttpApiGroup.make("roles")
         OpenApi.annotations({
           summary: "Delete a role",
           description:
-            "Refused while the latest version of a profile lists it, or a version that an agent is pinned to. Where an older version still lists it, it denies everything. Built-in roles cannot be deleted."
+            "Refused while the latest version of a profile lists it, or a version that an agent is pinned to. " +
+            "Where an older version still lists it, it denies everything. Built-in roles cannot be deleted."
         })
       )
   )

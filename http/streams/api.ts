@@ -21,11 +21,15 @@ const Types = described(
       )
     )
   ),
-  `Which frames to send: names with commas between them, such as \`event,status\`. There are ${frameTypes.map((name) => `\`${name}\``).join(", ")}. \`ready\`, \`gap\` and \`bye\` come in any case. Absent: all, but \`delta\` and \`discard\` only with \`deltas\`, and \`progress\` only in the stream of one thread.`
+  `Which frames to send: names with commas between them, such as \`event,status\`. There are ` +
+    `${frameTypes.map((name) => `\`${name}\``).join(", ")}. \`ready\`, \`gap\` and \`bye\` come in any case. ` +
+    `Absent: all, but \`delta\` and \`discard\` only with \`deltas\`, and \`progress\` only in the stream of one ` +
+    "thread."
 )
 const Deltas = described(
   Schema.optional(Schema.Literal("text")),
-  "With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing."
+  "With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes " +
+    "to nothing."
 )
 
 /** With what a stream sends, as `curl -N` shows it. */
@@ -47,7 +51,8 @@ export const StreamsApi = HttpApiGroup.make("streams")
       headers: {
         "last-event-id": described(
           Schema.optional(int64),
-          "What a client sends when it comes back: the id of the last frame that it has seen. It goes before `afterSeq`."
+          "What a client sends when it comes back: the id of the last frame that it has seen. It goes before " +
+            "`afterSeq`."
         )
       },
       success: HttpApiSchema.StreamSse({ events: ThreadFrame })
@@ -56,7 +61,8 @@ export const StreamsApi = HttpApiGroup.make("streams")
       .annotateMerge(
         describe(
           "Follow a thread",
-          "`ready`, then whole events with their seq as id, and hints. With `afterSeq` or `Last-Event-ID` the log is replayed from there without gaps.",
+          "`ready`, then whole events with their seq as id, and hints. With `afterSeq` or `Last-Event-ID` the " +
+            "log is replayed from there without gaps.",
           textOf(threadFrames)
         )
       ),

@@ -113,7 +113,8 @@ const progress = frame(
     toolCallId: described(Schema.String, "Call that it is about."),
     progress: described(
       Schema.Finite,
-      "How far the call is, as the tool's server counts: more each time. At most five reports a second are sent of one call."
+      "How far the call is, as the tool's server counts: more each time. At most five reports a second are sent " +
+        "of one call."
     ),
     total: described(
       Schema.optionalKey(Schema.Finite),

@@ -72,7 +72,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "Create a thread",
           description:
-            "Creates a thread of an agent, and starts it when a `message` is given: `input` is then the answer to that message."
+            "Creates a thread of an agent, and starts it when a `message` is given: `input` is then the answer " +
+            "to that message."
         })
       ),
     HttpApiEndpoint.get("list", "/threads", {
@@ -101,7 +102,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "Get a thread",
           description:
-            "Where the thread stands: status, queue, open waits, usage and what its agent has spent. The ETag stands for title, metadata and maxCost."
+            "Where the thread stands: status, queue, open waits, usage and what its agent has spent. The ETag " +
+            "stands for title, metadata and maxCost."
         })
       ),
     HttpApiEndpoint.patch("update", "/threads/:threadId", {
@@ -141,7 +143,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "Retry the last failed or cancelled turn",
           description:
-            "A new input and turn with the content of that turn's first message; the prompt leaves the retried turn out."
+            "A new input and turn with the content of that turn's first message; the prompt leaves the retried " +
+            "turn out."
         })
       )
   )

@@ -50,7 +50,8 @@ export const ToolsApi = HttpApiGroup.make("tools")
         OpenApi.annotations({
           summary: "List calls that clients have to execute",
           description:
-            "Those that wait for a result now, oldest first, over all threads of the workspace. Listing one does not reserve it: workers that share a toolset agree among themselves, and the first result counts."
+            "Those that wait for a result now, oldest first, over all threads of the workspace. Listing one does " +
+            "not reserve it: workers that share a toolset agree among themselves, and the first result counts."
         })
       ),
     HttpApiEndpoint.post("result", "/tools/calls/:toolCallId/result", {
@@ -64,7 +65,8 @@ export const ToolsApi = HttpApiGroup.make("tools")
         OpenApi.annotations({
           summary: "Give the result of a call",
           description:
-            "Exactly one of `output` and `error`. The same as answering the call's wait: the first result wins, the same one again is answered as before."
+            "Exactly one of `output` and `error`. The same as answering the call's wait: the first result wins, " +
+            "the same one again is answered as before."
         })
       )
   )

@@ -36,7 +36,10 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Register a toolset",
-          description: `Of kind \`mcp\`: a server that speaks MCP over streamable HTTP; it is asked for its tools at once, for at most ${limits.mcpProbeMs / 1000} s, and \`status\` says how that went. Of kind \`client\`: tools that the workspace's own clients execute. Namespaces of the built-in tool families are taken.`
+          description:
+            `Of kind \`mcp\`: a server that speaks MCP over streamable HTTP; it is asked for its tools at once, ` +
+            `for at most ${limits.mcpProbeMs / 1000} s, and \`status\` says how that went. Of kind \`client\`: ` +
+            "tools that the workspace's own clients execute. Namespaces of the built-in tool families are taken."
         })
       ),
     HttpApiEndpoint.get("list", "/toolsets", {
@@ -59,7 +62,8 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
         OpenApi.annotations({
           summary: "Get a toolset",
           description:
-            "`status`, `statusReason` and `lastCheckedAt` say how its server answered last, be it asked for its tools or called. The ETag stands for what a client has written: those do not change it."
+            "`status`, `statusReason` and `lastCheckedAt` say how its server answered last, be it asked for its " +
+            "tools or called. The ETag stands for what a client has written: those do not change it."
         })
       ),
     HttpApiEndpoint.patch("update", "/toolsets/:toolsetId", {
@@ -74,7 +78,8 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
         OpenApi.annotations({
           summary: "Change a toolset",
           description:
-            "JSON Merge Patch (RFC 7396); a list replaces the list. Its kind never changes. Another `url` or `connectionId` asks the server again. Turns that run go on with the tools that they began with."
+            "JSON Merge Patch (RFC 7396); a list replaces the list. Its kind never changes. Another `url` or " +
+            "`connectionId` asks the server again. Turns that run go on with the tools that they began with."
         })
       ),
     HttpApiEndpoint.delete("delete", "/toolsets/:toolsetId", {
@@ -88,7 +93,8 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
         OpenApi.annotations({
           summary: "Delete a toolset",
           description:
-            "Refused while the latest version of a profile lists it, or a version that an agent is pinned to. Turns that run lose its tools."
+            "Refused while the latest version of a profile lists it, or a version that an agent is pinned to. " +
+            "Turns that run lose its tools."
         })
       ),
     HttpApiEndpoint.get("tools", "/toolsets/:toolsetId/tools", {
@@ -99,7 +105,9 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
       .annotateMerge(
         OpenApi.annotations({
           summary: "List the tools of a toolset",
-          description: `What it offers to turns that begin now, after \`include\` and \`exclude\`, in the order of its maker: at most ${limits.toolsPerToolset}, on one page.`
+          description:
+            `What it offers to turns that begin now, after \`include\` and \`exclude\`, in the order of its maker: ` +
+            `at most ${limits.toolsPerToolset}, on one page.`
         })
       ),
     HttpApiEndpoint.post("refresh", "/toolsets/:toolsetId/refresh", {
@@ -110,7 +118,10 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Ask a toolset's server again",
-          description: `For at most ${limits.mcpProbeMs / 1000} s. There is a new catalogue where its tools have changed. The next call of a tool, on the node that answers this, is made in a new session. A client toolset is answered as it is.`
+          description:
+            `For at most ${limits.mcpProbeMs / 1000} s. There is a new catalogue where its tools have changed. The ` +
+            "next call of a tool, on the node that answers this, is made in a new session. A client toolset is " +
+            "answered as it is."
         })
       )
   )

@@ -35,7 +35,9 @@ export const WaitsApi = HttpApiGroup.make("waits")
         OpenApi.annotations({
           summary: "Get a wait",
           description:
-            "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook asks about: `content`, or `toolOutput` with what came beside it (`toolContent`, `toolMeta`) and `failureCode`."
+            "Also when it is over. While it is open, a credential with the scope `approve` also sees what a hook " +
+            "asks about: `content`, or `toolOutput` with what came beside it (`toolContent`, `toolMeta`) and " +
+            "`failureCode`."
         })
       ),
     HttpApiEndpoint.post("resolve", "/threads/:threadId/waits/:waitId/resolve", {
@@ -49,7 +51,9 @@ export const WaitsApi = HttpApiGroup.make("waits")
         OpenApi.annotations({
           summary: "Answer a wait: approve, deny, or give a result",
           description:
-            "The first answer wins. The same one again is answered as before (a decision's reason does not count); a different one, or one for a turn that was stopped, is `wait_already_resolved`. A decision takes the scope `approve`, a tool's result `run`."
+            "The first answer wins. The same one again is answered as before (a decision's reason does not " +
+            "count); a different one, or one for a turn that was stopped, is `wait_already_resolved`. A decision " +
+            "takes the scope `approve`, a tool's result `run`."
         })
       )
   )

@@ -50,7 +50,8 @@ const already = ({ waitResult }: FoundWait["wait"]) =>
     message:
       waitResult?.outcome === "cancelled"
         ? "the turn was stopped, and the wait with it"
-        : `the wait was answered already: ${waitResult?.outcome}${waitResult?.by === undefined ? "" : ` by ${waitResult.by.type} ${waitResult.by.id}`}`
+        : "the wait was answered already: " +
+          `${waitResult?.outcome}${waitResult?.by === undefined ? "" : ` by ${waitResult.by.type} ${waitResult.by.id}`}`
   })
 
 /** What is said of a wait that is over. */

@@ -85,7 +85,9 @@ const withinReveals = ({ carry: { reveals } }: Draft["context"], returned: Retur
     ...rest,
     failure: {
       code: "tool_error",
-      text: `The thread has ${reveals?.tools.length ?? 0} revealed tools of at most ${limits.revealedPerThread}: these would be too many. Look for fewer, or go on with those that are there.`
+      text:
+        `The thread has ${reveals?.tools.length ?? 0} revealed tools of at most ${limits.revealedPerThread}: these ` +
+        "would be too many. Look for fewer, or go on with those that are there."
     }
   }
 }

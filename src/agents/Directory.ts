@@ -93,7 +93,8 @@ const oneAgent = `
   select a.profile, a.identity, a.body, a.archived_at is not null as archived, v.version, v.body as content
     from agents a
     join profiles p on p.workspace = a.workspace and p.id = a.profile
-    join profile_versions v on v.workspace = a.workspace and v.profile = a.profile and v.version = coalesce(a.profile_version, p.version)
+    join profile_versions v on v.workspace = a.workspace and v.profile = a.profile and v.version =
+      coalesce(a.profile_version, p.version)
    where a.workspace = $1 and a.id = $2`
 
 const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`

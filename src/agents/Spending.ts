@@ -23,7 +23,9 @@ const freshMs = 5000
 const heldAgents = 20_000
 const minutes: Record<BudgetWindow, number | null> = { "24h": 24 * 60, "7d": 7 * 24 * 60, total: null }
 
-const sum = `select coalesce(sum(amount), 0)::float8 as spent from spent where workspace = $1 and subject = $2 and minute > $3`
+const sum = `select coalesce(sum(amount), 0)::float8 as spent from spent where workspace = $1 and subject = $2 and
+  minute >
+  $3`
 
 export class Spending extends Context.Service<
   Spending,

@@ -40,10 +40,13 @@ const says = {
   systemPrompt: "What every model call of the agent is told first.",
   limits: "Bounds of a turn.",
   maxSteps: `Model responses that a turn may take. ${limits.turn.maxSteps.usual} when absent.`,
-  maxTurnSeconds: `Seconds that a turn may run; they begin anew whenever it leaves a wait. ${limits.turn.maxTurnSeconds.usual} when absent.`,
+  maxTurnSeconds:
+    `Seconds that a turn may run; they begin anew whenever it leaves a wait. ${limits.turn.maxTurnSeconds.usual} ` +
+    "when absent.",
   maxParallelTools: `Tool calls that a turn may run at once. ${limits.turn.maxParallelTools.usual} when absent.`,
   families:
-    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents` and `connections`.",
+    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents` " +
+    "and `connections`.",
   toolsetIds: "Toolsets whose tools the agent may be offered.",
   roleIds: "Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is.",
   hooks: "Hooks that judge what happens in a turn, asked in this order."

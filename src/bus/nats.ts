@@ -152,7 +152,8 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
       named.add(incarnation)
       run(
         Effect.logError(
-          "a live node and this one cannot verify each other's messages, and find each other's work in the database only: give both the same TROUPE_ENCRYPTION_KEYS",
+          "a live node and this one cannot verify each other's messages, and find each other's work in the " +
+            "database only: give both the same TROUPE_ENCRYPTION_KEYS",
           { node: name }
         )
       )

@@ -87,7 +87,8 @@ export const exposures = (settings: NatsSettings): ReadonlyArray<string> => {
     ...(known
       ? []
       : [
-          `${far} is reached without a login: whoever reaches it too reads what threads say. Let the server ask for one, and put it into TROUPE_NATS_URL`
+          `${far} is reached without a login: whoever reaches it too reads what threads say. Let the server ask ` +
+            "for one, and put it into TROUPE_NATS_URL"
         ])
   ]
 }

@@ -18,9 +18,8 @@ export const forgetOldKeys = Effect.fnUntraced(function* () {
   for (;;) {
     const { numAffectedRows = 0n } = yield* database.run("forget old keys", (db) =>
       sql`delete from idempotency where ctid = any (array(
-        select ctid from idempotency where created_at < now() - interval '25 hours' limit ${portion} for update skip locked))`.execute(
-        db
-      )
+        select ctid from idempotency where created_at < now() - interval '25 hours' limit ${portion} for update skip
+          locked))`.execute(db)
     )
     gone += Number(numAffectedRows)
     if (numAffectedRows < portion) return gone

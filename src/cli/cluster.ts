@@ -81,7 +81,9 @@ export const runCluster = Effect.fn("cli.runCluster")(function* (
     Effect.catchTag("KeepsDying", (cause) =>
       Effect.fail(
         failure(
-          `${cause.message} What it said is above${cause.name.startsWith("nats") ? `, or in ${settings.dataFolder}/nats.log` : ""}. All are stopped.`,
+          `${cause.message} What it said is ` +
+            `above${cause.name.startsWith("nats") ? `, or in ${settings.dataFolder}/nats.log` : ""}. All are ` +
+            "stopped.",
           cause
         )
       )

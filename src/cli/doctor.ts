@@ -67,7 +67,8 @@ const checkMetrics = (metrics: Settings["Service"]["metrics"]) => {
       ? ok("metrics", `${host}:${port} is free`)
       : note(
           "metrics",
-          `${host}:${port} cannot be listened on, and the node will run without: give another address in TROUPE_METRICS, or off`
+          `${host}:${port} cannot be listened on, and the node will run without: give another address in ` +
+            "TROUPE_METRICS, or off"
         )
   )
 }
@@ -130,7 +131,8 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(
     return lost.map(({ count, key }) =>
       bad(
         "secrets",
-        `connections sealed with ${key} cannot be opened (${count}): put that key back into TROUPE_ENCRYPTION_KEYS, or replace their secrets`
+        `connections sealed with ${key} cannot be opened (${count}): put that key back into
+          TROUPE_ENCRYPTION_KEYS, or replace their secrets`
       )
     )
   },
@@ -147,7 +149,8 @@ const checkPeers = Effect.fn("cli.doctor.peers")(
       .map(({ name }) =>
         bad(
           "nodes",
-          `${name} runs with other TROUPE_ENCRYPTION_KEYS: it and a node with these would not believe each other's messages`
+          `${name} runs with other TROUPE_ENCRYPTION_KEYS: it and a node with these would not believe each ` +
+            "other's messages"
         )
       )
   },
@@ -230,7 +233,8 @@ export const doctor = Command.make(
             ? ok("nats", reached.success)
             : bad(
                 "nats",
-                `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, and are slow for each other's threads`
+                `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, ` +
+                  "and are slow for each other's threads"
               )
         )
       }

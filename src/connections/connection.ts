@@ -109,7 +109,8 @@ const says = {
   baseUrl: "Address of the server. Without `allowedHosts` the secret is sent to its scheme, host and port only.",
   allowedHosts: "Hosts that the secret may be sent to, at any port: a name, or `*.example.com` for those below it.",
   header:
-    "Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. `Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one."
+    "Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. " +
+    "`Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one."
 }
 
 export const ConnectionInput = Schema.Struct({

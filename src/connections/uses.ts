@@ -18,7 +18,8 @@ const remembered = 10_000
 const touched = `
   with used as (
     select c.workspace, c.id, u.at
-      from connections c join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as u (workspace, id, at) on c.workspace = u.workspace and c.id = u.id
+      from connections c join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as u (workspace, id, at) on c.workspace
+        = u.workspace and c.id = u.id
      order by c.workspace, c.id for no key update of c
   )
   update connections c set last_used_at = greatest(c.last_used_at, used.at)

@@ -17,7 +17,10 @@ import { makePool } from "./pool.ts"
 /** The database has migrations that this version does not know. */
 export class NewerSchema extends Data.TaggedError("NewerSchema")<{ readonly migrations: ReadonlyArray<string> }> {
   override get message() {
-    return `the database has tables of a newer version (${this.migrations.join(", ")}): start that version, or one after it`
+    return (
+      `the database has tables of a newer version (${this.migrations.join(", ")}): start that version, or one ` +
+      "after it"
+    )
   }
 }
 

@@ -13,12 +13,15 @@ export const naming = (workspace: string, id: string) => {
   // upon it soon by reading the bodies.
   return sql<{ readonly found: boolean }>`
     with naming as materialized (
-      select profile, version from profile_versions where workspace = ${of}::uuid and profile_references(body) @> ${[id]}::text[]
+      select profile, version from profile_versions where workspace = ${of}::uuid and profile_references(body) @>
+        ${[id]}::text[]
     )
     select exists (
-      select from naming v join profiles p on p.workspace = ${of}::uuid and p.id = v.profile and p.version = v.version and p.archived_at is null
+      select from naming v join profiles p on p.workspace = ${of}::uuid and p.id = v.profile and p.version = v.version
+        and p.archived_at is null
     ) or exists (
-      select from naming v join agents a on a.workspace = ${of}::uuid and a.profile = v.profile and a.profile_version = v.version and a.archived_at is null
+      select from naming v join agents a on a.workspace = ${of}::uuid and a.profile = v.profile and a.profile_version =
+        v.version and a.archived_at is null
     ) as found`
 }
 

@@ -13,7 +13,10 @@ const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
 export const besideFields = {
   toolContent: described(
     Schema.optionalKey(Schema.Array(AnyObject)),
-    "Content blocks of the Model Context Protocol that came beside `toolOutput` and say more than it: text, images, sounds, resources, links, with their annotations. Together with `toolOutput` and `toolMeta` at most 256 KiB of JSON; the bytes of a block that finds no room are left out of it, which `truncated` and `bytes` say. [ext]"
+    "Content blocks of the Model Context Protocol that came beside `toolOutput` and say more than it: text, " +
+      "images, sounds, resources, links, with their annotations. Together with `toolOutput` and `toolMeta` at most " +
+      "256 KiB of JSON; the bytes of a block that finds no room are left out of it, which `truncated` and `bytes` " +
+      "say. [ext]"
   ),
   toolMeta: described(
     Schema.optionalKey(AnyObject),

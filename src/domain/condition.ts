@@ -124,7 +124,9 @@ export const Condition = Schema.Struct({
   .annotate({
     identifier: "Condition",
     description:
-      "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false."
+      "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and " +
+      "`endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a " +
+      "string or an element of an array; `exists` takes true, its default, or false."
   })
 export type Condition = typeof Condition.Type
 

@@ -156,7 +156,8 @@ export const AnyEvent = Schema.Struct({
   ),
   finishReason: described(
     Schema.optionalKey(FinishReason),
-    "Why the model stopped before its answer was whole: `length` where it reached a limit of tokens, `content_filter` where the provider's filter stopped it. Absent for a whole answer. [ext]"
+    "Why the model stopped before its answer was whole: `length` where it reached a limit of tokens, " +
+      "`content_filter` where the provider's filter stopped it. Absent for a whole answer. [ext]"
   ),
   inReplyToSeq: described(Schema.optionalKey(Schema.Int), "Seq of the newest `user_message` that the model had read."),
   modelId: described(Schema.optionalKey(Schema.String), "Model that produced it, as chosen by the runtime."),
@@ -180,7 +181,8 @@ export const AnyEvent = Schema.Struct({
   compaction: described(Schema.optionalKey(CompactionEvent), "The round of compaction that began or ended."),
   usage: described(
     Schema.optionalKey(ModelUsage),
-    "Tokens and cost: of a turn's end, the whole turn; of a wait, the turn so far; of a result, model calls inside the tool; of `compacted`, its own."
+    "Tokens and cost: of a turn's end, the whole turn; of a wait, the turn so far; of a result, model calls " +
+      "inside the tool; of `compacted`, its own."
   ),
   timing: described(Schema.optionalKey(Timing), "How long it took."),
   failureCode: described(Schema.optionalKey(Schema.String), "Why it failed, for machines. Absent when it did not."),

@@ -107,7 +107,9 @@ const fields = {
   timeoutMs: described(
     Schema.optionalKey(
       milliseconds(limits.hookTimeoutMs.agent).annotate({
-        description: `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the defaults. A client is not waited for.`
+        description:
+          `At most ${limits.hookTimeoutMs.url} for url and ${limits.hookTimeoutMs.agent} for agent, which are the ` +
+          "defaults. A client is not waited for."
       })
     ),
     "How long the first answer may take, in milliseconds."
@@ -115,7 +117,9 @@ const fields = {
   asyncTimeoutMs: described(
     Schema.optionalKey(
       milliseconds(limits.hookAsyncTimeoutMs.most).annotate({
-        description: `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url and agent.`
+        description:
+          `${limits.hookAsyncTimeoutMs.client} when absent for client, ${limits.hookAsyncTimeoutMs.other} for url ` +
+          "and agent."
       })
     ),
     "How long an ask stays open, in milliseconds."

@@ -11,7 +11,9 @@ const Sent = Schema.String.check(
   Schema.makeFilter<string>(() => true, {
     toJsonSchema: () => ({
       pattern: `^\\s*${plain}(?:[^${controls}]*${plain})?\\s*$`,
-      description: `At most ${limits.identityBytes} bytes of UTF-8 without control characters, once surrounding whitespace is trimmed.`
+      description:
+        `At most ${limits.identityBytes} bytes of UTF-8 without control characters, once surrounding whitespace is ` +
+        "trimmed."
     })
   })
 )

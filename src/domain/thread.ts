@@ -88,7 +88,8 @@ export type PendingWait = typeof PendingWait.Type
 const subject = {
   content: described(
     Schema.optionalKey(Schema.Array(ContentBlock)),
-    "What a hook asks about: of `before_turn_start` the message, of `after_model_response` the text, which is empty for a response of calls only."
+    "What a hook asks about: of `before_turn_start` the message, of `after_model_response` the text, which is " +
+      "empty for a response of calls only."
   ),
   toolOutput: described(
     Schema.optionalKey(Schema.Unknown),
@@ -128,7 +129,8 @@ export type WaitRecord = typeof WaitRecord.Type
 /** What stands in line waits for: a turn for its place among those that run, or one of its calls for its own. */
 export const WaitingFor = Schema.Literals(["turn_slot", "call_slot"]).annotate({
   description:
-    "[ext] The turn, or a call of it, stands in line, since as many run at once as one workspace may have on a node. It goes on by itself."
+    "[ext] The turn, or a call of it, stands in line, since as many run at once as one workspace may have on a " +
+    "node. It goes on by itself."
 })
 export type WaitingFor = typeof WaitingFor.Type
 
@@ -143,7 +145,8 @@ export const LastTurn = Schema.Struct({
   turnId: described(Schema.String, "Id of the turn, also while it runs."),
   finishReason: described(
     FinishReason,
-    "Why the model stopped before its newest answer was whole, also where it wrote calls only, or nothing: `length` where it reached a limit of tokens, `content_filter` where the provider's filter stopped it."
+    "Why the model stopped before its newest answer was whole, also where it wrote calls only, or nothing: " +
+      "`length` where it reached a limit of tokens, `content_filter` where the provider's filter stopped it."
   )
 }).annotate({ identifier: "LastTurn" })
 
@@ -165,7 +168,8 @@ export const ThreadDetail = Schema.Struct({
   queued: described(Schema.Array(QueuedMessage), "Inputs that wait, in the order in which they would run."),
   quarantinedAt: described(
     Schema.optionalKey(Timestamp),
-    "Since when the thread has been set aside with its turn undone, because it broke whatever was tried. The next message or cancel wakes it. [ext]"
+    "Since when the thread has been set aside with its turn undone, because it broke whatever was tried. The " +
+      "next message or cancel wakes it. [ext]"
   ),
   waitingFor: Schema.optionalKey(WaitingFor),
   lastTurn: described(

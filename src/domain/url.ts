@@ -46,7 +46,9 @@ export const outboundUrl = ({ query }: Parts) =>
         toJsonSchema: () => [
           {
             pattern: urlPattern(query),
-            description: `At most ${limits.toolsetUrlBytes} bytes, as a browser takes it, without credentials${query ? "" : ", query"} and fragment.`
+            description:
+              `At most ${limits.toolsetUrlBytes} bytes, as a browser takes it, without ` +
+              `credentials${query ? "" : ", query"} and fragment.`
           },
           true
         ]

@@ -6,7 +6,8 @@ import { version } from "../version.ts"
 import { Lease, type NodeStatus } from "./Lease.ts"
 import { keepLease, type LeaseOptions, type Neighbour, type RowStatus } from "./leaseKeeper.ts"
 
-const pulse = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select revision from auth_revision)::float8 as "authRevision",
+const pulse = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select revision from
+  auth_revision)::float8 as "authRevision",
   (select coalesce(json_agg(json_build_object('incarnation', l.incarnation, 'name', l.name, 'status', l.status,
       'deadline', (extract(epoch from l.deadline) * 1000)::float8)), '[]')
     from nodes l where l.deadline > clock_timestamp() and l.incarnation <> $1) as others`
@@ -17,7 +18,8 @@ joined as (insert into nodes (incarnation, name, deadline, version, status, beat
   values ($1, $2, to_timestamp($3::float8 / 1000), $4, $5, clock_timestamp()) on conflict do nothing)
 select true as alive, ${pulse}`
 
-const beating = `with renewed as (update nodes set deadline = greatest(deadline, to_timestamp($2::float8 / 1000)), status = $3, beaten_at = clock_timestamp()
+const beating = `with renewed as (update nodes set deadline = greatest(deadline, to_timestamp($2::float8 / 1000)),
+  status = $3, beaten_at = clock_timestamp()
   where incarnation = $1 and deadline > clock_timestamp() returning incarnation)
 select exists (select from renewed) as alive, ${pulse}`
 

@@ -24,15 +24,21 @@ export const nearMs = 60_000
 const near = `interval '${nearMs} milliseconds'`
 
 // The moment of an actor that is due is now: all of them share a row.
-const releasing = `with given as (update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) as g(w, id, epoch, me)
-  where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me returning t.id, greatest(t.runnable_at, now()) as at, t.runnable_at is not null as waits),
-noted as (insert into agenda (at, actors) select max(at), array_agg(id) from given where waits and at <= now() + ${near} group by date_trunc('second', at))
+const releasing = `with given as (update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[],
+  $4::uuid[]) as g(w, id, epoch, me)
+  where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me returning t.id,
+    greatest(t.runnable_at, now()) as at, t.runnable_at is not null as waits),
+noted as (insert into agenda (at, actors) select max(at), array_agg(id) from given where waits and at <= now() +
+  ${near} group by date_trunc('second', at))
 insert into agenda_later (at, actors) select max(at), array_agg(id) from given where waits and at > now() + ${near} group by date_trunc('second', at)`
 
-const living = `living as materialized (select n.incarnation, coalesce((n.status ->> 'notes')::boolean, false) as notes from nodes n where n.deadline > clock_timestamp())`
+const living = `living as materialized (select n.incarnation, coalesce((n.status ->> 'notes')::boolean, false) as notes
+  from
+  nodes n where n.deadline > clock_timestamp())`
 
 // Between the living: whoever's name stands there is dead, whether it ever had a row in `nodes` or has none any more.
-const gaps = `gaps as materialized (select lo, coalesce(lead(lo) over (order by lo), 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid) as hi
+const gaps = `gaps as materialized (select lo, coalesce(lead(lo) over (order by lo),
+  'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid) as hi
   from (select incarnation as lo from living union all select '00000000-0000-0000-0000-000000000000'::uuid) as bounds)`
 
 // Heads are looked up one by one as rows come, until enough are found. The lateral joins keep the planner from turning
@@ -42,37 +48,45 @@ select distinct on (runnable_at, id) workspace, id, kind from (select h.* from (
     select a.actors from agenda a where a.owner is null and a.at <= now()
     union all
     select orphaned.actors from gaps g cross join lateral (
-      select a.actors from agenda a where a.owner > g.lo and a.owner < g.hi and a.at <= now() order by a.owner, a.at offset 0) orphaned) as notes
+      select a.actors from agenda a where a.owner > g.lo and a.owner < g.hi and a.at <= now() order by a.owner, a.at
+        offset 0) orphaned) as notes
   cross join lateral unnest(notes.actors) as n(id)
-  cross join lateral (select h.workspace, h.id, h.kind, h.runnable_at from heads h where h.id = n.id and h.runnable_at <= now() and h.kind = any($3::text[])
+  cross join lateral (select h.workspace, h.id, h.kind, h.runnable_at from heads h where h.id = n.id and h.runnable_at
+    <= now() and h.kind = any($3::text[])
     and (h.owner is null or h.owner not in (select incarnation from living)) offset 0) h
   where get_bit($2::bytea, fine_shard_of(n.id)) = 1 limit $1) as found
 order by runnable_at, id`
 
-const approaching = `with coming as (select ctid as place from agenda_later where at <= now() + ${near} order by at limit $1 for update skip locked),
+const approaching = `with coming as (select ctid as place from agenda_later where at <= now() + ${near} order by at
+  limit $1 for update skip locked),
 taken as (delete from agenda_later where ctid = any (array(select place from coming)) returning owner, at, actors),
 put as (insert into agenda (owner, at, actors) select owner, at, actors from taken)
 select count(*)::int as size from taken`
 
 const disowning = `with ${living}, ${gaps},
 orphaned as (select a.place from gaps g cross join lateral (
-  select a.ctid as place from agenda a where a.owner > g.lo and a.owner < g.hi order by a.owner, a.at limit $1 for update skip locked) a limit $1),
+  select a.ctid as place from agenda a where a.owner > g.lo and a.owner < g.hi order by a.owner, a.at limit $1 for
+    update skip locked) a limit $1),
 freed as (update agenda set owner = null where ctid = any (array(select place from orphaned)) returning 1)
 select count(*)::int as size from freed`
 
 // A row none of whose actors has anything to do goes. One keeps its actors until half of them have nothing to do any
 // more, or until some are noted elsewhere. `fetch ... with ties` so that the next portion begins at a later moment.
 const tidying = (whose: string) => `with ${living},
-picked as materialized (select a.ctid as place, a.at, a.actors from agenda a where a.owner ${whose} and a.at <= now() and a.at > $2
+picked as materialized (select a.ctid as place, a.at, a.actors from agenda a where a.owner ${whose} and a.at <= now()
+  and a.at > $2
   order by a.owner, a.at fetch first ($1) rows with ties),
 opened as materialized (select p.place, n.id, h.runnable_at <= now() as due, l.incarnation as holder from picked p
   cross join lateral unnest(p.actors) as n(id)
   left join lateral (select h.owner, h.runnable_at from heads h where h.id = n.id offset 0) h on true
-  left join living l on l.incarnation = h.owner and l.notes and l.incarnation is distinct from $3::uuid and h.runnable_at <= now()),
+  left join living l on l.incarnation = h.owner and l.notes and l.incarnation is distinct from $3::uuid and
+    h.runnable_at <= now()),
 changed as materialized (select place, rest from (
-    select place, count(*) as size, bool_or(holder is not null) as renoted, array_agg(id) filter (where due and holder is null) as rest from opened group by place) as rows
+    select place, count(*) as size, bool_or(holder is not null) as renoted, array_agg(id) filter (where due and holder
+      is null) as rest from opened group by place) as rows
   where rest is null or renoted or cardinality(rest) * 2 <= size),
-renoted as (insert into agenda (owner, at, actors) select holder, now(), array_agg(id) from opened where holder is not null group by holder, place),
+renoted as (insert into agenda (owner, at, actors) select holder, now(), array_agg(id) from opened where holder is not
+  null group by holder, place),
 gone as (delete from agenda where ctid = any (array(select place from changed where rest is null)) returning 1),
 shrunk as (update agenda a set actors = c.rest from changed c where a.ctid = c.place and c.rest is not null)
 select count(*)::int as size, (select count(*) from gone)::int as gone, max(at)::text as last from picked`

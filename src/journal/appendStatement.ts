@@ -36,7 +36,8 @@ const keptFor = "interval '24 hours'"
 
 const heads = section(
   "h",
-  "w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int runnable_at:timestamptz status:text carry:text moved:bool behind:bool",
+  "w:uuid id:uuid me:uuid epoch:int rev:int pos:int seq:int touched:int updated_at:timestamptz since:int " +
+    "runnable_at:timestamptz status:text carry:text moved:bool behind:bool",
   ""
 )
 
@@ -45,8 +46,10 @@ const moved = section(
   "",
   `moved as (update heads t
   set pos = h.pos, seq = h.seq, rev = h.rev + 1, touched = h.touched, updated_at = h.updated_at, since = h.since,
-    runnable_at = h.runnable_at, status = h.status, carry = h.carry, fruitless = case when h.moved then 0 else t.fruitless end
-  from h where h.rev > 0 and t.id = h.id and t.workspace = h.w and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
+    runnable_at = h.runnable_at, status = h.status, carry = h.carry,
+    fruitless = case when h.moved then 0 else t.fruitless end
+  from h where h.rev > 0 and t.id = h.id and t.workspace = h.w
+    and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me
     and not (h.behind and exists (select from inbox i where i.actor = h.id))
   returning h.o, h.w, h.id)`
 )
@@ -58,12 +61,15 @@ const born = (keyed: boolean) =>
     "b",
     "kind:text parent:uuid attributes:text",
     `inserted as (insert into heads
-    (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since, runnable_at, status, carry)
-  select h.w, h.id, b.parent, h.updated_at, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched, h.updated_at, h.since, h.runnable_at, h.status, h.carry
+    (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched, updated_at, since,
+      runnable_at, status, carry)
+  select h.w, h.id, b.parent, h.updated_at, b.kind, b.attributes, h.me, h.epoch, h.pos, h.seq, 1, h.touched,
+    h.updated_at, h.since, h.runnable_at, h.status, h.carry
   from b join h using (o) where not exists (select from heads t where t.id = h.id)${
     keyed
       ? `
-    and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and i.created_at > now() - ${keptFor})`
+    and not exists (select from k join idempotency i on i.workspace = h.w and i.scope = k.scope where k.o = b.o and
+      i.created_at > now() - ${keptFor})`
       : ""
   }
   returning id),
@@ -75,7 +81,8 @@ const facts = section(
   "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text",
   `written as (
   insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail)
-  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f join won using (o))`
+  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f
+    join won using (o))`
 )
 
 // Who has a new moment to be looked at: those of one second share a row, and its last moment (G1, G4 of agenda.ts).
@@ -84,7 +91,8 @@ const noting = (name: string, table: string) =>
     name,
     "owner:uuid at:timestamptz",
     `noted_${name} as (insert into ${table} (owner, at, actors)
-  select ${name}.owner, max(${name}.at), array_agg(won.id) from ${name} join won using (o) group by ${name}.owner, date_trunc('second', ${name}.at))`
+  select ${name}.owner, max(${name}.at), array_agg(won.id) from ${name} join won using (o) group by ${name}.owner,
+    date_trunc('second', ${name}.at))`
   )
 const agenda = noting("g", "agenda")
 const later = noting("l", "agenda_later")
@@ -107,7 +115,8 @@ const waits = section(
   "id:uuid target:text state:text created_at:timestamptz body:text call:uuid toolset:uuid",
   `put_waits as (insert into waits
     (workspace, actor, id, target, state, created_at, body, call, toolset)
-  select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body, wp.call, wp.toolset from wp join won using (o)
+  select won.w, won.id, wp.id, wp.target, wp.state, wp.created_at, wp.body, wp.call, wp.toolset from wp join won using
+    (o)
   on conflict (workspace, id) do update set state = excluded.state, body = excluded.body)`
 )
 
@@ -117,7 +126,8 @@ const keys = section(
   "scope:text fingerprint:text status:int body:text",
   `kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
   select won.w, k.scope, now(), k.status, k.fingerprint, k.body from k join won using (o)
-  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body,
+  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body =
+    excluded.body,
     created_at = case when idempotency.created_at > now() - ${keptFor} then null else excluded.created_at end)`
 )
 
@@ -126,7 +136,8 @@ const spend = section(
   "s",
   "subject:uuid minute:int amount:float8",
   `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
-  select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4
+    order by 1, 2, 3, 4
   on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`
 )
 
@@ -172,10 +183,14 @@ const textOf = (mask: number) => {
   // first.
   const given = [heads, ...(has("born") ? [born(has("keys"))] : []), ...winners].map(({ name, columns }) => {
     const rows = `unnest($${++parameter}::int[]) with ordinality as given(o, i)`
-    return `${name} as (select o, ${columns.map(([title, type]) => `($${++parameter}::${type}[])[i] as ${title}`).join(", ")} from ${rows})`
+    return `${name} as (select o,
+      ${columns.map(([title, type]) => `($${++parameter}::${type}[])[i] as ${title}`).join(", ")} from ${rows})`
   })
-  const won = `won as (${[...(has("moved") ? ["select o, w, id from moved"] : []), ...(has("born") ? ["select o, w, id from born"] : [])].join(" union all ")})`
-  return `with ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect o from won`
+  const won = `won as
+    (${[...(has("moved") ? ["select o, w, id from moved"] : []), ...(has("born") ? ["select o, w, id from born"] : [])].join(" union all ")})`
+  return `with
+    ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect
+    o from won`
 }
 
 const minuteOf = (ms: number) => Math.floor(ms / 60_000)

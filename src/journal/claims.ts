@@ -32,11 +32,15 @@ const taking = `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[
 taken as (update heads t set owner = c.me, epoch = t.epoch + 1,
     fruitless = case when t.owner is null or t.owner = c.me or t.since is null then t.fruitless else t.fruitless + 1 end
   from c where t.id = c.id and t.workspace = c.w
-    and (t.owner is null or t.owner = c.me or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))
+    and (t.owner is null or t.owner = c.me
+      or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))
   returning c.o, t.epoch, t.pos, t.seq, t.rev, t.since, t.status, t.carry, t.fruitless,
-    (extract(epoch from t.runnable_at) * 1000)::float8 as runnable, (extract(epoch from t.updated_at) * 1000)::float8 as updated)
-select c.o, taken.epoch is not null as taken, h.owner, taken.epoch, taken.pos, taken.seq, taken.rev, taken.since, taken.status, taken.carry,
-  taken.fruitless, taken.runnable, taken.updated, h.parent, h.attributes, (extract(epoch from h.created_at) * 1000)::float8 as created, h.id is not null as known
+    (extract(epoch from t.runnable_at) * 1000)::float8 as runnable, (extract(epoch from t.updated_at) * 1000)::float8
+      as updated)
+select c.o, taken.epoch is not null as taken, h.owner, taken.epoch, taken.pos, taken.seq, taken.rev, taken.since,
+  taken.status, taken.carry,
+  taken.fruitless, taken.runnable, taken.updated, h.parent, h.attributes, (extract(epoch from h.created_at) *
+    1000)::float8 as created, h.id is not null as known
 from c left join taken using (o) left join heads h on h.id = c.id and h.workspace = c.w`
 
 interface Taken {

@@ -16,7 +16,8 @@ export interface SeenRow extends SeenHead {
 
 export const confirmStatement = (appends: ReadonlyArray<OwnedAppend>): Statement => ({
   name: "append confirm",
-  text: `select a.o, h.owner, h.epoch, h.rev from unnest($1::int[], $2::uuid[], $3::uuid[]) as a(o, w, id) join heads h on h.id = a.id and h.workspace = a.w`,
+  text: `select a.o, h.owner, h.epoch, h.rev from unnest($1::int[], $2::uuid[], $3::uuid[]) as a(o, w, id) join heads h
+    on h.id = a.id and h.workspace = a.w`,
   values: [
     places(appends),
     uuids(appends, (append) => append.actor.workspace),

@@ -18,24 +18,31 @@ const columns = "i.id, i.workspace, i.actor, i.kind, i.command"
 const waiting = `with recursive actors as (
   (select i.actor from inbox i where i.actor > $5::uuid order by i.actor limit 1)
   union all
-  select following.actor from actors a cross join lateral (select i.actor from inbox i where i.actor > a.actor order by i.actor limit 1) following)
+  select following.actor from actors a cross join lateral (select i.actor from inbox i where i.actor > a.actor order by
+    i.actor limit 1) following)
 select ${columns} from (select a.actor, h.workspace from actors a
     cross join lateral (select h.workspace, h.owner from heads h where h.id = a.actor offset 0) h
     where (h.owner = $1 or (get_bit($4::bytea, fine_shard_of(a.actor)) = 1
-        and (h.owner is null or h.owner not in (select n.incarnation from nodes n where n.deadline > clock_timestamp()))))
-      and exists (select from inbox i where i.actor = a.actor and i.workspace = h.workspace and i.kind = any ($6::text[]) and i.id <> all ($7::text[]))
+        and (h.owner is null or h.owner not in (select n.incarnation from nodes n where n.deadline >
+          clock_timestamp()))))
+      and exists (select from inbox i where i.actor = a.actor and i.workspace = h.workspace and i.kind = any
+        ($6::text[]) and i.id <> all ($7::text[]))
     limit $2) as found
-cross join lateral (select * from inbox i where i.actor = found.actor and i.workspace = found.workspace and i.kind = any ($6::text[]) and i.id <> all ($7::text[])
+cross join lateral (select * from inbox i where i.actor = found.actor and i.workspace = found.workspace and i.kind =
+  any ($6::text[]) and i.id <> all ($7::text[])
   order by i.created_at, i.id limit $3) i
 order by i.actor, i.created_at, i.id`
 
 const posted = `select ${columns} from inbox i where i.actor = $2 and i.workspace = $1 order by i.created_at, i.id`
 
-const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do nothing`
+const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do
+  nothing`
 
 // The answer is kept with it, unless another answer has been: then that one counts, and nothing is stored.
-const postingOnce = `with kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body) values ($1, $6, now(), $7, $8, $9)
-  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body, created_at = excluded.created_at
+const postingOnce = `with kept as (insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
+  values ($1, $6, now(), $7, $8, $9)
+  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body =
+    excluded.body, created_at = excluded.created_at
   where idempotency.created_at <= now() - interval '24 hours' returning scope)
 insert into inbox (workspace, id, actor, kind, command) select $1, $2, $3, $4, $5 from kept on conflict do nothing returning id`
 

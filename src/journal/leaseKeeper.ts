@@ -116,7 +116,8 @@ export const keepLease = Effect.fnUntraced(function* ({ name, signs, ttl = 5_000
     record(leaseLapses)
     Effect.runForkWith(services)(
       Effect.logWarning(
-        "this node's lease has lapsed: it was silent for longer than the TTL. Its actors go on elsewhere, and it joins again"
+        "this node's lease has lapsed: it was silent for longer than the TTL. Its actors go on elsewhere, and it " +
+          "joins again"
       ).pipe(Effect.annotateLogs({ incarnation, ms: Math.round(silentMs) }))
     )
   }

@@ -51,18 +51,23 @@ const usual: AllBounds = {
   most: 512 * MiB
 }
 
-const ofInputs = `select c.o, 'input' as what, i.ord as pos, null::int as seq, 0 as n, i.id, null::uuid as once, i.body, null as detail, 0::float8 as at, octet_length(i.body) as size
-  from c join inputs i on i.workspace = c.w and i.actor = c.id where i.state = 'pending' and (c.input is null or (i.ord, i.id) > (c.ord, c.input))`
-const ofFacts = `select c.o, 'fact', f.pos, f.seq, f.n, f.turn, f.once, f.event, f.detail, (extract(epoch from f.at) * 1000)::float8,
+const ofInputs = `select c.o, 'input' as what, i.ord as pos, null::int as seq, 0 as n, i.id, null::uuid as once,
+  i.body, null as detail, 0::float8 as at, octet_length(i.body) as size
+  from c join inputs i on i.workspace = c.w and i.actor = c.id where i.state = 'pending' and (c.input is null or
+    (i.ord, i.id) > (c.ord, c.input))`
+const ofFacts = `select c.o, 'fact', f.pos, f.seq, f.n, f.turn, f.once, f.event, f.detail, (extract(epoch from f.at) *
+  1000)::float8,
     octet_length(f.event) + coalesce(octet_length(f.detail), 0)
   from c join facts f on f.actor = c.id and f.pos between c.first and c.last`
 
 // Inputs first. The sums read no text that is stored apart from its row.
 const textOf = (
   parts: string
-) => `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[]) as c(o, w, id, ord, input, first, last)),
+) => `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[])
+  as c(o, w, id, ord, input, first, last)),
 parts as (${parts}),
-summed as (select parts.*, sum(size) over (order by o, what desc, pos, id rows unbounded preceding)::float8 as bytes, sum(size) over ()::float8 as total from parts)
+summed as (select parts.*, sum(size) over (order by o, what desc, pos, id rows unbounded preceding)::float8 as bytes,
+  sum(size) over ()::float8 as total from parts)
 select * from summed where bytes - size < $8 order by o, what desc, pos, id`
 const texts = { resting: textOf(ofInputs), unfinished: textOf(`${ofInputs}\nunion all ${ofFacts}`) } as const
 

@@ -19,16 +19,21 @@ import { storedInput } from "./storedInput.ts"
 import { wholeLog } from "./wholeLog.ts"
 
 // A failed turn is news of its thread, as any other change of its head is.
-const quarantining = `update heads t set status = 'failed', runnable_at = null, rev = t.rev + 1, updated_at = g.at, touched = floor(extract(epoch from g.at) / 60)
+const quarantining = `update heads t set status = 'failed', runnable_at = null, rev = t.rev + 1, updated_at = g.at,
+  touched = floor(extract(epoch from g.at) / 60)
 from (select greatest(h.updated_at, clock_timestamp()) as at from heads h where h.id = $2) g
 where t.id = $2 and t.workspace = $1 and t.epoch = $3 and t.owner = $4`
 
 const describing = `select attributes, version from heads where id = $2 and workspace = $1`
 
-const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and created_at > now() - interval '24 hours'`
+const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and
+  created_at >
+  now() - interval '24 hours'`
 
-const keepingAlone = `insert into idempotency (workspace, scope, created_at, status, fingerprint, body) values ($1, $2, now(), $3, $4, $5)
-  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body = excluded.body, created_at = excluded.created_at
+const keepingAlone = `insert into idempotency (workspace, scope, created_at, status, fingerprint, body) values ($1, $2,
+  now(), $3, $4, $5)
+  on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body =
+    excluded.body, created_at = excluded.created_at
   where idempotency.created_at <= now() - interval '24 hours' returning scope`
 
 const unavailable = <A>(effect: Effect.Effect<A, DatabaseUnavailable>) =>

@@ -37,7 +37,8 @@ export const ApiKeyInput = Schema.Struct({
   identity: Schema.optionalKey(identityOf(says.identity)),
   expiresAt: described(
     Schema.optionalKey(AnyTime),
-    "When the key stops working: in the future, and no later than the end of the key that makes it, which is the default."
+    "When the key stops working: in the future, and no later than the end of the key that makes it, which is the " +
+      "default."
   )
 }).annotate({ identifier: "ApiKeyInput" })
 export type ApiKeyInput = typeof ApiKeyInput.Type

@@ -26,7 +26,8 @@ interface Row {
 
 const name = "keys_by_public"
 const find = `
-  select k.public, k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as revoked,
+  select k.public, k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as
+    revoked,
          coalesce(h.status = 'disabled', false) as disabled
     from api_keys k
     left join identities i on i.workspace = k.workspace and i.identity = k.identity
@@ -41,7 +42,8 @@ const touched = `
      where k.workspace = u.workspace and k.id = u.id
     returning k.workspace, k.identity, u.at
   ), sights as (
-    select workspace, identity, max(at) as at from used where identity is not null group by workspace, identity order by workspace, identity
+    select workspace, identity, max(at) as at from used where identity is not null group by workspace, identity order
+      by workspace, identity
   )
   update identities i set last_seen = greatest(i.last_seen, s.at)
     from sights s where i.workspace = s.workspace and i.identity = s.identity`

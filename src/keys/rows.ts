@@ -116,7 +116,8 @@ export const holdKey = async (tx: Db, workspace: string, id: string): Promise<bo
 const lineageOf = (workspace: string, id: string) => sql<{ id: string }>`with recursive lineage as (
     select ${toUuid(id)}::uuid as id
     union
-    select k.id from lineage l join api_keys k on k.workspace = ${toUuid(workspace)} and k.created_by ->> 'id' = 'key_' || id_body(l.id))
+    select k.id from lineage l join api_keys k on k.workspace = ${toUuid(workspace)} and k.created_by ->> 'id' = 'key_'
+      || id_body(l.id))
   select id from lineage`
 
 /** False when there was nothing to revoke: no such key, or it was revoked before; with `descendants`, they too. */

@@ -12,5 +12,8 @@ const some = (count: number, noun: string) => (count === 0 ? [] : [`${count} ${n
 /** `the answer broke off after 312 characters and 1 call: the connection was lost`. Characters are code points. */
 export const brokeOff = ({ calls, text }: Partly, why: string): string => {
   const came = [...some([...text].length, "character"), ...some(calls.length, "call")]
-  return `the answer broke off ${came.length === 0 ? "before its first character" : `after ${came.join(" and ")}`}: ${why}`
+  return (
+    `the answer broke off ${came.length === 0 ? "before its first character" : `after ${came.join(" and ")}`}: ` +
+    `${why}`
+  )
 }

@@ -24,7 +24,8 @@ type ToolOutput = Extract<ToolContent[number], { type: "tool-result" }>["output"
 
 const summaryRequest =
   "Summarize this conversation so that work can go on from the summary alone: " +
-  "goals, decisions, facts learned, results of tools that still matter, and what is left to do. Answer with the summary only."
+  "goals, decisions, facts learned, results of tools that still matter, and what is left to do. Answer with the " +
+  "summary only."
 
 const userMessage = (message: UserMessage): LanguageModelV4Message => ({
   role: "user",

@@ -23,7 +23,8 @@ export const unselected = (models: Known, selectors: ReadonlyArray<string>): Rea
         {
           path: "models",
           message:
-            "Until one of its selectors selects a model, messages to agents of this profile are refused with 422 model_unavailable."
+            "Until one of its selectors selects a model, messages to agents of this profile are refused with 422 " +
+            "model_unavailable."
         }
       ]
 }

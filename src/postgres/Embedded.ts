@@ -106,13 +106,15 @@ const bringUp = async (
   const initialised = await isInitialised(folder)
   if (initialised && kept === undefined) {
     throw new Error(
-      `${folder} is a database, but its password (${keptPath}) is gone. Bring that file back, or remove the folder to start anew.`
+      `${folder} is a database, but its password (${keptPath}) is gone. Bring that file back, or remove the ` +
+        "folder to start anew."
     )
   }
   const major = initialised ? (await readFile(join(folder, "PG_VERSION"), "utf8")).trim() : undefined
   if (major !== undefined && !binaries.version.startsWith(`${major}.`)) {
     throw new Error(
-      `${folder} was made by PostgreSQL ${major}, this is ${binaries.version}. Dump and restore it, or remove the folder to start anew.`
+      `${folder} was made by PostgreSQL ${major}, this is ${binaries.version}. Dump and restore it, or remove ` +
+        "the folder to start anew."
     )
   }
   const old = await postmaster(folder)

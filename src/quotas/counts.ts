@@ -26,7 +26,8 @@ const rows: Readonly<Record<Counted, CountedRows>> = {
 const counting = (workspace: string, resource: Counted, most?: number) => {
   const { table, where } = rows[resource]
   const found = sql`select from ${sql.table(table)} where workspace = ${toUuid(workspace)}::uuid and ${where}`
-  return sql<number>`(select count(*)::int from (${most === undefined ? found : sql`${found} limit ${most}`}) as counted)`
+  return sql<number>`(select count(*)::int from (${most === undefined ? found : sql`${found} limit ${most}`}) as
+    counted)`
 }
 
 /** Whether as many are there as may be. */

@@ -41,13 +41,16 @@ const adding = `insert into tallies (workspace, minute, resource, node, amount)
   select w, ${minute}, r, $4, a::bigint from unnest($1::uuid[], $2::text[], $3::float8[]) as given (w, r, a)
   on conflict (workspace, minute, resource, node) do update set amount = tallies.amount + excluded.amount`
 
-const closed = `select w.id as workspace, n.minute - 1 as until, t.resource, greatest(0, t.minute - (n.minute - ${windowMinutes})) / 60 as hour, sum(t.amount)::float8 as amount
+const closed = `select w.id as workspace, n.minute - 1 as until, t.resource, greatest(0, t.minute - (n.minute -
+  ${windowMinutes})) / 60 as hour, sum(t.amount)::float8 as amount
   from unnest($1::uuid[]) as w (id) cross join (select ${minute} as minute) n
-  left join tallies t on t.workspace = w.id and t.minute < n.minute - 1 and (t.resource = 'threads' or t.minute >= n.minute - ${windowMinutes})
+  left join tallies t on t.workspace = w.id and t.minute < n.minute - 1 and (t.resource = 'threads' or t.minute >=
+    n.minute - ${windowMinutes})
   group by 1, 2, 3, 4`
 
 const recent = `select t.workspace, t.resource, sum(t.amount)::float8 as amount
-  from unnest($1::uuid[], $2::int[]) as w (id, since) join tallies t on t.workspace = w.id and t.minute >= w.since group by 1, 2`
+  from unnest($1::uuid[], $2::int[]) as w (id, since) join tallies t on t.workspace = w.id and t.minute >= w.since
+    group by 1, 2`
 
 interface Row {
   readonly workspace: string
@@ -122,10 +125,12 @@ export const foldTallies = Effect.fnUntraced(function* () {
     } = yield* database.run("fold tallies", (db) =>
       sql<{ readonly gone: number }>`with old as (
         delete from tallies where ctid = any (array(
-          select ctid from tallies where minute > 0 and minute < ${sql.raw(minute)} - ${keptMinutes}::int limit ${portion} for update skip locked))
+          select ctid from tallies where minute > 0 and minute < ${sql.raw(minute)} - ${keptMinutes}::int limit
+            ${portion} for update skip locked))
         returning workspace, resource, amount),
       folded as (insert into tallies (workspace, minute, resource, node, amount)
-        select workspace, 0, resource, '00000000-0000-0000-0000-000000000000'::uuid, sum(amount) from old where resource = 'threads' group by workspace, resource order by workspace
+        select workspace, 0, resource, '00000000-0000-0000-0000-000000000000'::uuid, sum(amount) from old where
+          resource = 'threads' group by workspace, resource order by workspace
         on conflict (workspace, minute, resource, node) do update set amount = tallies.amount + excluded.amount)
       select count(*)::int as gone from old`.execute(db)
     )

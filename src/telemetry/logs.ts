@@ -152,7 +152,10 @@ export const toPretty = ({ time, level, message, fields, cause }: Entry) => {
     .map(([name, value]) => ` \u001b[90m${name}=\u001b[0m${value}`)
     .join("")
   const colour = colours[level] ?? "0"
-  return `\u001b[90m${time.slice(11, 23)}\u001b[0m \u001b[${colour}m${level.padEnd(5)}\u001b[0m ${message}${details}${cause === undefined ? "" : `\n${cause}`}`
+  return (
+    `\u001b[90m${time.slice(11, 23)}\u001b[0m \u001b[${colour}m${level.padEnd(5)}\u001b[0m ` +
+    `${message}${details}${cause === undefined ? "" : `\n${cause}`}`
+  )
 }
 
 const minimum = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const

@@ -75,18 +75,24 @@ export class ThreadReads extends Context.Service<
   )
 }
 
-const pending = `(select json_agg(json_build_object('id', i.id, 'ord', i.ord, 'state', i.state, 'body', i.body) order by i.ord)
+const pending = `(select json_agg(json_build_object('id', i.id, 'ord', i.ord, 'state', i.state, 'body', i.body) order
+  by i.ord)
   from inputs i where i.workspace = h.workspace and i.actor = h.id and i.state = 'pending')`
 
 const thread = `h.workspace = $1 and h.id = $2 and h.kind = 'thread'`
 
-const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 1000)::float8 as "updatedAt" from heads h where ${thread}`
+const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 1000)::float8 as "updatedAt" from heads h
+  where
+  ${thread}`
 
-const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as "window",
+const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as
+  "window",
     coalesce((select sum(s.amount) from spent s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
-      case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when '7d' then 10080 else 1440 end end), 0) as spent
+      case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when
+        '7d' then 10080 else 1440 end end), 0) as spent
   from heads h
-  left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where g.workspace = h.workspace and g.id = h.parent) b on true
+  left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where
+    g.workspace = h.workspace and g.id = h.parent) b on true
   where ${thread}`
 
 const queueText = `select ${pending} as inputs, ${postedColumn} as posted from heads h where ${thread}`

@@ -62,20 +62,23 @@ const textOf = (
   order: "asc" | "desc",
   ofTurn: boolean
 ) => `select q.o, h.seq as last, e.pos, e.seq, e.n, e.turn, e.event, e.at
-from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[]${ofTurn ? ", $7::uuid[], $8::uuid[], $9::uuid[]" : ""})
+from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[],
+  $6::int[]${ofTurn ? ", $7::uuid[], $8::uuid[], $9::uuid[]" : ""})
   as q(o, w, id, after, position, lim${ofTurn ? ", opens, ends, turn" : ""})
 join heads h on h.id = q.id and h.workspace = q.w
 left join lateral (select * from (
-    select p.*, sum(octet_length(p.event)) over (order by p.pos ${order}) as bytes, row_number() over (order by p.pos ${order}) as place from (
+    select p.*, sum(octet_length(p.event)) over (order by p.pos ${order}) as bytes, row_number() over (order by p.pos
+      ${order}) as place from (
       select f.pos, f.seq, f.n, f.turn, f.event, (extract(epoch from f.at) * 1000)::float8 as at
-      from facts f where f.actor = h.id and f.seq > q.after and ${order === "asc" ? "f.pos > greatest(q.after, q.position)" : "f.pos < q.position"}${
-        ofTurn
-          ? `
+      from facts f where f.actor = h.id and f.seq > q.after and
+        ${order === "asc" ? "f.pos > greatest(q.after, q.position)" : "f.pos < q.position"}${
+          ofTurn
+            ? `
         and f.turn = q.turn
         and f.pos >= (select s.pos from facts s where s.once = q.opens and s.actor = h.id and s.turn = q.turn)
         and f.pos <= coalesce((select s.pos from facts s where s.once = q.ends and s.actor = h.id), ${most})`
-          : ""
-      }
+            : ""
+        }
       order by f.pos ${order} limit q.lim + 1) p
   ) e where e.place <= 2 or e.bytes - octet_length(e.event) <= ${limits.pageBytes}) e on true
 order by q.o, e.pos ${order}`

@@ -45,8 +45,10 @@ export interface ThreadListRows {
  * no JSON that holds a NUL, as texts may: a quote inside of a text is escaped, so that they find properties only.
  * Nothing waits in most threads.
  */
-const aheadColumn = sql<unknown>`(select json_build_object('ord', x.ord, 'mode', x.mode, 'forTurnId', x.turn, 'model', x.model) from (
-      select i.ord, substring(i.body from '"mode":"(\\w+)"') as mode, substring(i.body from '"forTurnId":"(\\w+)"') as turn,
+const aheadColumn = sql<unknown>`(select json_build_object('ord', x.ord, 'mode', x.mode, 'forTurnId', x.turn, 'model',
+  x.model) from (
+      select i.ord, substring(i.body from '"mode":"(\\w+)"') as mode, substring(i.body from '"forTurnId":"(\\w+)"') as
+        turn,
         substring(i.body from '"model":("(?:[^"\\\\]|\\\\.)*")') as model
       from inputs i where i.workspace = h.workspace and i.actor = h.id and i.state = 'pending') x
     order by case when x.mode = 'interrupt' then 0 when x.turn is not null then 1 else 2 end desc, x.ord desc limit 1)`
@@ -96,13 +98,15 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
         : [sql`h.attributes like '%"identity":%' and readable(h.attributes) ->> 'identity' = ${identity}`]),
       ...(waiting
         ? [
-            sql`h.id in (select w.actor from waits w where w.workspace = ${toUuid(workspace)} and w.state = 'open' and w.target in ('person', 'client'))`
+            sql`h.id in (select w.actor from waits w where w.workspace = ${toUuid(workspace)} and w.state = 'open' and
+              w.target in ('person', 'client'))`
           ]
         : [])
     ],
     sql` and `
   )
-  const text = sql<Columns>`select ${sql.raw(threadColumns)}, ${aheadColumn} as ahead, ${sql.raw(postedColumn)} as posted
+  const text = sql<Columns>`select ${sql.raw(threadColumns)}, ${aheadColumn} as ahead, ${sql.raw(postedColumn)} as
+    posted
     from heads h where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`
   return database.run("list threads", async (db): Promise<ThreadListRows> => {
     const { rows } = await text.execute(db)

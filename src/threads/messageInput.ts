@@ -14,11 +14,13 @@ export const MessageInput = Schema.Struct({
   content: described(UserContent, "What is said."),
   mode: described(
     Schema.optionalKey(SubmitMode),
-    "`queue`, the default, appends behind current work; `steer` redirects the turn in flight; `interrupt` stops current work and goes first."
+    "`queue`, the default, appends behind current work; `steer` redirects the turn in flight; `interrupt` stops " +
+      "current work and goes first."
   ),
   model: described(
     Schema.optionalKey(ModelSelector),
-    "Model of the turn that the message begins. Not together with `steer`. Absent: that of the thread, else of its profile."
+    "Model of the turn that the message begins. Not together with `steer`. Absent: that of the thread, else of " +
+      "its profile."
   ),
   expectedTurnId: described(
     Schema.optionalKey(TurnId),
@@ -61,7 +63,8 @@ const submitStates = ["queued", "steered", "admitted"] as const
 
 const says = {
   state:
-    "`queued`: it waits its turn. `steered`: it waits for the running turn's next model call. `admitted`: it is in the log, at `seq`.",
+    "`queued`: it waits its turn. `steered`: it waits for the running turn's next model call. `admitted`: it is " +
+    "in the log, at `seq`.",
   seq: "Seq of its `user_message`, once it is admitted."
 }
 

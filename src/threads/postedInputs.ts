@@ -9,7 +9,8 @@ import { Principal } from "../domain/principal.ts"
 import type { InputRow } from "../journal/Journal.ts"
 
 /** As JSON in a row of a query over `heads h`; null where there are none, which is nearly always. */
-export const postedColumn = `(select json_agg(json_build_object('command', x.command, 'at', (extract(epoch from x.created_at) * 1000)::float8) order by x.created_at, x.id)
+export const postedColumn = `(select json_agg(json_build_object('command', x.command, 'at', (extract(epoch from
+  x.created_at) * 1000)::float8) order by x.created_at, x.id)
   from inbox x where x.workspace = h.workspace and x.actor = h.id)`
 
 export type PostedJson = ReadonlyArray<{ readonly command: string; readonly at: number }> | null

@@ -19,7 +19,8 @@ export interface StoredThread {
 }
 
 /** From `heads h`. */
-export const threadColumns = `h.id, h.pos, h.seq, h.status, h.carry, (extract(epoch from h.updated_at) * 1000)::float8 as updated,
+export const threadColumns = `h.id, h.pos, h.seq, h.status, h.carry, (extract(epoch from h.updated_at) * 1000)::float8
+  as updated,
   h.parent, h.owner, h.version, h.attributes, (extract(epoch from h.created_at) * 1000)::float8 as created,
   (select json_agg(json_build_object('id', w.id, 'body', w.body) order by w.created_at, w.id)
     from waits w where w.workspace = h.workspace and w.actor = h.id and w.state = 'open') as waits`

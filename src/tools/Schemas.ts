@@ -37,7 +37,8 @@ const make = Effect.fnUntraced(function* (options: ThreadLimits) {
   const texts: { readonly [W in Without]: string } = {
     slow: `the schema is too slow: it takes more than ${checkMs} ms over one value, which may be right`,
     busy:
-      `the workspace's schemas have used up their ${budget.ms} ms in ${budget.windowMs / 1_000} s, and this one's turn did not come within ` +
+      `the workspace's schemas have used up their ${budget.ms} ms in ${budget.windowMs / 1_000} s, and this ` +
+      "one's turn did not come within " +
       `${lineMs / 1_000} s; the value may be right`,
     broken: "the check broke twice, perhaps for want of memory; the value may be right"
   }

@@ -48,8 +48,12 @@ const says = {
   transport: "How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent.",
   connectionId: "Connection with the credential that the MCP server wants. Absent: none is sent.",
   trusted:
-    "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and `idempotentHint` for repeating a call after a crash. False when absent.",
-  timeoutMs: `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. Progress that the server reports begins the time anew, up to ${limits.mcpProgressTimes} times it in all. A turn's own time goes on meanwhile.`,
+    "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and " +
+    "`idempotentHint` for repeating a call after a crash. False when absent.",
+  timeoutMs:
+    `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. ` +
+    `Progress that the server reports begins the time anew, up to ${limits.mcpProgressTimes} times it in all. A ` +
+    "turn's own time goes on meanwhile.",
   toolTimeouts: "Milliseconds by the name that the server gave the tool, in the place of `timeoutMs`.",
   tools: "Tools that the workspace's clients execute. Of kind `client`.",
   tool: {
@@ -226,7 +230,9 @@ export const ToolsetPatch = Schema.Struct({
 })
   .check(
     documented({
-      description: `${ownFields.mcp.map((field) => `\`${field}\``).join(", ")} are fields of a toolset of kind \`mcp\`, \`tools\` of one of kind \`client\`.`,
+      description:
+        `${ownFields.mcp.map((field) => `\`${field}\``).join(", ")} are fields of a toolset of kind \`mcp\`, ` +
+        `\`tools\` of one of kind \`client\`.`,
       dependentSchemas: {
         tools: {
           not: has("url"),
@@ -261,7 +267,8 @@ export type ToolsetContent = typeof ToolsetContent.Type
 const ToolExecution = Schema.Struct({
   taskSupport: described(
     Schema.Literal("required"),
-    "The tool can only be run as a task of the protocol: Troupe runs it so, and cancels the task where its turn is cancelled."
+    "The tool can only be run as a task of the protocol: Troupe runs it so, and cancels the task where its turn " +
+      "is cancelled."
   )
 }).annotate({ identifier: "ToolExecution" })
 

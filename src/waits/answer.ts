@@ -17,7 +17,9 @@ const Content = Schema.Array(ContentBlock).check(
     {
       toJsonSchema: () => [
         {
-          description: `At most ${limits.messageBytes} bytes of encoded JSON. The point of the wait decides which blocks, and how much text, it may hold.`
+          description:
+            `At most ${limits.messageBytes} bytes of encoded JSON. The point of the wait decides which blocks, and ` +
+            "how much text, it may hold."
         },
         true
       ]
@@ -84,7 +86,8 @@ const decision = {
 /** `thread`: neither this hook or grant asks again about this tool in this thread. `once` when absent. */
 const scope = described(
   Schema.optionalKey(Schema.Literals(["once", "thread"])),
-  "How far an `allow` goes: for what waits, or for every call of this tool in this thread that the same hook or grant asks about. `once` when absent."
+  "How far an `allow` goes: for what waits, or for every call of this tool in this thread that the same hook or " +
+    "grant asks about. `once` when absent."
 )
 
 const result = {

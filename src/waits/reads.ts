@@ -47,7 +47,8 @@ const findDecisionWait = (database: Database["Service"], workspace: string, tool
   Effect.map(
     database.read<WaitColumns>({
       name: "wait by call, of a decision",
-      text: `select w.actor, w.body from facts f join waits w on w.workspace = $1 and w.actor = f.actor and w.state = 'open' and w.call is null
+      text: `select w.actor, w.body from facts f join waits w on w.workspace = $1 and w.actor = f.actor and w.state =
+        'open' and w.call is null
         where f.once = $2 and strpos(w.body, $3) > 0`,
       values: [toUuid(workspace), toUuid(admissionOf(derive("turn", toolCallId, 0))), toolCallId]
     }),
@@ -74,13 +75,16 @@ export const listOwedCalls = (database: Database["Service"], { after, limit, too
   const behind =
     after === undefined
       ? ""
-      : ` and (w.created_at, w.id) > (to_timestamp($${values.push(after.at)}::float8 / 1000)::timestamptz(3), $${values.push(after.id)}::uuid)`
+      : ` and (w.created_at, w.id) > (to_timestamp($${values.push(after.at)}::float8 / 1000)::timestamptz(3), ` +
+        `$${values.push(after.id)}::uuid)`
   return Effect.map(
     database.read<WaitColumns & { agent: string; created: number }>({
       name: `waits owed${filtered === "" ? "" : " by toolset"}${behind === "" ? "" : " after"}`,
-      text: `select w.id, w.actor, w.body, h.parent as agent, (extract(epoch from w.created_at) * 1000)::float8 as created
+      text: `select w.id, w.actor, w.body, h.parent as agent, (extract(epoch from w.created_at) * 1000)::float8 as
+        created
         from waits w join heads h on h.workspace = w.workspace and h.id = w.actor
-        where w.workspace = $1 and w.state = 'open' and w.call is not null${filtered}${behind} order by w.created_at, w.id limit $2`,
+        where w.workspace = $1 and w.state = 'open' and w.call is not null${filtered}${behind} order by w.created_at,
+          w.id limit $2`,
       values
     }),
     (rows) =>

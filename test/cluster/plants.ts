@@ -20,7 +20,7 @@ export interface Plant {
 
 const claims = (put: string): Edit => ({
   file: "src/journal/claims.ts",
-  find: "and (t.owner is null or t.owner = c.me or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))",
+  find: "and (t.owner is null or t.owner = c.me\n      or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))",
   put
 })
 

@@ -30,7 +30,9 @@ export const lineFull = (): Declined =>
     reason: "rate_limited",
     code: "turns_waiting",
     retryAfterSeconds: 5,
-    message: `${limits.turnsInLine} turns of this workspace wait for a slot on this node already. Try again when some have run, or cancel some.`
+    message:
+      `${limits.turnsInLine} turns of this workspace wait for a slot on this node already. Try again when some ` +
+      "have run, or cancel some."
   })
 
 export const explain = (refusal: Refusal): Declined => {

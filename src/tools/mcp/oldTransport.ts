@@ -23,7 +23,8 @@ const announcesEndpoint = async (response: Response): Promise<boolean> => {
 
 export const speaksOldTransport =
   "the server speaks only MCP's old transport, HTTP with SSE, and Troupe speaks streamable HTTP: " +
-  "give the URL of its streamable HTTP endpoint (often the path /mcp), use a newer version of it, or put a proxy that speaks streamable HTTP before it"
+  "give the URL of its streamable HTTP endpoint (often the path /mcp), use a newer version of it, or put a proxy " +
+  "that speaks streamable HTTP before it"
 
 /** One GET, with what every request to the server is sent with. Nothing that goes wrong with it is told. */
 export const isOldTransport = (options: TransportOptions): Effect.Effect<boolean> =>

@@ -27,7 +27,8 @@ export const patiently = <A, E, B>(
       for (let left = timeoutMs; left > 0; left = Math.min(heard + timeoutMs, end) - now()) yield* Effect.sleep(left)
       if (!reported) return `no result within ${timeoutMs} ms`
       return now() >= end
-        ? `no result within ${mostMs(timeoutMs)} ms, ${limits.mcpProgressTimes} times the call's time, though there was progress`
+        ? `no result within ${mostMs(timeoutMs)} ms, ${limits.mcpProgressTimes} times the call's time, though ` +
+            "there was progress"
         : `no result, and no progress for ${timeoutMs} ms`
     })
     return Effect.raceFirst(

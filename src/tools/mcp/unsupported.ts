@@ -12,7 +12,8 @@ const versions = ["2026-07-28", ...SUPPORTED_PROTOCOL_VERSIONS.filter((version) 
 const word = (text: string) => (text.length <= 40 ? text : `${text.slice(0, 40).toWellFormed()}…`)
 
 const otherVersion = (theirs: ReadonlyArray<string>) =>
-  `the server speaks version ${theirs.slice(0, 8).map(word).join(", ")} of MCP, and Troupe speaks ${versions.join(", ")}: use a version of the server that speaks one of those`
+  `the server speaks version ${theirs.slice(0, 8).map(word).join(", ")} of MCP, and Troupe speaks ` +
+  `${versions.join(", ")}: use a version of the server that speaks one of those`
 
 const Supported = Schema.Struct({ supported: Schema.NonEmptyArray(Schema.String) })
 const Required = Schema.Struct({ requiredCapabilities: Schema.Record(Schema.String, Schema.Unknown) })
@@ -52,7 +53,11 @@ export const unsupported = (data: unknown): string | undefined => {
   const required = readRequired(data)
   if (Option.isNone(required)) return undefined
   const names = Object.keys(required.value.requiredCapabilities).slice(0, 4)
-  return `the server wants a client with ${names.map((name) => (Object.hasOwn(wanted, name) ? wanted[name] : word(name))).join(" and ")}, ${doesNotGive}`
+  return (
+    "the server wants a client with " +
+    `${names.map((name) => (Object.hasOwn(wanted, name) ? wanted[name] : word(name))).join(" and ")}, ` +
+    `${doesNotGive}`
+  )
 }
 
 const refusedVersion = "Server's protocol version is not supported: "

@@ -131,8 +131,10 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
       builtIn({
         name: "agents.ask",
         description:
-          "Asks another agent one question, or gives it one task, and waits for its answer. It knows nothing of this conversation: " +
-          "say all that it needs. It works in a thread of its own, with its own tools. Answers its final text and the id of that thread; " +
+          "Asks another agent one question, or gives it one task, and waits for its answer. It knows nothing of " +
+          "this conversation: " +
+          "say all that it needs. It works in a thread of its own, with its own tools. Answers its final text " +
+          "and the id of that thread; " +
           "with finishReason length or content_filter, the text was cut.",
         input: Schema.Struct({
           agentId,

@@ -8,12 +8,14 @@ import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 export const connectionsFamily = (database: Database["Service"]): Family => ({
   name: "connections",
   description:
-    "Credentials that this workspace keeps for other servers, such as API keys and tokens: which there are, not what they hold.",
+    "Credentials that this workspace keeps for other servers, such as API keys and tokens: which there are, not " +
+    "what they hold.",
   tools: [
     builtIn({
       name: "connections.list",
       description:
-        "Lists the workspace's connections, newest first: id, name, provider, kind, base URL and status. Secrets are never shown.",
+        "Lists the workspace's connections, newest first: id, name, provider, kind, base URL and status. Secrets " +
+        "are never shown.",
       input: Schema.Struct(pageFields),
       readOnly: true,
       run: ({ workspace }, asked) =>

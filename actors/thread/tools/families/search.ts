@@ -76,7 +76,8 @@ export const toolSearch = (hidden: Hidden, roles: Effect.Effect<ReadonlyArray<Co
   builtIn({
     name: searchName,
     description:
-      "Finds tools that are there but not shown yet, by words in their names and descriptions, and makes them callable from your next " +
+      "Finds tools that are there but not shown yet, by words in their names and descriptions, and makes them " +
+      "callable from your next " +
       "response on. Search before you say that something cannot be done. " +
       `Families: ${names(hidden.families.map(({ name }) => name))}. ` +
       `Toolsets: ${names([...new Set(hidden.tools.map(({ namespace }) => namespace))])}.`,

@@ -123,12 +123,14 @@ export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
   return {
     name: "thread",
     description:
-      "This conversation's own thread: its status, title, metadata, cost and usage, and the log of what has happened in it.",
+      "This conversation's own thread: its status, title, metadata, cost and usage, and the log of what has " +
+      "happened in it.",
     tools: [
       builtIn({
         name: "thread.get",
         description:
-          "Gets this thread: title, metadata, status, usage, what its agent has spent, how many messages are queued and how many waits are open.",
+          "Gets this thread: title, metadata, status, usage, what its agent has spent, how many messages are " +
+          "queued and how many waits are open.",
         input: nothing,
         readOnly: true,
         run: get
@@ -136,13 +138,16 @@ export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
       builtIn({
         name: "thread.rename",
         description:
-          "Changes this thread's title and metadata, by which people find it. What is left out stays, null takes it away; metadata is merged key by key.",
+          "Changes this thread's title and metadata, by which people find it. What is left out stays, null takes " +
+          "it away; metadata is merged key by key.",
         input: Schema.Struct({
           title: ThreadPatch.fields.title.annotate({
             description: `At most ${limits.threadTitleChars} characters, one line.`
           }),
           metadata: ThreadPatch.fields.metadata.annotate({
-            description: `At most ${limits.metadataPairs} pairs in all; keys of at most ${limits.metadataKeyChars}, values (texts) of at most ${limits.metadataValueChars} characters.`
+            description:
+              `At most ${limits.metadataPairs} pairs in all; keys of at most ${limits.metadataKeyChars}, values ` +
+              `(texts) of at most ${limits.metadataValueChars} characters.`
           })
         }),
         readOnly: false,
@@ -152,8 +157,10 @@ export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
       builtIn({
         name: "thread.events",
         description:
-          "Reads this thread's log, in order: when what happened, tool calls with inputs and results, failures, usage. The newest events, or those after " +
-          "a seq; to go on, ask for those after the last one's seq, until it is lastSeq. Long events are cut. What users said is in the conversation, not here.",
+          "Reads this thread's log, in order: when what happened, tool calls with inputs and results, failures, " +
+          "usage. The newest events, or those after " +
+          "a seq; to go on, ask for those after the last one's seq, until it is lastSeq. Long events are cut. " +
+          "What users said is in the conversation, not here.",
         input: Schema.Struct({
           afterSeq: Schema.optionalKey(
             Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
