@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { once } from "node:events"
 import type { Server } from "node:http"
-import type { Address } from "../src/config.ts"
+import type { Address } from "../src/config/forms.ts"
 import { makePeers, makeServer } from "./listen.ts"
 
 export const metricsPath = "/metrics"

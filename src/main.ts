@@ -22,7 +22,7 @@ import { layerInProcess } from "./bus/inProcess.ts"
 import { layerNats } from "./bus/nats.ts"
 import { natsSettings } from "./bus/natsSettings.ts"
 import { type BusKey, busKeys } from "./bus/signature.ts"
-import type { NodeSettings } from "./config.ts"
+import { environment, type NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { SecretEnvelope } from "./crypto/envelope.ts"
 import { DeliveryTokens } from "./hooks/deliveryToken.ts"
@@ -129,7 +129,7 @@ export const serve = (settings: NodeSettings) =>
             Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
             Schemas.layer,
             Models.layer({
-              env: process.env,
+              env: environment,
               scripted: settings.scriptedModels,
               ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile })
             }),

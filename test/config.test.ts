@@ -211,6 +211,32 @@ describe("settings", () => {
     })
   )
 
+  it.effect("tell names that are most likely mistyped, and start all the same", () =>
+    Effect.gen(function* () {
+      const record = { TROUPE_PROT: "1", TROUPE_KEY: "of a command", HOME: "/x", TROUP_PORT: "2" }
+      const { port, strangers } = yield* Settings.fromRecord("dev", record)
+      assert.strictEqual(port, 4_100)
+      const told = "TROUPE_PROT is no variable of Troupe's: docs/configuration.md has their names."
+      assert.deepStrictEqual(strangers, [told])
+      // What is wrong may come of what is mistyped.
+      assert.strictEqual(
+        yield* problems("dev", { ...record, TROUPE_HOST: "0.0.0.0" }).pipe(Effect.map((m) => m.split("\n")[1])),
+        told
+      )
+    })
+  )
+
+  it.effect("are looked for among a production node's, where a database is named", () =>
+    Effect.gen(function* () {
+      const suited = (record: Readonly<Record<string, string>>) =>
+        Effect.provide(Settings.suited, ConfigProvider.layer(ConfigProvider.fromUnknown(record)))
+      assert.deepStrictEqual(
+        [yield* suited({ TROUPE_DATABASE_URL: "x" }), yield* suited({ TROUPE_DATABASE_URL: "" })],
+        ["serve", "dev"]
+      )
+    })
+  )
+
   it.effect("treat an empty variable as absent", () =>
     Effect.gen(function* () {
       const settings = yield* Settings.fromRecord("dev", { TROUPE_PORT: "", TROUPE_DATABASE_URL: "  " })

@@ -1,7 +1,8 @@
 /** The HTTP interface as the commands use it: TROUPE_URL and TROUPE_KEY, else the development server's own. */
-import { Data, Effect } from "effect"
+import { type Config, Data, Effect, Redacted } from "effect"
 import { readFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
+import { BadConfiguration, Settings } from "../config.ts"
 import { isJsonObject } from "../domain/jsonValue.ts"
 import { isLoopback } from "../domain/loopback.ts"
 import { failure } from "./failure.ts"
@@ -11,24 +12,26 @@ export interface Connected {
   readonly key: string
 }
 
+const told = <A>(config: Config.Config<A>) =>
+  Effect.mapError(config, (error) => failure(BadConfiguration.of([error]).message, error))
+
 /**
  * Without TROUPE_KEY, the key of the development server: commands beside `npm start` need no setup. That key opens
  * what is on this machine, and is sent nowhere else.
  */
 export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function* () {
-  const base = (process.env.TROUPE_URL ?? `http://127.0.0.1:${process.env.TROUPE_PORT ?? "4100"}`).replace(/\/+$/, "")
-  if (!URL.canParse(base))
-    return yield* failure(`TROUPE_URL is ${JSON.stringify(base)}: give a URL such as http://127.0.0.1:4100`)
-  const given = process.env.TROUPE_KEY?.trim()
-  if (given !== undefined && given !== "") return { base, key: given }
+  const read = Settings.forCommands
+  const base = (yield* told(read.url)) ?? `http://127.0.0.1:${yield* told(read.port)}`
+  const given = yield* told(read.key)
+  if (given !== undefined) return { base, key: Redacted.value(given) }
   const { host, hostname } = new URL(base)
   if (!isLoopback(hostname))
     return yield* failure(
       `Set TROUPE_KEY to an API key of ${host}: the development server's key is sent to this machine only.`
     )
-  const ofDev = process.env.TROUPE_DEV_KEY?.trim()
-  if (ofDev !== undefined && ofDev !== "") return { base, key: ofDev }
-  const path = join(resolve(process.env.TROUPE_DATA ?? ".troupe"), "dev-key")
+  const ofDev = yield* told(read.devKey)
+  if (ofDev !== undefined) return { base, key: Redacted.value(ofDev) }
+  const path = join(yield* told(read.dataFolder), "dev-key")
   const kept = yield* Effect.promise(() => readFile(path, "utf8").catch(() => ""))
   if (kept.trim() === "")
     return yield* failure(

@@ -1,7 +1,7 @@
 /** `troupe dev --nodes N`: as many production nodes as processes on this machine, one PostgreSQL, one NATS. */
 import { Deferred, Effect, Redacted } from "effect"
 import { resolve } from "node:path"
-import type { NodeSettings } from "../config.ts"
+import { environment as inherited, type NodeSettings } from "../config.ts"
 import type { EncryptionKey } from "../crypto/envelope.ts"
 import { freePort } from "../postgres/cluster.ts"
 import { failure } from "./failure.ts"
@@ -15,7 +15,7 @@ const written = (keys: ReadonlyArray<EncryptionKey>) =>
 
 /** The same settings for all, except the name and the port. */
 const environment = (settings: NodeSettings, natsUrl: Redacted.Redacted<string> | undefined): NodeJS.ProcessEnv => ({
-  ...process.env,
+  ...inherited,
   TROUPE_HOST: settings.host,
   TROUPE_DATABASE_URL: Redacted.value(settings.databaseUrl),
   TROUPE_ENCRYPTION_KEYS: written(settings.encryptionKeys),

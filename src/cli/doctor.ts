@@ -207,14 +207,14 @@ export const doctor = Command.make(
   "doctor",
   flags,
   Effect.fn("cli.doctor")(function* ({ output, mode }) {
-    const asked = mode._tag === "Some" ? mode.value : process.env.TROUPE_DATABASE_URL ? "serve" : "dev"
+    const asked = mode._tag === "Some" ? mode.value : yield* Settings.suited
     const read = yield* Effect.result(Settings.read(asked))
     const findings: Array<Finding> = [checkNode()]
     if (Result.isFailure(read)) {
       findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
     } else {
       const settings = read.success
-      findings.push(ok("settings", `for ${asked}`))
+      findings.push(ok("settings", `for ${asked}`), ...settings.strangers.map((line) => note("settings", line)))
       const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
       if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
       else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))

@@ -41,6 +41,7 @@ const reachable = (settings: NodeSettings): NodeSettings =>
 
 /** Builds the server in the caller's scope; its base URL once it accepts requests. */
 export const startNode = Effect.fn("cli.startNode")(function* (settings: NodeSettings) {
+  for (const stranger of settings.strangers) yield* Effect.logWarning(stranger)
   // Here, not above: `troupe --help` need not load the whole server.
   const main = yield* Effect.promise(() => import("../main.ts"))
   const context = yield* Layer.build(main.serve(reachable(settings)))

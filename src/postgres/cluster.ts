@@ -4,6 +4,7 @@ import { chown, mkdir, open, readFile, readlink, rename, rm, stat, writeFile } f
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { environment as inherited } from "../config.ts"
 import type { Account } from "./account.ts"
 import { isAlive } from "./alive.ts"
 import type { Binaries } from "./binaries.ts"
@@ -16,7 +17,7 @@ export interface Cluster {
 }
 
 /** The same on every machine, whatever the shell that started us exports. */
-const environment = { LC_ALL: "C", LANG: "C", TZ: "UTC", PATH: process.env.PATH ?? "" }
+const environment = { LC_ALL: "C", LANG: "C", TZ: "UTC", PATH: inherited.PATH ?? "" }
 
 /** PostgreSQL looks at its working directory: one that the account can enter. */
 export const spawnOptions = (account: Account | undefined) => ({ cwd: "/", env: environment, ...account })
