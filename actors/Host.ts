@@ -66,7 +66,7 @@ const steadyMs = 250
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
-  const { bulkheads, deliver, employer, fork, kind, lease, leaving, onDropped: onLost } = options
+  const { bulkheads, deliver, employer, fork, kind, lease, leaving, onDropped } = options
   type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
@@ -82,16 +82,16 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
 
   /** Its actor was lost before it was taken: it goes where the actor is now. */
   const redeliver = (live: Actor, envelope: Envelope<Request>) => {
-    const { timesLost: redelivered = 0 } = envelope
-    return redelivered < mostRedeliveries
-      ? deliver(live, { ...envelope, timesLost: redelivered + 1 })
+    const { timesLost = 0 } = envelope
+    return timesLost < mostRedeliveries
+      ? deliver(live, { ...envelope, timesLost: timesLost + 1 })
       : Effect.fail(unreachable())
   }
 
   const drop = (live: Actor, why: DropReason) => {
     if (live.dropped === undefined) {
       live.dropped = why
-      onLost(live, why)
+      onDropped(live, why)
       jobs.settle(live.desk)
     }
     // Also of one that was lost before: a command whose append was refused only then is back in its mailbox.
@@ -145,10 +145,10 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       return
     }
     // None of them can be read here: they hold nobody up.
-    const passes = posted.length === 0
+    const skipsInbox = posted.length === 0
     live.mailbox.unshift(
       ...posted,
-      ...taken.map((each) => (passes ? { ...each, skipsInbox: passes } : { ...each, waited: true }))
+      ...taken.map((each) => (skipsInbox ? { ...each, skipsInbox } : { ...each, waited: true }))
     )
   }
 
@@ -163,7 +163,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     if (failure === undefined) {
       fork(Effect.logError("an actor broke", cause).pipe(Effect.annotateLogs({ actorId: live.ref.id })))
       if (item.inboxRow !== undefined)
-        for (const { inboxRow: posted = "" } of taken) (taken.length === 1 ? broken : suspects).add(posted)
+        for (const { inboxRow = "" } of taken) (taken.length === 1 ? broken : suspects).add(inboxRow)
       for (const { reply } of taken) reply(Exit.die(Cause.squash(cause)))
       return "broken"
     }
@@ -273,14 +273,14 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     fork,
     leaving,
     employer,
-    drop: drop,
+    drop,
     push: (live, items) => push(live, ...items)
   })
 
   /** H7. What may have been taken before would be told that nothing has happened. */
-  const isTooMany = ({ mailbox }: Actor, { inboxRow: posted, request, sent }: Envelope<Request>) =>
+  const isTooMany = ({ mailbox }: Actor, { inboxRow, request, sent }: Envelope<Request>) =>
     mailbox.length >= mailboxCapacity &&
-    posted === undefined &&
+    inboxRow === undefined &&
     sent?.redelivered !== true &&
     kind.forwardable(request) !== undefined
 
@@ -298,5 +298,5 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
     })
 
-  return { tell, tellAll, push, lose: drop, readable, resume: jobs.resume }
+  return { tell, tellAll, push, drop, readable, resume: jobs.resume }
 }

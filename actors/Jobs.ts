@@ -63,7 +63,7 @@ export const makeJobs = <
   kind,
   lease,
   leaving,
-  drop: lose,
+  drop,
   push
 }: JobsOptions<Actor, Snapshot, Request, Command, Job, W>) => {
   const itemOf = (desk: Desk<Request>, name: string, request: Request, pauseMs: number): Item<Request> => ({
@@ -137,7 +137,7 @@ export const makeJobs = <
           if (Cause.hasInterruptsOnly(cause)) return Effect.void
           // Its outcome will never come: the actor leaves, and is taken up again.
           const now = employer(desk)
-          if (now !== undefined) lose(now, "broken")
+          if (now !== undefined) drop(now, "broken")
           return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
         })
       )
@@ -169,7 +169,7 @@ export const makeJobs = <
         continue
       }
       if (live.dropped !== undefined) return
-      if (lease.fenced()) return lose(live, "fenced")
+      if (lease.fenced()) return drop(live, "fenced")
       if ((leaving() && run.repeatable) || live.desk.tasks.has(run.start)) continue
       start(live, run.start, job, run.repeatable)
     }

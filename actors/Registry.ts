@@ -79,7 +79,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   let leaving = false
   let fencedTicks = 0
 
-  const onLost = (actor: Actor, why: DropReason) => {
+  const onDropped = (actor: Actor, why: DropReason) => {
     const { desk } = actor
     residents.leave(actor)
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go
@@ -93,17 +93,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
 
   /** O1: what one that has left memory, as it is known, leaves to be done. */
   const owe = (actor: Actor, why: DropReason) => {
-    const { crashes: breaks, desk, head } = actor
+    const { crashes, desk, head } = actor
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     if (!owes) return desk.endAll()
-    if (why === "broken") obligations.lost({ ...actor, crashes: brokenAt(breaks, head.pos) }, "broken")
+    if (why === "broken") obligations.lost({ ...actor, crashes: brokenAt(crashes, head.pos) }, "broken")
     else obligations.lost(actor, "unanswered", why === "fenced")
   }
 
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     ...ground,
-    onDropped: onLost,
+    onDropped,
     leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
@@ -127,7 +127,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     push,
     closed: () => closed
   })
-  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop: host.lose })
+  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop: host.drop })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -249,7 +249,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     // again if the lease comes back.
     fencedTicks = lease.fenced() ? fencedTicks + 1 : 0
     if (fencedTicks >= ticksToAbort) {
-      for (const actor of residents.all()) if (actor.desk.running > 0) host.lose(actor, "fenced")
+      for (const actor of residents.all()) if (actor.desk.running > 0) host.drop(actor, "fenced")
       obligations.cutOff()
     }
     for (const actor of residents.due(now)) {
@@ -276,7 +276,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     passivate,
     holds: (shard) => residents.holds(shard),
     dropAll: () => {
-      for (const actor of residents.all()) host.lose(actor, "lapsed")
+      for (const actor of residents.all()) host.drop(actor, "lapsed")
       obligations.released()
       obligations.cutOff()
     },

@@ -56,7 +56,7 @@ const isAside = ({ runnableAt, since }: Head) => runnableAt === null && since !=
 export const makeActivation = <Snapshot, Request>({
   closed,
   fork,
-  takeoverLimit: fruitlessLimit,
+  takeoverLimit,
   journal,
   kind,
   lease,
@@ -116,10 +116,10 @@ export const makeActivation = <Snapshot, Request>({
 
   const takeUp = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
     const { actor: ref, head, mine } = claimed
-    const { crashes: breaks, held = false } = obligations.get(ref) ?? {}
-    const times = claimed.takeovers + (breaks?.pos === head.pos ? breaks.times : 0)
-    const givenUp = isAside(head) || (head.runnableAt !== null && times >= fruitlessLimit)
-    if (wanted === "due" && givenUp && (isAside(head) || times >= fruitlessLimit + farewells)) {
+    const { crashes, held = false } = obligations.get(ref) ?? {}
+    const times = claimed.takeovers + (crashes?.pos === head.pos ? crashes.times : 0)
+    const givenUp = isAside(head) || (head.runnableAt !== null && times >= takeoverLimit)
+    if (wanted === "due" && givenUp && (isAside(head) || times >= takeoverLimit + farewells)) {
       if (!isAside(head)) yield* setAside(claimed, times)
       settle(ref)
       return yield* new Unreachable({ retryAfterSeconds })

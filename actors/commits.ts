@@ -104,8 +104,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
       spent: written?.spent,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
       keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
-      accepted:
-        item.inboxRow === undefined ? undefined : steps.flatMap(({ item: { inboxRow: posted } }) => posted ?? []),
+      accepted: item.inboxRow === undefined ? undefined : steps.flatMap(({ item: { inboxRow } }) => inboxRow ?? []),
       requiresEmptyInbox:
         written?.requiresEmptyInbox === true && !live.unborn && item.inboxRow === undefined && item.skipsInbox !== true
     }

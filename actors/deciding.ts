@@ -15,10 +15,10 @@ import { type Activation, mostTogether, type Step as StepOf } from "./live.ts"
 const readsAtOnce = 8
 
 /** Nothing of it is kept but what the command itself writes. */
-const isPlain = ({ key, inboxRow: posted }: Envelope<unknown>) => key === undefined && posted === undefined
+const isPlain = ({ key, inboxRow }: Envelope<unknown>) => key === undefined && inboxRow === undefined
 
-export const mayBeKnown = ({ seen: heard }: Pick<Activation<unknown, unknown>, "seen">, { sent }: Envelope<unknown>) =>
-  sent !== undefined && (sent.redelivered || heard?.has(sent.id) === true)
+export const mayBeKnown = ({ seen }: Pick<Activation<unknown, unknown>, "seen">, { sent }: Envelope<unknown>) =>
+  sent !== undefined && (sent.redelivered || seen?.has(sent.id) === true)
 
 export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
@@ -84,7 +84,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
     taken: Array<Item<Request>>,
     suspects: ReadonlySet<string>
   ) {
-    const isAlone = taken.some(({ inboxRow: posted = "" }) => suspects.has(posted))
+    const isAlone = taken.some(({ inboxRow = "" }) => suspects.has(inboxRow))
     for (
       let item = live.mailbox[0];
       item?.inboxRow !== undefined && !isAlone && taken.length < mostTogether && !suspects.has(item.inboxRow);

@@ -52,7 +52,7 @@ export const makeLeaving = <Snapshot, Request>({
   journal,
   lease,
   loading,
-  drop: lose,
+  drop,
   mostActors,
   name,
   obligations,
@@ -115,7 +115,7 @@ export const makeLeaving = <Snapshot, Request>({
     for (;;) {
       const over = performance.now() >= until
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
-      for (const actor of given) lose(actor, "drained")
+      for (const actor of given) drop(actor, "drained")
       // Those that are not given back are taken over when the lease is gone.
       yield* Effect.catchCause(release(given), (cause) => Effect.logWarning("actors could not be given back", cause))
       if (over) return obligations.cutOff()

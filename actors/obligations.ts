@@ -78,19 +78,14 @@ export class Obligations<Request> {
    * whose birth has no answer.
    */
   lost(
-    {
-      crashes: breaks,
-      desk,
-      ref,
-      unborn
-    }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },
+    { crashes, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },
     why: Why,
     held = true
   ) {
     this.owed.set(
       this.key(ref),
       this.paused(
-        { ref, desk, crashes: breaks, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 },
+        { ref, desk, crashes, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 },
         why
       )
     )
@@ -106,8 +101,8 @@ export class Obligations<Request> {
       unbornUntil: undefined,
       attempts: 0
     }
-    const breaks = pos === undefined ? before.crashes : brokenAt(before.crashes, pos)
-    this.owed.set(this.key(ref), this.paused({ ...before, crashes: breaks, attempts: before.attempts + 1 }, why))
+    const crashes = pos === undefined ? before.crashes : brokenAt(before.crashes, pos)
+    this.owed.set(this.key(ref), this.paused({ ...before, crashes, attempts: before.attempts + 1 }, why))
   }
 
   /** The journal knows no such actor. Whether that settles it: not while its birth may still be on its way. */

@@ -67,7 +67,7 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
     // A listener may publish: its hint waits until everybody has got the current one (B2).
     const waiting: Array<{ readonly topics: ReadonlyArray<string>; readonly hint: Hint }> = []
     let telling = false
-    const deliver = (topics: ReadonlyArray<string>, hint: Hint) => {
+    const dispatch = (topics: ReadonlyArray<string>, hint: Hint) => {
       waiting.push({ topics, hint })
       if (telling) return
       telling = true
@@ -87,9 +87,9 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
 
     const service: InProcess = {
       publish: (hint) => {
-        if (topics.size > 0) deliver(topicsOf(hint), hint)
+        if (topics.size > 0) dispatch(topicsOf(hint), hint)
       },
-      dispatch: (topic, hint) => deliver([topic], hint),
+      dispatch: (topic, hint) => dispatch([topic], hint),
       watched: (about) => topics.size > 0 && topicsOf(about).some((topic) => topics.has(topic)),
       wantsDeltas: (about) => wishes.size > 0 && topicsOf(about).some((topic) => wishes.has(topic)),
       subscribe: (watch, hear) => {

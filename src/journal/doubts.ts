@@ -33,14 +33,14 @@ export type Fate = "done" | "refused" | "unknown"
  * that began earlier may have seen that empty, and be under way still.
  */
 export const fateOf = (
-  { requiresEmptyInbox: behindInbox, birth, epoch, owner, rev }: OwnedAppend,
+  { requiresEmptyInbox, birth, epoch, owner, rev }: OwnedAppend,
   head: SeenHead | undefined
 ): Fate => {
   if (head === undefined) return "refused"
   if (head.epoch === epoch && head.owner === owner) {
     return head.rev === rev + 1
       ? "done"
-      : head.rev === rev && birth === undefined && behindInbox === true
+      : head.rev === rev && birth === undefined && requiresEmptyInbox === true
         ? "unknown"
         : "refused"
   }

@@ -696,12 +696,12 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           for (const row of rows) yield* b.journal.post(row)
           assert.deepStrictEqual(yield* a.journal.inboxRows(actor), rows)
           assert.deepStrictEqual(yield* a.journal.inboxRows({ ...actor, workspace: freshId("workspace") }), [])
-          const behindInbox = true
+          const requiresEmptyInbox = true
           assert.deepStrictEqual(
             tags(
               yield* together([
-                a.journal.append(next(actor, { rev: 1 }, { requiresEmptyInbox: behindInbox })),
-                a.journal.append(next(other, { rev: 1 }, { requiresEmptyInbox: behindInbox }))
+                a.journal.append(next(actor, { rev: 1 }, { requiresEmptyInbox })),
+                a.journal.append(next(other, { rev: 1 }, { requiresEmptyInbox }))
               ])
             ),
             ["Superseded", "done"]
@@ -709,11 +709,11 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           yield* a.journal.append(next(actor, { rev: 1 }))
           yield* a.journal.append(next(actor, { rev: 2 }, { accepted: [rows[0]!.id] }))
           assert.deepStrictEqual(
-            tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { requiresEmptyInbox: behindInbox }))])),
+            tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { requiresEmptyInbox }))])),
             ["Superseded"]
           )
           yield* a.journal.append(next(actor, { rev: 3 }, { accepted: [rows[1]!.id] }))
-          yield* a.journal.append(next(actor, { rev: 4 }, { requiresEmptyInbox: behindInbox }))
+          yield* a.journal.append(next(actor, { rev: 4 }, { requiresEmptyInbox }))
         })
       )
     )
