@@ -75,13 +75,16 @@ export class Router extends Context.Service<
 
       const take = (message: string): Effect.Effect<NodeReply> => {
         const read = readQuestion(message)
-        const kind = Option.isNone(read) ? undefined : answers.get(read.value.kind)
-        if (Option.isNone(read) || kind?.isId(read.value.id) !== true) return misunderstood()
+        if (Option.isNone(read)) return misunderstood()
         const question = read.value
         if (question.to !== lease.incarnation()) return unwilling("stranger")
         if (lease.fenced()) return unwilling("fenced")
         const now = lease.now()
         if (now > question.until - wayBackMs) return unwilling("late")
+        // This node starts: its kinds are not there yet.
+        if (answers.size === 0) return unwilling("stranger")
+        const kind = answers.get(question.kind)
+        if (kind?.isId(question.id) !== true) return misunderstood()
         return kind.answer(now - question.at > oldMs ? { ...question, again: true } : question)
       }
 

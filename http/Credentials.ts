@@ -82,7 +82,8 @@ export const make = Effect.fnUntraced(function* (clock: {
   let epoch = 0
 
   const forget = () => {
-    for (const hash of known.keys()) familiar.add(hash)
+    // The least recently used first: those are the first to go below.
+    for (const hash of known.rkeys()) familiar.add(hash)
     for (const hash of familiar) {
       if (familiar.size <= most) break
       familiar.delete(hash)

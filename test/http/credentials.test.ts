@@ -1,6 +1,8 @@
 /** Who may call: keys, leases, scopes; and how soon a change of a key is felt. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { make } from "../../http/Credentials.ts"
+import { Keys, type StoredKey } from "../../src/keys/Keys.ts"
 import { generateKey, hashKey, parseKey, sameHash } from "../../src/keys/keyText.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
 import { during, raw, send } from "./client.ts"
@@ -43,6 +45,54 @@ describe("a key", () => {
     assert.isTrue(sameHash(a, a))
     assert.isFalse(sameHash(a, b))
     assert.isFalse(sameHash(a, a.slice(2)))
+  })
+})
+
+describe("a key that was good before some key changed", () => {
+  it("stays familiar while it is among the ten thousand that were used last, whatever came before", async () => {
+    const made = new Map<string, ReturnType<typeof generateKey>>()
+    const one = () => {
+      const key = generateKey()
+      made.set(key.publicPart, key)
+      return key.key
+    }
+    const stored = (publicPart: string): StoredKey | undefined => {
+      const key = made.get(publicPart)
+      return key === undefined
+        ? undefined
+        : {
+            id: `key_${publicPart}`,
+            workspace: "wsp_1",
+            hash: key.hash,
+            scopes: ["read"],
+            principal: "api_key",
+            revoked: false,
+            identityDisabled: false
+          }
+    }
+    let revision = 0
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const credentials = yield* make({ now: () => Date.now(), revision: () => revision })
+        const first = Array.from({ length: 10_000 }, one)
+        for (const key of first) yield* credentials.find(key)
+        revision++
+        const later = one()
+        yield* credentials.find(later)
+        revision++
+        yield* credentials.find(later)
+        assert.deepStrictEqual(
+          [first[0], first.at(-1), later].map((key) => credentials.familiar(key ?? "")),
+          [false, true, true]
+        )
+      }).pipe(
+        Effect.provideService(
+          Keys,
+          Keys.of({ findByPublic: (part) => Effect.succeed(stored(part)), touch: () => Effect.void })
+        ),
+        Effect.scoped
+      )
+    )
   })
 })
 
