@@ -18,13 +18,12 @@ import { Bus } from "../src/bus/Bus.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { type StoredKey, Keys } from "../src/keys/Keys.ts"
 import type { DatabaseUnavailable } from "../src/database/Database.ts"
+import { makeNoted } from "../src/database/noted.ts"
 import type { Caller } from "./Caller.ts"
 
 export interface Credential {
   readonly caller: Caller["Service"]
   readonly identityDisabled: boolean
-  /** When its use was last noted. */
-  notedAt: number
 }
 
 export class Credentials extends Context.Service<
@@ -55,7 +54,6 @@ export class Credentials extends Context.Service<
 
 const most = 10_000
 const refusedForMs = 1_000
-const noteEvery = 60_000
 
 const callerOf = (key: StoredKey): Caller["Service"] => ({
   workspace: key.workspace,
@@ -74,10 +72,11 @@ export const make = Effect.fnUntraced(function* (clock: {
 }) {
   const keys = yield* Keys
   const known = new LRUCache<string, Credential>({ max: most })
+  /** Whoever was used longest ago goes first. */
   const familiar = new Set<string>()
   /** Until when a hash is refused without a look (A3). */
   const refused = new LRUCache<string, number>({ max: most })
-  const used = new Map<string, { readonly workspace: string; readonly id: string; readonly at: number }>()
+  const noteUse = yield* makeNoted({ now: clock.now, pace: "2 seconds", write: keys.touch })
   let revision = clock.revision()
   let epoch = 0
 
@@ -100,15 +99,7 @@ export const make = Effect.fnUntraced(function* (clock: {
     }
   }
 
-  const note = (credential: Credential, now: number) => {
-    if (now - credential.notedAt < noteEvery) return
-    credential.notedAt = now
-    const { workspace, keyId: id } = credential.caller
-    used.set(id, { workspace, id, at: now })
-  }
-
-  const live = (credential: Credential, now: number) =>
-    credential.caller.expiresAt === undefined || credential.caller.expiresAt > now
+  const live = ({ caller: { expiresAt } }: Credential) => expiresAt === undefined || expiresAt > clock.now()
 
   const hashes = new WeakMap<object, { readonly token: string; readonly hash: string }>()
   const hashOf = (token: string, connection?: object) => {
@@ -124,9 +115,8 @@ export const make = Effect.fnUntraced(function* (clock: {
     current()
     const credential = known.get(hashOf(token, connection))
     if (credential === undefined) return undefined
-    const now = clock.now()
-    if (!live(credential, now)) return undefined
-    note(credential, now)
+    if (!live(credential)) return undefined
+    noteUse(credential.caller.workspace, credential.caller.keyId)
     return credential
   }
 
@@ -147,26 +137,14 @@ export const make = Effect.fnUntraced(function* (clock: {
     const before = epoch
     const key = yield* keys.findByPublic(publicPart)
     if (key === undefined || !sameHash(key.hash, hash) || key.revoked) return refuse(hash, before)
-    const credential: Credential = { caller: callerOf(key), identityDisabled: key.identityDisabled, notedAt: 0 }
-    const now = clock.now()
-    if (!live(credential, now)) return refuse(hash, before)
-    note(credential, now)
+    const credential: Credential = { caller: callerOf(key), identityDisabled: key.identityDisabled }
+    if (!live(credential)) return refuse(hash, before)
+    noteUse(credential.caller.workspace, credential.caller.keyId)
     current()
     // What was read before a revoke must not be remembered after it.
-    if (epoch === before) {
-      known.set(hash, credential)
-    }
+    if (epoch === before) known.set(hash, credential)
     return credential
   })
-
-  const write = Effect.suspend(() => {
-    if (used.size === 0) return Effect.void
-    const uses = [...used.values()]
-    used.clear()
-    return Effect.ignore(keys.touch(uses))
-  })
-  yield* Effect.addFinalizer(() => write)
-  yield* Effect.forkScoped(Effect.forever(Effect.delay(write, "2 seconds")))
 
   return Credentials.of({
     remembered,

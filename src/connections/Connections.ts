@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const envelope = yield* SecretEnvelope
   const lease = yield* Lease
-  const uses = yield* makeUses(lease.now)
+  const noteUse = yield* makeUses(lease.now)
 
   return Connections.of({
     secret: Effect.fn("Connections.secret")(function* (workspace: string, connectionId: string) {
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
           }).pipe(Effect.as(undefined))
         )
       )
-      if (opened !== undefined) uses.note(workspace, connectionId)
+      if (opened !== undefined) noteUse(workspace, connectionId)
       return opened
     })
   })

@@ -12,21 +12,19 @@ import { toTimestamp } from "../domain/time.ts"
 import { identityActorId } from "./actorId.ts"
 import { readEvent } from "../journal/storedFact.ts"
 import type { Db } from "../database/handle.ts"
+import type { Note } from "../database/noted.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 
 /** The text of a fact of an identity: who decided. */
 const readDecision = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ by: Principal })))
 
 /** Materialises identities, or moves their last sight on. One statement. */
-export const seeIdentities = async (
-  db: Db,
-  seen: ReadonlyArray<{ readonly workspace: string; readonly identity: string; readonly at: number }>
-): Promise<void> => {
+export const seeIdentities = async (db: Db, seen: ReadonlyArray<Note>): Promise<void> => {
   if (seen.length === 0) return
   await db
     .insertInto("identities")
     .values(
-      seen.map(({ workspace, identity, at }) => ({
+      seen.map(({ workspace, id: identity, at }) => ({
         workspace: toUuid(workspace),
         identity,
         actor: toUuid(identityActorId(workspace, identity)),
@@ -43,7 +41,7 @@ export const seeIdentities = async (
 }
 
 export const seeIdentity = (db: Db, workspace: string, identity: string, at: number) =>
-  seeIdentities(db, [{ workspace, identity, at }])
+  seeIdentities(db, [{ workspace, id: identity, at }])
 
 const base = (db: Db, workspace: string) =>
   db

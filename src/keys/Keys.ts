@@ -9,6 +9,7 @@
 import { Context, type Effect } from "effect"
 import type { KeyKind, Scope } from "./apiKey.ts"
 import type { DatabaseUnavailable } from "../database/Database.ts"
+import type { Note } from "../database/noted.ts"
 
 export interface StoredKey {
   /** `wsp_…` */
@@ -34,8 +35,6 @@ export class Keys extends Context.Service<
     /** The key whose public part this is, in whatever workspace. One indexed read. */
     readonly findByPublic: (publicPart: string) => Effect.Effect<StoredKey | undefined, DatabaseUnavailable>
     /** Notes when keys were last used (milliseconds). Called off the request path, at most once a minute and key. */
-    readonly touch: (
-      uses: ReadonlyArray<{ readonly workspace: string; readonly id: string; readonly at: number }>
-    ) => Effect.Effect<void, DatabaseUnavailable>
+    readonly touch: (uses: ReadonlyArray<Note>) => Effect.Effect<void, DatabaseUnavailable>
   }
 >()("troupe/keys/Keys") {}

@@ -1,0 +1,175 @@
+/** Agents with their resolved profiles, as far as they are held in memory: Y1 and Y3 of Directory.ts. */
+import { Deferred, Effect, Exit } from "effect"
+import { LRUCache } from "lru-cache"
+import type { Database, DatabaseUnavailable } from "../database/Database.ts"
+import type { Hook } from "../domain/hook.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import type { BudgetWindow } from "../domain/thread.ts"
+import { noTools } from "../roles/role.ts"
+import type { ProfileContent, ProfileLimits } from "./profile.ts"
+import { readContent } from "./profileRows.ts"
+import { readAgentBody } from "./rows.ts"
+
+export interface ResolvedProfile {
+  readonly profileId: string
+  readonly version: number
+  readonly models: ReadonlyArray<string>
+  readonly systemPrompt?: string
+  readonly limits: ProfileLimits
+  /** Never empty: a profile that lists none has `no_tools`. */
+  readonly roleIds: ReadonlyArray<string>
+  readonly toolsetIds: ReadonlyArray<string>
+  readonly families?: ProfileContent["families"]
+  /** All of them, in order: their places are their indices. */
+  readonly hooks: ReadonlyArray<Hook>
+}
+
+export interface AgentView {
+  readonly agentId: string
+  readonly archived: boolean
+  readonly identity?: string
+  readonly profileId: string
+  /** The pinned version, or else the latest. */
+  readonly profile: ResolvedProfile
+  /** Of the agent's budget; 24h without one. */
+  readonly window: BudgetWindow
+}
+
+const freshMs = 1000
+const heldAgents = 20_000
+const heldVersions = 5_000
+
+interface Row {
+  readonly profile: string
+  readonly identity: string | null
+  readonly body: unknown
+  readonly archived: boolean
+  readonly version: number
+  readonly content: unknown
+}
+
+const oneAgent = `
+  select a.profile, a.identity, a.body, a.archived_at is not null as archived, v.version, v.body as content
+    from agents a
+    join profiles p on p.workspace = a.workspace and p.id = a.profile
+    join profile_versions v on v.workspace = a.workspace and v.profile = a.profile and v.version =
+      coalesce(a.profile_version, p.version)
+   where a.workspace = $1 and a.id = $2`
+
+const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`
+
+const resolved = (profileId: string, version: number, content: unknown): ResolvedProfile => {
+  const { families, hooks, limits, models, roleIds, systemPrompt, toolsetIds } = readContent(content)
+  return {
+    profileId,
+    version,
+    models,
+    limits,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    roleIds: roleIds.length === 0 ? [noTools.id] : roleIds,
+    toolsetIds,
+    ...(families !== undefined && { families }),
+    hooks
+  }
+}
+
+const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView => ({
+  agentId,
+  archived: row.archived,
+  ...(row.identity !== null && { identity: row.identity }),
+  profileId: profile.profileId,
+  profile,
+  window: readAgentBody(row.body).budget?.window ?? "24h"
+})
+
+/** What Directory says of agents and profiles. */
+export const makeAgentCache = (database: Database["Service"]) => {
+  const agents = new LRUCache<string, { readonly view: AgentView; readonly until: number }>({ max: heldAgents })
+  const versions = new LRUCache<string, ResolvedProfile>({ max: heldVersions })
+  const asking = new Map<string, Deferred.Deferred<AgentView | undefined, DatabaseUnavailable>>()
+  const keyOf = (workspace: string, id: string) => workspace + id
+
+  /** A version is read once, however many agents follow it. */
+  const hold = (workspace: string, profileId: string, version: number, content: unknown) => {
+    const key = `${workspace}${profileId}${version}`
+    const found = versions.get(key) ?? resolved(profileId, version, content)
+    versions.set(key, found)
+    return found
+  }
+
+  const peek = (workspace: string, agentId: string) => {
+    const held = agents.get(keyOf(workspace, agentId))
+    return held !== undefined && held.until > performance.now() ? held.view : undefined
+  }
+
+  const ask = Effect.fnUntraced(function* (workspace: string, agentId: string) {
+    const key = keyOf(workspace, agentId)
+    const others = asking.get(key)
+    if (others) return yield* Deferred.await(others)
+    const answer = Deferred.makeUnsafe<AgentView | undefined, DatabaseUnavailable>()
+    asking.set(key, answer)
+    const began = performance.now()
+    // Of nobody who asks: whoever is first may leave, and the others wait for the same answer.
+    yield* database
+      .read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] })
+      .pipe(
+        Effect.map(
+          ([row]) =>
+            row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))
+        ),
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (asking.get(key) === answer) {
+              // else forgotten meanwhile (Y3)
+              asking.delete(key)
+              if (Exit.isSuccess(exit) && exit.value) agents.set(key, { view: exit.value, until: began + freshMs })
+            }
+            Deferred.doneUnsafe(answer, exit)
+          })
+        ),
+        Effect.forkDetach
+      )
+    return yield* Deferred.await(answer)
+  })
+
+  const forget = (workspace: string, agentId: string) => {
+    agents.delete(keyOf(workspace, agentId))
+    asking.delete(keyOf(workspace, agentId))
+  }
+
+  // Rare enough to look at all: a profile is written by a person.
+  const forgetProfile = (workspace: string, profileId: string) => {
+    for (const [key, { view }] of agents)
+      if (view.profileId === profileId && key.startsWith(workspace)) agents.delete(key)
+    asking.clear()
+  }
+
+  const profile = Effect.fnUntraced(function* (workspace: string, profileId: string, version: number) {
+    const key = `${workspace}${profileId}${version}`
+    const held = versions.get(key)
+    if (held) return held
+    const rows = yield* database.read<{ readonly content: unknown }>({
+      name: "directory_version",
+      text: oneVersion,
+      values: [toUuid(workspace), toUuid(profileId), version]
+    })
+    if (rows[0] === undefined) return undefined
+    return hold(workspace, profileId, version, rows[0].content)
+  })
+
+  return {
+    peek,
+    find: (workspace: string, agentId: string) => {
+      const held = peek(workspace, agentId)
+      return held === undefined ? ask(workspace, agentId) : Effect.succeed(held)
+    },
+    profile,
+    forget,
+    forgetProfile,
+    /** Forgets all agents. Versions of profiles never change. */
+    clear: () => {
+      agents.clear()
+      asking.clear()
+    }
+  }
+}
