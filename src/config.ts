@@ -73,7 +73,7 @@ export class Settings extends Context.Service<
   static readonly read = (mode: Mode, options: { readonly migrate?: boolean } = {}) =>
     read(mode, Object.keys(environment), options)
 
-  /** What a command reads that talks to a server: each only where it is needed, so that nothing else has to be right. */
+  /** What a command that talks to a server reads: each only where it is needed, so that nothing else must be right. */
   static readonly forCommands = { ...serverVariables("dev"), ...commandVariables }
 
   /** Only where the database is: for operators' commands, which need nothing else to be right. */

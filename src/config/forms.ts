@@ -96,14 +96,16 @@ export const nodeId: Form<string> = (text) =>
 export const devKey: Form<Redacted.Redacted<string>> = (text) =>
   parseKey(text) === undefined
     ? fail(
-        "is no key (trp_ and 8 characters, _ and 38 characters, the last six a checksum): leave it out, and one is made and kept in the data folder"
+        "is no key (trp_ and 8 characters, _ and 38 characters, the last six a checksum): leave it out, and " +
+          "one is made and kept in the data folder"
       )
     : succeed(Redacted.make(text))
 
 export const host: Form<string> = (text, mode) =>
   mode === "dev" && !isLoopback(text)
     ? fail(
-        `${shown(text)}: the development server listens on the loopback interface only; use npm run serve to serve others`
+        `${shown(text)}: the development server listens on the loopback interface only; use npm run serve to ` +
+          `serve others`
       )
     : succeed(text)
 
@@ -143,7 +145,8 @@ export const metrics: Form<Address | "api" | "off"> = (text) => {
   const [, address, port] = /^(\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):(\d{1,5})$/.exec(text) ?? []
   if (address === undefined || Number(port) > 65_535)
     return fail(
-      `${shown(text)}: give an address and a port (0 takes a free one) such as 127.0.0.1:9464, api for the API's own listener, or off`
+      `${shown(text)}: give an address and a port (0 takes a free one) such as 127.0.0.1:9464, api for the ` +
+        `API's own listener, or off`
     )
   return succeed({ host: address.replace(/^\[|\]$/g, ""), port: Number(port) })
 }

@@ -30,7 +30,8 @@ const network = (mode: Mode) => {
       "TROUPE_PUBLIC_URL",
       forms.publicUrl,
       none("the listener's address under `npm start` (none where `TROUPE_PORT` is 0); none in serve"),
-      "URL under which others reach this installation, such as `https://troupe.example.com`; a path of a proxy may follow. The `answerUrl` of hook deliveries begins with it; without it `answerUrl` is a path"
+      "URL under which others reach this installation, such as `https://troupe.example.com`; a path of a proxy " +
+        "may follow. The `answerUrl` of hook deliveries begins with it; without it `answerUrl` is a path"
     ),
     databaseUrl: is(
       "TROUPE_DATABASE_URL",
@@ -38,7 +39,8 @@ const network = (mode: Mode) => {
       requiredInServe(
         "embedded; required in serve",
         undefined,
-        "a production node needs the URL of its PostgreSQL, such as postgres://user:password@host:5432/troupe (npm start brings one of its own)"
+        "a production node needs the URL of its PostgreSQL, such as postgres://user:password@host:5432/troupe " +
+          "(npm start brings one of its own)"
       ),
       "`postgres://` URL"
     ),
@@ -46,13 +48,16 @@ const network = (mode: Mode) => {
       "TROUPE_NATS_URL",
       forms.natsUrls,
       none("none: one node"),
-      "NATS servers, comma-separated: `nats://host:4222`, or `tls://` to insist on TLS (`ws://` is refused); a login as `user:password@` or `token@` before the host. For more than one node. Nodes warn of a server on another machine that is reached without TLS or without a login"
+      "NATS servers, comma-separated: `nats://host:4222`, or `tls://` to insist on TLS (`ws://` is refused); a " +
+        "login as `user:password@` or `token@` before the host. For more than one node. Nodes warn of a server " +
+        "on another machine that is reached without TLS or without a login"
     ),
     natsCreds: is(
       "TROUPE_NATS_CREDS",
       forms.readable("a .creds file, as nsc writes it"),
       none(),
-      "file with a user's credentials, JWT and seed, as `nsc` writes them; read again at each connection, as are the files below"
+      "file with a user's credentials, JWT and seed, as `nsc` writes them; read again at each connection, as " +
+        "are the files below"
     ),
     natsNkey: is(
       "TROUPE_NATS_NKEY",
@@ -104,7 +109,9 @@ const node = (mode: Mode) => {
         [],
         `all nodes of one installation share a list of id:base64 keys of 32 bytes. ${forms.makeOne}`
       ),
-      "list of `id:base64`, 32 bytes each, the same on all nodes. The first encrypts the secrets of connections, signs cursors and messages between nodes; all decrypt, and verify such messages. To change keys append the new one on all nodes, then put it first on all, and keep the old ones"
+      "list of `id:base64`, 32 bytes each, the same on all nodes. The first encrypts the secrets of " +
+        "connections, signs cursors and messages between nodes; all decrypt, and verify such messages. To change " +
+        "keys append the new one on all nodes, then put it first on all, and keep the old ones"
     ),
     nodeId: is(
       "TROUPE_NODE_ID",
@@ -134,7 +141,8 @@ const limits = (mode: Mode) => {
       "TROUPE_RATE_LIMIT",
       forms.whole(0, 1_000_000, "requests a second for one credential, 0 for no limit,"),
       perMode(0, 50),
-      "requests a second for one credential and node, and for one address that sends no good credential; a body or an answer counts as one more for each 64 KiB of it; 0 is no limit"
+      "requests a second for one credential and node, and for one address that sends no good credential; a " +
+        "body or an answer counts as one more for each 64 KiB of it; 0 is no limit"
     ),
     rateBurst: is(
       "TROUPE_RATE_BURST",
@@ -164,25 +172,29 @@ const limits = (mode: Mode) => {
       "TROUPE_MAX_CALLS",
       forms.whole(0, 1_000_000, "calls of models, tools and hooks of one workspace at once on a node, 0 for no limit,"),
       always(256),
-      "calls of models, tools and hooks of one workspace at once on a node. What comes above stands in line; 0 is no limit"
+      "calls of models, tools and hooks of one workspace at once on a node. What comes above stands in line; 0 " +
+        "is no limit"
     ),
     quotasFile: is(
       "TROUPE_QUOTAS",
       forms.readable("a JSON file of quotas"),
       none(),
-      'JSON file of quotas, `{"defaults": {…}, "workspaces": {"wsp_…": {…}}}`, of `agents`, `connections`, `keys`, `stored_bytes`, `threads`, `toolsets`'
+      'JSON file of quotas, `{"defaults": {…}, "workspaces": {"wsp_…": {…}}}`, of `agents`, ' +
+        "`connections`, `keys`, `stored_bytes`, `threads`, `toolsets`"
     ),
     allowPrivateNetwork: is(
       "TROUPE_ALLOW_PRIVATE_NETWORK",
       forms.truth,
       perMode(true, false),
-      "whether the servers of tools, hooks and connections may be `http://` and on private addresses. Link-local ones never are"
+      "whether the servers of tools, hooks and connections may be `http://` and on private addresses. " +
+        "Link-local ones never are"
     ),
     scriptedModels: is(
       "TROUPE_SCRIPTED_MODELS",
       forms.truth,
       perMode(true, false),
-      "whether the [scripted models](tools.md#the-scripted-model) are there. Whoever may send a message to an agent that runs on one of them writes its tool calls"
+      "whether the [scripted models](tools.md#the-scripted-model) are there. Whoever may send a message to an " +
+        "agent that runs on one of them writes its tool calls"
     ),
     modelsFile: is("TROUPE_MODELS", forms.path, none(), "file of models, prices and aliases")
   }
@@ -198,7 +210,8 @@ const telemetry = (mode: Mode) => {
         told: "`api` in dev, `127.0.0.1:9464` in serve",
         of: (mode) => Result.succeed(mode === "dev" ? "api" : { host: "127.0.0.1", port: 9_464 })
       },
-      "where `/metrics` is served: an address and a port (0 takes a free one), `api` for the API's own listener, or `off`. If it is taken, there is one warning, and the node runs without"
+      "where `/metrics` is served: an address and a port (0 takes a free one), `api` for the API's own " +
+        "listener, or `off`. If it is taken, there is one warning, and the node runs without"
     ),
     logLevel: is("TROUPE_LOG_LEVEL", forms.oneOf(logLevels), always("info"), logLevels.join(", ")),
     logFormat: is(
