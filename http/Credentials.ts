@@ -72,8 +72,7 @@ export const make = Effect.fnUntraced(function* (clock: {
 }) {
   const keys = yield* Keys
   const known = new LRUCache<string, Credential>({ max: most })
-  /** Whoever was used longest ago goes first. */
-  const familiar = new Set<string>()
+  const familiar = new LRUCache<string, true>({ max: most })
   /** Until when a hash is refused without a look (A3). */
   const refused = new LRUCache<string, number>({ max: most })
   const noteUse = yield* makeNoted({ now: clock.now, pace: "2 seconds", write: keys.touch })
@@ -82,11 +81,7 @@ export const make = Effect.fnUntraced(function* (clock: {
 
   const forget = () => {
     // The least recently used first: those are the first to go below.
-    for (const hash of known.rkeys()) familiar.add(hash)
-    for (const hash of familiar) {
-      if (familiar.size <= most) break
-      familiar.delete(hash)
-    }
+    for (const hash of known.rkeys()) familiar.set(hash, true)
     known.clear()
     refused.clear()
     epoch++

@@ -28,7 +28,10 @@ const id = /\/[a-z]+_[0-9A-Za-z]{16,64}(?=\/|$)/g
 const word = /^:id$|^[a-z][a-z0-9.-]{0,31}$/
 const routes = new Map<string, string>()
 
-/** `/v1/threads/thr_…/events?x` -> `/v1/threads/:id/events`; what cannot be one of ours is `other`. Bounded. */
+/**
+ * `/v1/threads/thr_…/events?x` -> `/v1/threads/:id/events`; what cannot be one of ours is `other`. Bounded,
+ * and what is in stays in: a route that came and went would be another label of the metrics each time.
+ */
 export const routeOf = (url: string) => {
   const query = url.indexOf("?")
   const shape = (query < 0 ? url : url.slice(0, query)).replace(id, "/:id")

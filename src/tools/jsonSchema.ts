@@ -14,6 +14,7 @@
 import { Ajv } from "ajv"
 import { type AnySchemaObject, Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
+import { LRUCache } from "lru-cache"
 import { compilePattern } from "./patterns.ts"
 
 const mostStates = 10_000
@@ -135,9 +136,12 @@ const compile = (schema: unknown, chars: number): Compiled => {
 
 /** Schemas are known by their JSON text. */
 export class Validators {
-  /** By text, the least recently used first (J5). */
-  private readonly compiled = new Map<string, Compiled>()
-  private weight = 0
+  /** By text; the least recently used go first (J5). */
+  private readonly compiled = new LRUCache<string, Compiled>({
+    max: heldSchemas,
+    maxSize: heldChars,
+    sizeCalculation: ({ weight }) => weight
+  })
 
   /** How many schemas are held. */
   get held() {
@@ -166,19 +170,13 @@ export class Validators {
   /** Forgets all that is held. */
   clear() {
     this.compiled.clear()
-    this.weight = 0
   }
 
   private find(text: string): Compiled {
-    const found = this.compiled.get(text) ?? compile(JSON.parse(text), text.length)
-    if (this.compiled.delete(text)) this.weight -= found.weight
-    this.compiled.set(text, found)
-    this.weight += found.weight
-    for (const [oldest, { weight }] of this.compiled) {
-      if (this.compiled.size <= heldSchemas && this.weight <= heldChars) break
-      this.compiled.delete(oldest)
-      this.weight -= weight
-    }
-    return found
+    const held = this.compiled.get(text)
+    if (held !== undefined) return held
+    const made = compile(JSON.parse(text), text.length)
+    this.compiled.set(text, made)
+    return made
   }
 }

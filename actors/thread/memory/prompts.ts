@@ -166,6 +166,10 @@ export interface PromptLimits {
 }
 
 export class Prompts {
+  /**
+   * In a Map's order, the least recently used first: lru-cache would not keep the one in use where it alone is above
+   * the cap, and it would be read twice for each call.
+   */
   private readonly kept = new Map<string, Kept>()
   private bytes = 0
   private readonly keptBytes: number
@@ -240,7 +244,6 @@ export class Prompts {
     }
     kept.pos = pos
     kept.bytes += bytes
-    // Last in a Map's order is the most recently used.
     if (this.kept.delete(threadId)) this.bytes += bytes
     else this.bytes += kept.bytes
     this.kept.set(threadId, kept)

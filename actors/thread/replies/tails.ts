@@ -7,6 +7,8 @@
  * E2. At most a few kilobytes a thread, and a cap of characters in all; the least recently written go first, and for no
  *     other reason.
  */
+import { LRUCache } from "lru-cache"
+
 interface Tail {
   /** seq of the first text. */
   first: number
@@ -21,19 +23,18 @@ const perThread = 300
 const perText = 30
 
 export class Tails {
-  private readonly kept = new Map<string, Tail>()
-  private characters = 0
-  private readonly cap: number
+  private readonly kept: LRUCache<string, Tail>
 
-  /** `cap`: characters in all. */
+  /** `cap`: characters in all; nothing is kept where there is none. */
   constructor(cap: number) {
-    this.cap = cap
+    this.kept = new LRUCache({ maxSize: Math.max(1, cap), sizeCalculation: ({ characters }) => characters })
   }
 
   /** After a commit: `seq` is that of the first of `texts`. */
   committed(threadId: string, seq: number, texts: ReadonlyArray<string>) {
-    const known = this.kept.get(threadId)
-    this.forget(threadId)
+    const known = this.kept.peek(threadId)
+    // A tail that has grown is weighed again only where it is put anew.
+    this.kept.delete(threadId)
     const follows = known !== undefined && known.first + known.texts.length === seq
     const tail = follows ? known : { first: seq, texts: [], characters: perThread }
     for (const text of texts) {
@@ -44,19 +45,13 @@ export class Tails {
       tail.characters -= (tail.texts.shift()?.length ?? 0) + perText
       tail.first++
     }
-    if (tail.texts.length === 0) return
-    this.kept.set(threadId, tail)
-    this.characters += tail.characters
-    for (const oldest of this.kept.keys()) {
-      if (this.characters <= this.cap) break
-      this.forget(oldest)
-    }
+    if (tail.texts.length > 0) this.kept.set(threadId, tail)
   }
 
   /** The events after `afterSeq`, if they are kept up to `lastSeq` and are at most `limit`. */
   since(threadId: string, afterSeq: number, lastSeq: number, limit: number): ReadonlyArray<string> | undefined {
     if (afterSeq >= lastSeq) return []
-    const tail = this.kept.get(threadId)
+    const tail = this.kept.peek(threadId)
     if (
       tail === undefined ||
       afterSeq + 1 < tail.first ||
@@ -65,10 +60,5 @@ export class Tails {
     )
       return undefined
     return tail.texts.slice(afterSeq + 1 - tail.first)
-  }
-
-  private forget(threadId: string) {
-    this.characters -= this.kept.get(threadId)?.characters ?? 0
-    this.kept.delete(threadId)
   }
 }

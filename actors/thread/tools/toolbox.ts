@@ -220,7 +220,8 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
       toolkits.set(profile, held)
       const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
       const toolkit = held.get(key) ?? toolkitOf(workspace, profile, tools)
-      // Catalogues change now and then, and turns with the old ones end.
+      // Catalogues change now and then, and turns with the old ones end. An LRUCache for each of thousands of profiles
+      // would hold more than the few toolkits in it.
       if (held.size >= 16 && !held.has(key)) held.clear()
       held.set(key, toolkit)
       return toolkit
