@@ -12,7 +12,7 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
 import { header } from "./headers.ts"
-import { requestIdOf } from "./RequestId.ts"
+import { requestIdOf } from "../src/telemetry/requestId.ts"
 
 /** Methods by path, of the interface and of what stands beside it. */
 type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: ReadonlySet<string> }>

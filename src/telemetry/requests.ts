@@ -9,8 +9,8 @@
  * R4. A request without an id of its own, or with an unfit one, gets one here, before anything reads it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
-import { freshBody } from "../seed.ts"
 import { adjust, httpDuration, httpRequests, record, streamsOpen } from "./metrics.ts"
+import { requestIdOf } from "./requestId.ts"
 
 export interface RequestEntry {
   readonly method: string
@@ -23,7 +23,6 @@ export interface RequestEntry {
   readonly cut: boolean
 }
 
-const fit = /^[A-Za-z0-9._:/+=-]{1,128}$/
 const id = /\/[a-z]+_[0-9A-Za-z]{16,64}(?=\/|$)/g
 const word = /^:id$|^[a-z][a-z0-9.-]{0,31}$/
 const routes = new Map<string, string>()
@@ -99,7 +98,7 @@ export const watchRequests = (server: Server, { log, perSecond = 20, slow = 1_00
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now()
     const sent = request.headers["x-request-id"]
-    if (typeof sent !== "string" || !fit.test(sent)) request.headers["x-request-id"] = `req_${freshBody()}`
+    request.headers["x-request-id"] = requestIdOf(typeof sent === "string" ? sent : undefined)
     const streaming =
       request.headers.accept?.includes("text/event-stream") === true || /\/stream(\?|$)/.test(request.url ?? "")
     if (streaming) adjust(streamsOpen, 1)
