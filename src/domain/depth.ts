@@ -1,5 +1,6 @@
 /**
- * How deep JSON text nests, before anything parses it: what walks a value may recurse, and a stranger chooses how far.
+ * How JSON text nests, before anything parses it: what walks a value may recurse, and a stranger chooses how far. One
+ * scan, which skips strings and never recurses.
  */
 
 const quote = 0x22,
@@ -9,23 +10,36 @@ const quote = 0x22,
   openBracket = 0x5b,
   closeBracket = 0x5d
 
-/** Whether JSON text nests deeper than `most`: a scan that skips strings and never recurses. */
-export const deeperThan = (text: string, most: number) => {
-  if (text.length <= most) return false
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
+/** The place of the quote that ends the string which begins at `from`; -1 where none does. */
+const endOfString = (text: string, from: number) => {
+  for (let i = text.indexOf('"', from + 1); i !== -1; i = text.indexOf('"', i + 1)) {
+    let back = i
+    while (text.charCodeAt(back - 1) === backslash) back--
+    if ((i - back) % 2 === 0) return i
+  }
+  return -1
+}
+
+/** The place of the first bracket or brace, from `from` on, behind which the text is `depth` levels deep; else -1. */
+const placeOf = (depth: number, text: string, from: number) => {
+  let now = 0
+  for (let i = from; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === quote) {
-      for (;;) {
-        i = text.indexOf('"', i + 1)
-        if (i === -1) return false
-        let back = i
-        while (text.charCodeAt(back - 1) === backslash) back--
-        if ((i - back) % 2 === 0) break
-      }
+      i = endOfString(text, i)
+      if (i === -1) return -1
     } else if (c === openBrace || c === openBracket) {
-      if (++depth > most) return true
-    } else if (c === closeBrace || c === closeBracket) depth--
+      if (++now === depth) return i
+    } else if ((c === closeBrace || c === closeBracket) && --now === depth) return i
   }
-  return false
+  return -1
+}
+
+/** Whether JSON text nests deeper than `most`. */
+export const deeperThan = (text: string, most: number) => text.length > most && placeOf(most + 1, text, 0) !== -1
+
+/** Where the JSON object or array ends that begins at `from`: the place behind it; -1 where it has no end. */
+export const endOfNested = (text: string, from: number) => {
+  const end = placeOf(0, text, from)
+  return end === -1 ? -1 : end + 1
 }

@@ -10,7 +10,7 @@ import { type MessageContent, TextBlock, UserContent } from "../domain/content.t
 import type { HookData } from "../domain/hook.ts"
 import { JsonValue } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
-import { deeperThan } from "../domain/depth.ts"
+import { deeperThan, endOfNested } from "../domain/depth.ts"
 import { problemsOf, sentence, wordsOf } from "../domain/problems.ts"
 import { strictly } from "../domain/strict.ts"
 import { maxBytes, utf8Bytes } from "../domain/text.ts"
@@ -147,26 +147,13 @@ export const rewriteProblem = (data: HookData, rewrite: unknown): string | undef
 const Review = Schema.Struct({ decision: Schema.Literals(["allow", "deny", "ask", "defer"]), reason })
 const decodeReview = strictly(Review)
 
-/** The end of the object that begins at `from`; -1 where it has none. */
-const endOfObject = (text: string, from: number) => {
-  let depth = 0
-  for (let i = from; i < text.length; i++) {
-    const c = text[i]
-    if (c === '"') {
-      for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === "\\") i++
-    } else if (c === "{") depth++
-    else if (c === "}" && --depth === 0) return i + 1
-  }
-  return -1
-}
-
 /**
  * What a reviewer has said in the end: the one JSON object of its text. A text with another one is not
  * taken: a reviewer that quotes what it was shown must not be made to decide by the quotation.
  */
 export const readReview = (text: string): HookAnswer | NotAnAnswer => {
   const from = text.indexOf("{")
-  const end = from === -1 ? -1 : endOfObject(text, from)
+  const end = from === -1 ? -1 : endOfNested(text, from)
   if (end === -1) return new NotAnAnswer("holds no JSON object")
   if (text.includes("{", end)) return new NotAnAnswer("holds more than one JSON object")
   const json = parse(text.slice(from, end))
