@@ -12,6 +12,7 @@ import type { Connections } from "../connections/Connections.ts"
 import type { ConnectionSecret } from "../connections/connection.ts"
 import type { HookProcessor } from "../domain/hook.ts"
 import { limits } from "../domain/limits.ts"
+import { retryAfterMs } from "../domain/retryAfter.ts"
 import { toTimestamp } from "../domain/time.ts"
 import type { Outbound } from "../outbound/Outbound.ts"
 import { type HookAnswer, NotAnAnswer, readAnswer } from "./answer.ts"
@@ -45,13 +46,6 @@ const firstPauseMs = 250
 
 /** Half of it is random, so that many hooks of one endpoint do not come back as a herd. */
 const pauseMs = (attempt: number) => firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
-
-/** Milliseconds from now that a receiver asks for, as seconds or as a date. */
-const retryAfterMs = (header: string | undefined) => {
-  if (header === undefined) return 0
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
-  return Number.isNaN(ms) ? 0 : Math.max(0, ms)
-}
 
 type Secrets = ReadonlyArray<Redacted.Redacted<string>>
 
@@ -181,7 +175,7 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
         }
         last = { request, response, told: new Unanswered(`the endpoint answered with status ${status}`) }
         if (status !== 429 && status < 500) return last
-        pause = Math.max(pause, retryAfterMs(headers["retry-after"]))
+        pause = Math.max(pause, retryAfterMs(headers["retry-after"], Date.now()) ?? 0)
       }
       if (attempt === attempts || pause >= deadline - performance.now()) return last // D2
       yield* Effect.sleep(pause)

@@ -9,9 +9,11 @@ import {
 } from "@ai-sdk/provider"
 import type { ImageFormat } from "../domain/content.ts"
 import type { FailureCode } from "../domain/failure.ts"
+import { retryAfterMs } from "../domain/retryAfter.ts"
 import type { ModelUsage } from "../domain/usage.ts"
 import { imageFormatFailure } from "./images.ts"
 import { ModelFailure } from "./Model.ts"
+import { says } from "./providerWords.ts"
 
 /** What errors of the packages, of streams and of the network have in common. */
 interface Trouble {
@@ -77,37 +79,13 @@ const troubleOf = (error: unknown): Trouble => {
   }
 }
 
-const overflow =
-  /context_length_exceeded|exceed_context_size|context[_ ]window|context length|context size|prompt is too long|input is too long|too many (input )?tokens|input token count|maximum number of tokens|reduce the length|request_too_large/
-const refusedContent =
-  /content_filter|content_policy|content policy|content management policy|safety_violation|prohibited_content|blocklist|responsible_ai|policy violation|invalid_prompt/
-const outOfQuota = /insufficient_quota|billing|credit balance|exceeded your current quota/
-const overloaded = /overload|unavailable|capacity|try again later|slow_down/
-const noModel =
-  /model_not_found|model .*(not found|does not exist|not exist)|unknown model|no such model|invalid_api_key|api key not valid|api_key_invalid/
-const aboutImages =
-  /unsupported image|unsupported mime|(image|media|mime)[ _](format|type)s?[^\n]*(unsupported|not supported|should be|must be|not allowed)|(unsupported|not supported|does not support|invalid)[^\n]*((image|media|mime)[ _](format|type)|image\/)/
-const allowsOnly = /should be|must be|following|supported (image )?(format|type)s|only/
-const network =
-  /econnrefused|econnreset|enotfound|eai_again|etimedout|epipe|ehostunreach|enetunreach|und_err|cannot connect|fetch failed|socket|connection ?(closed|refused)/
-
-const seconds = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined
-  const value = Number(text)
-  return text.trim() !== "" && Number.isFinite(value) && value >= 0 ? value : undefined
-}
-
 /** `retry-after-ms`, `Retry-After` in seconds or as a date, or Google's `"retryDelay": "17s"`; at most an hour. */
 const retryAfterOf = (trouble: Trouble, now: number): number | undefined => {
-  const ms = seconds(trouble.headers["retry-after-ms"])
-  const header = trouble.headers["retry-after"]
-  const delay = seconds(header)
-  const date = header === undefined || delay !== undefined ? Number.NaN : Date.parse(header)
+  const ms = trouble.headers["retry-after-ms"]
   const google = /"retrydelay":\s*"(\d+(?:\.\d+)?)s"/.exec(trouble.words)?.[1]
   const after =
-    ms ??
-    (delay !== undefined ? delay * 1000 : undefined) ??
-    (Number.isNaN(date) ? undefined : Math.max(0, date - now)) ??
+    (ms !== undefined && /^\s*\d{1,15}(?:\.\d+)?\s*$/.test(ms) ? Number(ms) : undefined) ??
+    retryAfterMs(trouble.headers["retry-after"], now) ??
     (google === undefined ? undefined : Number(google) * 1000)
   return after === undefined ? undefined : Math.min(Math.round(after), 3_600_000)
 }
@@ -133,30 +111,30 @@ const verdictOf = (error: unknown, { status, words }: Trouble): Verdict => {
     return { code: "model_unavailable", unavailable: true }
   if (isUnreadable(error)) return { code: "model_error", transient: true }
   if (status === undefined) {
-    if (overflow.test(words)) return { code: "context_overflow" }
-    if (/overloaded|server_is_overloaded/.test(words)) return { code: "model_overloaded", transient: true }
-    if (/rate_?limit/.test(words)) return { code: "model_rate_limited", transient: true }
+    if (says("overflow", words)) return { code: "context_overflow" }
+    if (says("overloaded", words)) return { code: "model_overloaded", transient: true }
+    if (says("rate", words)) return { code: "model_rate_limited", transient: true }
     if (APICallError.isInstance(error) && error.isRetryable) return { code: "model_unavailable", transient: true }
     return {
       code: "model_error",
-      transient: network.test(words) || /terminated|aborted|api_error|server_error|internal/.test(words)
+      transient: says("network", words) || says("broken", words)
     }
   }
   if (isRedirect(status)) return { code: "model_unavailable", unavailable: true }
   // A success whose body then broke.
   if (status < 400) return { code: "model_error", transient: true }
   if (status === 429)
-    return outOfQuota.test(words)
+    return says("quota", words)
       ? { code: "model_rate_limited", unavailable: true }
       : { code: "model_rate_limited", transient: true }
-  if (status === 413 || (status < 500 && overflow.test(words))) return { code: "context_overflow" }
+  if (status === 413 || (status < 500 && says("overflow", words))) return { code: "context_overflow" }
   if (status === 401 || status === 402 || status === 403 || status === 404)
     return { code: "model_unavailable", unavailable: true }
   if (status === 400 || status === 422) {
-    if (refusedContent.test(words)) return { code: "content_refused" }
-    if (noModel.test(words) || outOfQuota.test(words)) return { code: "model_unavailable", unavailable: true }
+    if (says("content", words)) return { code: "content_refused" }
+    if (says("model", words) || says("quota", words)) return { code: "model_unavailable", unavailable: true }
   }
-  if (status === 503 || status === 529 || (status >= 500 && overloaded.test(words)))
+  if (status === 503 || status === 529 || (status >= 500 && says("busy", words)))
     return { code: "model_overloaded", transient: true }
   return { code: "model_error", transient: status >= 500 || status === 408 || status === 409 }
 }
@@ -166,7 +144,7 @@ const maxText = 1000
 /** Of the prompt's formats, those that the message refuses: it names either them or the ones that it takes. */
 const refusedFormats = (formats: ReadonlyArray<ImageFormat>, message: string): ReadonlyArray<ImageFormat> => {
   const named = (format: ImageFormat) => message.includes(format) || (format === "jpeg" && /\bjpg\b/.test(message))
-  const found = formats.filter((format) => named(format) !== allowsOnly.test(message))
+  const found = formats.filter((format) => named(format) !== says("allowed", message))
   return found.length > 0 ? found : formats
 }
 
@@ -194,18 +172,18 @@ export const providerFailure = (error: unknown, { modelId, formats, now }: Provi
   if (
     (trouble.status === 400 || trouble.status === 415 || trouble.status === 422) &&
     formats.length > 0 &&
-    aboutImages.test(message)
+    says("image", message)
   ) {
     return imageFormatFailure(modelId, refusedFormats(formats, message), text)
   }
   const verdict = verdictOf(error, trouble)
-  const retryAfterMs = verdict.transient === true ? retryAfterOf(trouble, now) : undefined
+  const waitMs = verdict.transient === true ? retryAfterOf(trouble, now) : undefined
   return new ModelFailure({
     code: verdict.code,
     text,
     transient: verdict.transient ?? false,
     unavailable: verdict.unavailable ?? false,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs })
   })
 }
 
