@@ -1,122 +1,115 @@
 /**
- * The life of one call, and of a chain of hooks, as charts: for people who look at them, and for the tests, which hold
- * them to what calls do. They are not run: a call is data of its turn, so that the number of calls is free, and
- * `callStateOf` says in one word where it stands.
+ * The life of one call, and of a chain of hooks, as charts: for people who look at them. Their events are the facts that
+ * are about a call. They are not run, so that the number of calls is free: a call is data of its turn, and callState.ts
+ * says what each fact makes of it. A test takes every fact of many threads along these edges, and finds each edge taken.
  */
 import { setup } from "xstate"
-import { nextOf } from "./calls.ts"
-import type { Call } from "./context.ts"
+import type { Fact } from "./facts.ts"
 
-const words = {
-  place: { description: "A place has become free." },
-  result: { target: "settled", description: "The call has its result, or the turn has ended and gives it one." }
-} as const
+const machine = setup({ types: { events: {} as Pick<Fact, "type"> } })
 
-interface CallEvents {
-  readonly type: "wants" | "approved" | "denied" | "placed" | "passed" | "asked" | "answered" | "returned" | "ended"
-}
+const result = (description: string) => ({ tool_result: { target: "settled", description } }) as const
 
-export const callChart = setup({ types: { events: {} as CallEvents } }).createMachine({
+export const callChart = machine.createMachine({
   id: "call",
   description: "The life of one tool call of a response.",
   initial: "wanted",
-  on: { ended: { target: ".settled", description: "The turn ends: every call gets a result." } },
   states: {
     wanted: {
-      description: "The model wants it. Where it goes on is decided in the same step.",
+      description: "The model wants it. A person or a client is told of it in the same step.",
       on: {
-        denied: { target: "settled", description: "No such tool, denied by the roles, or its input does not fit." },
-        asked: { target: "approving", description: "A role wants a person's word first." },
-        passed: { target: "client", description: "Nobody judges it, and a client executes it." },
-        wants: { target: "waiting", description: "No place is free." },
-        placed: { target: "judging", description: "Hooks of before_tool_call match it." },
-        approved: { target: "running", description: "Nobody judges it, and a place is free." }
+        tool_intent: [
+          { target: "wanted", description: "A role wants a person's word first, or a client executes it." },
+          { target: "waiting", description: "It is refused at once, or no place is free." },
+          { target: "judging", description: "Hooks of before_tool_call match it, and a place is free." },
+          { target: "running", description: "No hook matches it, and a place is free." }
+        ],
+        wait_created: [
+          { target: "approving", description: "A person is asked for the role." },
+          { target: "client", description: "A client is to execute it." }
+        ],
+        result_received: [
+          { target: "waiting", description: "A client has executed it, hooks match the result, and no place is free." },
+          { target: "judgingResult", description: "A client has executed it, and hooks match the result." }
+        ],
+        ...result("It is denied, or a client has executed it and no hook matches the result, or the turn ends.")
       }
     },
     approving: {
       description: "A person is asked whether a role's grant may be used.",
       on: {
-        denied: { target: "settled", description: "Nobody allows it: its result says so." },
-        wants: { target: "waiting", description: "It is allowed, and no place is free." },
-        placed: { target: "judging", description: "It is allowed, and hooks judge it." },
-        approved: { target: "running", description: "It is allowed, and runs." },
-        passed: { target: "client", description: "It is allowed, and a client executes it." }
+        wait_resolved: [
+          { target: "wanted", description: "It is denied, or it is allowed and a client executes it." },
+          { target: "waiting", description: "It is allowed, and no place is free." },
+          { target: "judging", description: "It is allowed, and hooks match it." },
+          { target: "running", description: "It is allowed, and no hook matches it." }
+        ]
       }
     },
     waiting: {
       description: "It waits for a place among the calls that run at once.",
       on: {
-        placed: [
-          { target: "judging", ...words.place },
-          { target: "running", ...words.place },
-          { target: "judgingResult", ...words.place }
-        ]
+        call_started: [
+          { target: "judging", description: "A place is free, and a hook is asked." },
+          { target: "running", description: "A place is free, and it runs." },
+          { target: "judgingResult", description: "A place is free, and a hook is asked about its result." }
+        ],
+        ...result("It is refused at once, or the turn ends.")
       }
     },
     judging: {
       description: "A hook of before_tool_call judges it.",
       on: {
-        denied: words.result,
-        asked: [
-          { target: "asking", description: "The hook wants a person's word." },
-          { target: "approving", description: "It was rewritten after a person had allowed it: the role asks again." }
-        ],
-        passed: [
-          { target: "judging", description: "The next hook is asked." },
+        hook_decision: [
+          { target: "judging", description: "The next hook is asked, or this one denies it or asks a person." },
           { target: "running", description: "All hooks have let it pass." },
-          { target: "client", description: "All hooks have let it pass, and a client executes it." }
-        ]
+          { target: "wanted", description: "It is rewritten and needs its approval anew, or a client executes it." }
+        ],
+        wait_created: { target: "asking", description: "The hook asks a person." },
+        ...result("The hook denies it, or the turn ends.")
       }
     },
     asking: {
       description: "A person is asked what a hook of before_tool_call would not decide.",
       on: {
-        denied: { target: "settled", description: "Nobody allows it: its result says so." },
-        answered: [
+        wait_resolved: [
+          { target: "wanted", description: "It is denied, needs its approval anew, or is a client's to execute." },
           { target: "waiting", description: "It is allowed, and no place is free." },
           { target: "judging", description: "It is allowed, and the next hook is asked." },
-          { target: "approving", description: "It is rewritten, and the role asks again." },
-          { target: "running", description: "It is allowed, and runs." },
-          { target: "client", description: "It is allowed, and a client executes it." }
+          { target: "running", description: "It is allowed, and no other hook matches it." }
         ]
       }
     },
     client: {
       description: "A client owes its result.",
       on: {
-        returned: [
-          { ...words.result },
-          { target: "waiting", description: "Hooks of after_tool_result match the result, and no place is free." },
-          { target: "judgingResult", description: "Hooks of after_tool_result match the result." }
-        ]
+        wait_resolved: { target: "wanted", description: "The client has answered, or it is too late: a result follows." }
       }
     },
     running: {
       description: "The tool runs, or may have run.",
       on: {
-        returned: [
-          { ...words.result },
-          { target: "judgingResult", description: "Hooks of after_tool_result match the result." }
-        ]
+        result_received: { target: "judgingResult", description: "Hooks of after_tool_result match the result." },
+        ...result("No hook matches the result, or the turn ends.")
       }
     },
     judgingResult: {
       description: "A hook of after_tool_result judges the result: the model has not seen it.",
       on: {
-        asked: { target: "askingResult", description: "The hook wants a person's word." },
-        passed: [
-          { target: "judgingResult", description: "The next hook is asked." },
-          { target: "settled", description: "All hooks have let it pass, or one has denied it." }
-        ]
+        hook_decision: {
+          target: "judgingResult",
+          description: "The next hook is asked, or this was the last, or it denies it or asks a person."
+        },
+        wait_created: { target: "askingResult", description: "The hook asks a person." },
+        ...result("All hooks have let it pass, or it is denied, or the turn ends.")
       }
     },
     askingResult: {
       description: "A person is asked whether the model may see the result.",
       on: {
-        answered: [
-          { ...words.result },
-          { target: "waiting", description: "The next hook is to judge it, and no place is free." },
-          { target: "judgingResult", description: "The next hook is asked." }
+        wait_resolved: [
+          { target: "waiting", description: "It is allowed, another hook matches, and no place is free." },
+          { target: "judgingResult", description: "The next hook is asked, or its result follows." }
         ]
       }
     },
@@ -124,9 +117,7 @@ export const callChart = setup({ types: { events: {} as CallEvents } }).createMa
   }
 })
 
-export const hooksChart = setup({
-  types: { events: {} as { readonly type: "passes" | "asks" | "denies" | "answered" | "expired" } }
-}).createMachine({
+export const hooksChart = machine.createMachine({
   id: "hooks",
   description: "The hooks of one point about one message, response, call or result: one after the other, by index.",
   initial: "judging",
@@ -134,29 +125,21 @@ export const hooksChart = setup({
     judging: {
       description: "A hook is asked. It hears what the ones before it have made of it.",
       on: {
-        passes: [
-          { target: "judging", description: "It allows or has no opinion, and another hook matches." },
-          { target: "passed", description: "It allows or has no opinion, and no other hook matches." }
+        hook_decision: [
+          { target: "judging", description: "It lets it pass and another hook matches, or it asks a person." },
+          { target: "passed", description: "It lets it pass, and no other hook matches." },
+          { target: "denied", description: "It denies." }
         ],
-        asks: { target: "waiting", description: "It wants a person's word." },
-        denies: { target: "denied", description: "It denies." }
+        wait_created: { target: "asking", description: "It asks a person." }
       }
     },
-    waiting: {
+    asking: {
       description: "A person is asked.",
       on: {
-        answered: [
-          { target: "judging", description: "The person allows, and another hook matches." },
-          { target: "passed", description: "The person allows, and no other hook matches." },
-          { target: "denied", description: "The person denies." }
-        ],
-        expired: [
-          {
-            target: "judging",
-            description: "Nobody has answered, which the hook takes for an allow; another matches."
-          },
-          { target: "passed", description: "Nobody has answered, which the hook takes for an allow." },
-          { target: "denied", description: "Nobody has answered, which the hook takes for a deny, or for a failure." }
+        wait_resolved: [
+          { target: "judging", description: "It is allowed, by a person or by nobody's answer; another hook matches." },
+          { target: "passed", description: "It is allowed, by a person or by nobody's answer; no other hook matches." },
+          { target: "denied", description: "It is denied, by a person or by nobody's answer, or the turn ends." }
         ]
       }
     },
@@ -164,22 +147,3 @@ export const hooksChart = setup({
     denied: { type: "final", description: "A message or a response ends the turn; a call gets a result." }
   }
 })
-
-export type CallState = Exclude<keyof (typeof callChart)["states"], "wanted" | "settled">
-
-/** Where a call without a result stands. */
-export const callStateOf = (call: Call): CallState => {
-  const isOver = call.returned !== undefined
-  switch (call.wait?.type) {
-    case "role_approval":
-      return "approving"
-    case "client_tool":
-      return "client"
-    case "hook_ask":
-      return isOver ? "askingResult" : "asking"
-    case undefined:
-      if (call.phase === "ready") return "waiting"
-      if (nextOf(call) === "run") return "running"
-      return isOver ? "judgingResult" : "judging"
-  }
-}

@@ -10,51 +10,32 @@ import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { AnswerWait, Due, HookDecided, RepliedCall } from "./commands.ts"
 import { revealed } from "./carry.ts"
-import { type Call, isApproved, type OpenWait, type Returned, roundOf, type Turn } from "./context.ts"
+import { approvedOf, hasPlace, runs, wantsApproval } from "./callState.ts"
+import { type Call, isApproved, type OpenWait, type Returned, returnedOf, roundOf, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
 import type { ResponseDetail } from "./facts.ts"
 import { callSubject, resultSubject } from "./subject.ts"
 import { askOf, deniedBy, park, resolve, sayDecision } from "./judging.ts"
 
-/** What a call needs next. */
-export const nextOf = ({
-  approval,
-  client,
-  hooks,
-  returned
-}: Call): "approval" | "hook" | "client" | "run" | "settle" => {
-  if (hooks.length > 0 && (approval === undefined || returned !== undefined)) return "hook"
-  if (returned !== undefined) return "settle"
-  if (approval !== undefined) return "approval"
-  return client === undefined ? "run" : "client"
-}
-
-/** Whether what the call needs is a job, which takes a place. */
-const needsPlace = (call: Call) => ["hook", "run"].includes(nextOf(call))
-
-const placesLeft = ({ calls, plan }: Turn) =>
-  plan.maxParallelTools - calls.filter((call) => call.phase === "running").length
-
-/** The tool itself runs, or may have run. */
-export const runs = (call: Call) => call.phase === "running" && nextOf(call) === "run"
+const placesLeft = ({ calls, plan }: Turn) => plan.maxParallelTools - calls.filter(hasPlace).length
 
 /** The job of a call that has a place. */
 export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number] => {
   const {
-    approved,
     hooks: [index],
     input,
     name,
     rerunnable,
-    returned,
     toolCallId
   } = call
-  if (index === undefined || nextOf(call) !== "hook") {
+  if (index === undefined || runs(call)) {
+    const approved = approvedOf(call)
     return {
       type: "runTool",
       params: { turnId, toolCallId, name, input, rerunnable, ...(approved === undefined ? {} : { approved }) }
     }
   }
+  const returned = returnedOf(call)
   return {
     type: "askHook",
     params: {
@@ -70,7 +51,7 @@ export const jobOf = ({ step, turnId }: Turn, call: Call): Draft["jobs"][number]
 /** Hands free places to the calls that want one, in order. */
 const fill = (d: Draft, at: number) => {
   const { turnId } = d.turn
-  const wanting = d.turn.calls.filter((call) => call.phase === "ready" && needsPlace(call))
+  const wanting = d.turn.calls.filter(({ state }) => state.type === "waiting")
   for (const call of wanting.slice(0, Math.max(0, placesLeft(d.turn)))) {
     d.emit({ type: "call_started", turnId, n: d.turn.events, at, event: {}, detail: { toolCallId: call.toolCallId } })
     d.enqueue(jobOf(d.turn, call))
@@ -143,27 +124,21 @@ const parkOn = (
  */
 const proceed = (d: Draft, toolCallId: string, at: number, refused?: Due["refused"]) => {
   const call = d.call(toolCallId)
-  switch (nextOf(call)) {
-    case "approval":
-      parkOn(d, call, at, {
-        type: "role_approval",
-        target: "person",
-        timeoutMs: limits.roleApprovalMs,
-        ...(call.approval === undefined ? {} : { grant: call.approval })
-      })
-      break
-    case "client": {
-      const failure = refused?.[toolCallId]
-      if (failure !== undefined) return settle(d, toolCallId, at, { failure })
-      parkOn(d, call, at, { type: "client_tool", target: "client", timeoutMs: call.client?.timeoutMs ?? 0 })
-      break
-    }
-    case "settle":
-      settle(d, toolCallId, at, call.returned ?? {})
-      return
-    default:
-      if (call.phase === "running") d.enqueue(jobOf(d.turn, call))
-      return
+  const { client, grant, hooks, state } = call
+  if (state.type === "judgingResult" && hooks.length === 0) return settle(d, toolCallId, at, state.returned)
+  if (hasPlace(call)) return d.enqueue(jobOf(d.turn, call))
+  if (state.type !== "wanted") return
+  if (wantsApproval(call)) {
+    parkOn(d, call, at, {
+      type: "role_approval",
+      target: "person",
+      timeoutMs: limits.roleApprovalMs,
+      ...(grant === undefined ? {} : { grant: grant.key })
+    })
+  } else {
+    const failure = refused?.[toolCallId]
+    if (failure !== undefined) return settle(d, toolCallId, at, { failure })
+    parkOn(d, call, at, { type: "client_tool", target: "client", timeoutMs: client?.timeoutMs ?? 0 })
   }
   fill(d, at)
 }
@@ -220,7 +195,7 @@ const receive = (
   hooks: ReadonlyArray<number> | undefined
 ) => {
   if (hooks === undefined || hooks.length === 0) return settle(d, toolCallId, at, returned)
-  const started = d.call(toolCallId).phase === "running" || placesLeft(d.turn) > 0
+  const started = hasPlace(d.call(toolCallId)) || placesLeft(d.turn) > 0
   d.emit({
     type: "result_received",
     turnId: d.turn.turnId,
@@ -267,10 +242,13 @@ export const decideCall = (d: Draft, decided: HookDecided, toolCallId: string) =
 }
 
 /** What the call has cost, whatever becomes of what it returned. */
-export const spentOn = ({ returned: { durationMs, usage } = {} }: Call) => ({
-  ...(durationMs === undefined ? {} : { durationMs }),
-  ...(usage === undefined ? {} : { usage })
-})
+export const spentOn = (call: Call) => {
+  const { durationMs, usage } = returnedOf(call) ?? {}
+  return {
+    ...(durationMs === undefined ? {} : { durationMs }),
+    ...(usage === undefined ? {} : { usage })
+  }
+}
 
 /** Takes a call on that waited, as if it had been allowed: by somebody, or by its wait's end. */
 const release = (
@@ -281,13 +259,10 @@ const release = (
   why: Parameters<typeof resolve>[3],
   refused: Due["refused"]
 ) => {
-  // Whether it needs a place now is seen once it has been released.
-  const {
-    hooks: [, ...later]
-  } = call
-  const left = why.hooks ?? (wait.type === "hook_ask" ? later : call.hooks)
-  const { approval: _, ...rest } = call
-  const started = needsPlace({ ...rest, hooks: left }) && placesLeft(d.turn) > 0
+  // Whether it needs a place now is seen once it has been released: for a hook, or for its run.
+  const left = why.hooks ?? (wait.type === "hook_ask" ? call.hooks.slice(1) : call.hooks)
+  const isToRun = returnedOf(call) === undefined && call.client === undefined
+  const started = (left.length > 0 || isToRun) && placesLeft(d.turn) > 0
   resolve(d, wait, at, { ...why, goesOn: true, started }, call)
   proceed(d, call.toolCallId, at, refused)
 }

@@ -51,7 +51,20 @@ export const withWord = ({ beside: _, failure, output: __, ...returned }: Return
     ? { ...returned, output: word }
     : { ...returned, failure: { ...failure, text: typeof word === "string" ? word : JSON.stringify(word) } }
 
-/** A call without a result. What it waits for is in its fields: `nextOf` (calls.ts) reads them. */
+/** Where a call without a result stands: callChart.ts shows it, callState.ts says what each fact makes of it. */
+export type CallState =
+  /** Somebody is asked about it in the same step, or a client is told to execute it. */
+  | { readonly type: "wanted" }
+  /** It wants a place among those that run: for its hooks, its run, or the hooks of what it has returned. */
+  | { readonly type: "waiting"; readonly returned?: Returned }
+  /** A hook is asked about it, or it runs: it has a place. */
+  | { readonly type: "judging" | "running" }
+  /** A person is asked, by a role or by a hook, or a client executes it. */
+  | { readonly type: "approving" | "asking" | "client"; readonly wait: OpenWait }
+  /** It has a place while hooks are asked about what it has returned. */
+  | { readonly type: "judgingResult"; readonly returned: Returned }
+  | { readonly type: "askingResult"; readonly returned: Returned; readonly wait: OpenWait }
+
 export interface Call {
   readonly toolCallId: string
   readonly providerToolCallId: string
@@ -60,21 +73,24 @@ export interface Call {
   readonly input: unknown
   readonly toolsetId?: string
   readonly rerunnable: boolean
-  /** Wants a place among those that run; has one, and its job runs; waits for somebody's answer. */
-  readonly phase: "ready" | "running" | "parked"
-  /** The grant that wants a person's word first. */
-  readonly approval?: string
-  /** The grant that a person has given it. */
-  readonly approved?: string
-  /** The client executes it: it parks. */
+  readonly state: CallState
+  /** The grant that wants a person's word first, and whether a person has given it. */
+  readonly grant?: { readonly key: string; readonly isGiven: boolean }
+  /** A client executes it. */
   readonly client?: { readonly timeoutMs: number }
-  /** Indices of the hooks that have still to answer: before it runs or, with `returned`, after. */
+  /** Indices of the hooks that have still to answer: before it runs, or after. */
   readonly hooks: ReadonlyArray<number>
   /** How often each hook has decided about it, by index. */
   readonly decided?: Readonly<Record<number, number>>
-  readonly returned?: Returned
-  readonly wait?: OpenWait
 }
+
+/** Whose answer the call waits for. */
+export const waitOf = ({ state }: Pick<Call, "state">): OpenWait | undefined =>
+  "wait" in state ? state.wait : undefined
+
+/** What the call has returned, as far as hooks have still to judge it. */
+export const returnedOf = ({ state }: Pick<Call, "state">): Returned | undefined =>
+  "returned" in state ? state.returned : undefined
 
 /**
  * Which of its questions about the call the hook is asked that is asked now: how often it has decided before. A person
@@ -212,7 +228,7 @@ export const ranFor = (turn: Turn, at: number) => turn.ranMs + (parked(turn) ? 0
 export const parked = ({ calls, opening, reviewing }: Turn) =>
   opening?.wait !== undefined ||
   reviewing?.wait !== undefined ||
-  (calls.length > 0 && calls.every((call) => call.phase === "parked"))
+  (calls.length > 0 && calls.every((call) => waitOf(call) !== undefined))
 
 /**
  * What is known of an input: it waits, or it is of the running turn. What became of older ones stands in the journal.
@@ -227,7 +243,10 @@ export const openWaits = (turn: Turn | null): ReadonlyArray<{ readonly wait: Ope
   const own = opening?.wait ?? reviewing?.wait
   return [
     ...(own === undefined ? [] : [{ wait: own }]),
-    ...calls.flatMap((call) => (call.wait === undefined ? [] : [{ wait: call.wait, call }]))
+    ...calls.flatMap((call) => {
+      const wait = waitOf(call)
+      return wait === undefined ? [] : [{ wait, call }]
+    })
   ]
 }
 

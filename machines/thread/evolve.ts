@@ -1,13 +1,13 @@
 import { queuedBefore } from "../../src/domain/input.ts"
 import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/usage.ts"
+import * as calls from "./callState.ts"
 import type { Rewrite } from "./commands.ts"
-import { type Call, type OpenWait, parked, ranFor, type Turn, withWord } from "./context.ts"
+import { type Call, type OpenWait, parked, ranFor, type Turn } from "./context.ts"
 import type {
   AttemptFailed,
   Fact,
   HookDecision,
   ResponseDetail,
-  ToolIntent,
   UserMessage,
   WaitResolved
 } from "./facts.ts"
@@ -35,23 +35,6 @@ const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | unde
   response === undefined
     ? turn
     : { ...fresh(turn), step: response.step, ...(reviewing === undefined ? counted(turn, response.usage) : {}) }
-
-/** With another input: what a person has approved was the one before, so that they are asked again. */
-const reworded = ({ approved, ...call }: Call, input: unknown): Call => ({
-  ...call,
-  input,
-  ...(approved === undefined ? {} : { approval: approved })
-})
-
-/** The hook that was asked first has let it pass: the next ones, and what is judged, as it is now. */
-const passedCall = (call: Call, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Call => {
-  const passed: Call = { ...call, hooks: hooks ?? call.hooks.slice(1) }
-  if (call.returned === undefined)
-    return rewrite !== undefined && "toolInput" in rewrite ? reworded(passed, rewrite.toolInput) : passed
-  return rewrite !== undefined && "toolOutput" in rewrite
-    ? { ...passed, returned: withWord(call.returned, rewrite.toolOutput) }
-    : passed
-}
 
 const passedMessage = (
   { opening, ...turn }: Turn,
@@ -83,46 +66,35 @@ const passedReply = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyAr
 const passedTurn = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn =>
   turn.opening !== undefined ? passedMessage(turn, rewrite, hooks) : passedReply(turn, rewrite, hooks)
 
-const judged = (turn: Turn, { detail, event: { hook, toolCallId } }: HookDecision): Turn => {
+const judged = (turn: Turn, fact: HookDecision): Turn => {
+  const {
+    detail,
+    event: { hook, toolCallId }
+  } = fact
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.judged(call, fact))
   // An ask brings its rewrite along as what is asked about; a deny ends it; defer is no opinion.
   const rewrite = hook.decision === "allow" || hook.decision === "ask" ? detail?.rewrite : undefined
   if (hook.decision === "deny") return turn
   // The hook that asks is not through yet.
   const hooks = ([asked, ...later]: ReadonlyArray<number>) =>
     hook.decision === "ask" && asked !== undefined ? [asked, ...(detail?.hooks ?? later)] : detail?.hooks
-  if (toolCallId === undefined) {
-    return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
-  }
-  return changeCall(turn, toolCallId, ({ decided = {}, ...call }) =>
-    passedCall(
-      { ...call, decided: { ...decided, [hook.index]: (decided[hook.index] ?? 0) + 1 } },
-      rewrite,
-      hooks(call.hooks)
-    )
-  )
+  return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
 }
 
 const parkedOn = (turn: Turn, wait: OpenWait, toolCallId: string | undefined): Turn => {
-  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => ({ ...call, phase: "parked", wait }))
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.parkedOn(call, wait))
   const { opening, reviewing } = turn
   if (opening !== undefined) return { ...turn, opening: { ...opening, wait } }
   return reviewing === undefined ? turn : { ...turn, reviewing: { ...reviewing, wait } }
 }
 
 /** Without the wait; where the fact has a detail, what waited goes on. */
-const answered = (turn: Turn, { detail, event: { toolCallId } }: WaitResolved): Turn => {
-  if (toolCallId !== undefined) {
-    return changeCall(turn, toolCallId, ({ wait, ...call }) => {
-      const free: Call = { ...call, phase: detail?.started === true ? "running" : "ready" }
-      if (detail === undefined || wait === undefined || wait.type === "client_tool") return free
-      if (wait.type === "hook_ask") return passedCall(free, detail.rewrite, detail.hooks)
-      const { approval, ...rest } = free
-      const approved = approval === undefined ? rest : { ...rest, approved: approval }
-      return detail.rewrite !== undefined && "toolInput" in detail.rewrite
-        ? { ...approved, input: detail.rewrite.toolInput, hooks: detail.hooks ?? approved.hooks }
-        : approved
-    })
-  }
+const answered = (turn: Turn, fact: WaitResolved): Turn => {
+  const {
+    detail,
+    event: { toolCallId }
+  } = fact
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.answered(call, fact))
   const { opening, reviewing } = turn
   const { wait: _, ...open } = opening ?? { messages: [] }
   const free: Turn =
@@ -154,22 +126,6 @@ const spokenTo = (turn: Turn, fact: UserMessage, seq: number): Turn => {
   }
 }
 
-/** A call that the model wants. */
-const intended = (turn: Turn, fact: ToolIntent): Turn => {
-  const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = fact.event
-  const { hooks = [], response, started, ...rest } = fact.detail
-  const call: Call = {
-    toolCallId,
-    providerToolCallId,
-    name,
-    input,
-    ...rest,
-    hooks,
-    phase: started ? "running" : "ready"
-  }
-  return responded({ ...turn, calls: [...turn.calls, call] }, response)
-}
-
 /** A model call that came to nothing. */
 const attempted = (turn: Turn, fact: AttemptFailed): Turn => {
   const { attempt, empty, retryAt, step, target, usage } = fact.detail
@@ -193,7 +149,7 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
     case "response_emptied":
       return responded(turn, fact.detail)
     case "tool_intent":
-      return intended(turn, fact)
+      return responded({ ...turn, calls: [...turn.calls, calls.wanted(fact)] }, fact.detail.response)
     case "hook_decision":
       return judged(turn, fact)
     case "wait_created": {
@@ -207,16 +163,9 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
     case "wait_resolved":
       return answered(turn, fact)
     case "call_started":
-      return changeCall(turn, fact.detail.toolCallId, (call) => ({ ...call, phase: "running" }))
-    case "result_received": {
-      const { hooks, returned, started, toolCallId } = fact.detail
-      return changeCall(turn, toolCallId, (call) => ({
-        ...call,
-        returned,
-        hooks,
-        phase: started ? "running" : "ready"
-      }))
-    }
+      return changeCall(turn, fact.detail.toolCallId, calls.placed)
+    case "result_received":
+      return changeCall(turn, fact.detail.toolCallId, (call) => calls.returned(call, fact))
     case "tool_result": {
       const { toolCallId, usage } = fact.event
       return {

@@ -1,7 +1,7 @@
 /** What the thread's chart asks before a transition: one meaning and one name each, since composed guards are anonymous. */
 import { isFull } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
-import { runs } from "./calls.ts"
+import { runs } from "./callState.ts"
 import type { Admission, Command, HookDecided, ModelFailed, ModelReplied } from "./commands.ts"
 import {
   type Context,

@@ -3,8 +3,7 @@
  * command says here whether any command could pass it now.
  */
 import { type AnyTransitionDefinition, getNextTransitions } from "xstate"
-import { callStateOf } from "./callChart.ts"
-import { runs } from "./calls.ts"
+import { runs } from "./callState.ts"
 import type { Snapshot } from "./chart.ts"
 import type { Command } from "./commands.ts"
 import { type Context, openWaits, type Turn } from "./context.ts"
@@ -93,7 +92,7 @@ const could: { readonly [Name in Guard]?: (context: Context) => boolean } = {
 
 /** A hook is asked about a call, or about its result. */
 const isJudgingCall = ({ turn }: Context) =>
-  turn?.calls.some((call) => ["judging", "judgingResult"].includes(callStateOf(call))) === true
+  turn?.calls.some(({ state }) => state.type === "judging" || state.type === "judgingResult") === true
 
 const wayOf = ({ description = "", guard, target }: AnyTransitionDefinition): Way => {
   const to = target?.[0]?.path.join(".")

@@ -222,10 +222,9 @@ export const isAsked = ({ calls, opening, reviewing, step, turnId }: Turn, event
     default: {
       const call = calls.find((other) => other.toolCallId === event.toolCallId)
       return (
-        call?.phase === "running" &&
+        call?.state.type === (event.point === "before_tool_call" ? "judging" : "judgingResult") &&
         call.hooks[0] === event.index &&
-        roundOf(call).round === event.round &&
-        (call.returned === undefined) === (event.point === "before_tool_call")
+        roundOf(call).round === event.round
       )
     }
   }

@@ -1,5 +1,6 @@
 /** The jobs that a state implies: a thread that was taken over in the middle of a turn is resumed with them. */
 import { jobOf } from "./calls.ts"
+import { hasPlace } from "./callState.ts"
 import type { Snapshot } from "./chart.ts"
 import type { Job } from "./draft.ts"
 import { judgingJob } from "./judging.ts"
@@ -17,7 +18,7 @@ export const resume = ({ context: { turn }, value }: Snapshot): ReadonlyArray<Jo
       return job === undefined ? [] : [job]
     }
     case "acting":
-      return turn.calls.filter((call) => call.phase === "running").map((call) => jobOf(turn, call))
+      return turn.calls.filter(hasPlace).map((call) => jobOf(turn, call))
     default:
       // A pause ends with its due moment.
       return []

@@ -4,7 +4,7 @@ import type { HookData } from "../../src/domain/hook.ts"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
 import type { Rewrite } from "./commands.ts"
-import { type Call, type Returned, type Turn, withWord, wordOf } from "./context.ts"
+import { type Call, type Returned, returnedOf, type Turn, withWord, wordOf } from "./context.ts"
 
 type CallFields = Pick<Call, "input" | "name" | "toolCallId" | "toolsetId">
 
@@ -60,11 +60,12 @@ export const subjectOf = (turn: Turn, toolCallId?: string, rewrite?: Rewrite): H
   if (toolCallId !== undefined) {
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
     if (call === undefined) return undefined
-    if (call.returned === undefined)
+    const returned = returnedOf(call)
+    if (returned === undefined)
       return callSubject(rewrite !== undefined && "toolInput" in rewrite ? { ...call, input: rewrite.toolInput } : call)
     return resultSubject(
       call,
-      rewrite !== undefined && "toolOutput" in rewrite ? withWord(call.returned, rewrite.toolOutput) : call.returned
+      rewrite !== undefined && "toolOutput" in rewrite ? withWord(returned, rewrite.toolOutput) : returned
     )
   }
   const message = turn.opening?.messages[0]

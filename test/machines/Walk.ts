@@ -19,7 +19,9 @@ import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
+import { callChart, hooksChart } from "../../machines/thread/callChart.ts"
 import { jobOf } from "../../machines/thread/calls.ts"
+import { hasPlace } from "../../machines/thread/callState.ts"
 import type {
   Admission,
   Command,
@@ -41,6 +43,10 @@ import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import { type Recorded, openTurns, unaccounted, violations } from "../invariants.ts"
+import { callSteps, edgesOf, hookSteps } from "./callSteps.ts"
+
+const callEdges = edgesOf(callChart)
+const hookEdges = edgesOf(hooksChart)
 
 export const ann: Principal = { type: "user", id: "ann" }
 export const key: Principal = { type: "api_key", id: "key_1" }
@@ -290,6 +296,8 @@ export class Walk {
     this.log.push(...step.facts)
     this.check()
     this.checkTurn(before, step.facts)
+    for (const taken of callSteps(before.context, step.facts)) assert.include(callEdges, taken)
+    for (const taken of hookSteps(before.context, step.facts)) assert.include(hookEdges, taken)
     return undefined
   }
 
@@ -428,7 +436,7 @@ export class Walk {
       assert.isAtMost(runnableAt(this.snapshot) ?? Infinity, this.at)
     }
     if (turn !== null)
-      assert.isAtMost(turn.calls.filter(({ phase }) => phase === "running").length, turn.plan.maxParallelTools)
+      assert.isAtMost(turn.calls.filter(hasPlace).length, turn.plan.maxParallelTools)
 
     // F2, and F1 from the open turn on and from the whole journal.
     assert.deepStrictEqual(stored(carryOf(this.log)), stored(carry))
@@ -586,7 +594,7 @@ export class Walk {
     if (turn === null) return []
     return [
       judgingJob(turn),
-      ...turn.calls.filter(({ phase }) => phase === "running").map((call) => jobOf(turn, call))
+      ...turn.calls.filter(hasPlace).map((call) => jobOf(turn, call))
     ].flatMap((job) => (job?.type === "askHook" ? [job.params] : []))
   }
   decision(

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { addUsage } from "../../src/domain/usage.ts"
 import type { Command, OnTimeout, RepliedCall } from "../../machines/thread/commands.ts"
 import { half, responseFits } from "../../src/domain/turnNumbers.ts"
-import { deadlineOf, openWaits, roomForResponse } from "../../machines/thread/context.ts"
+import { deadlineOf, openWaits, roomForResponse, waitOf } from "../../machines/thread/context.ts"
 import { decide } from "../../machines/thread/decide.ts"
 import { isPublic } from "../../machines/thread/facts.ts"
 import { fold, plain } from "../../machines/thread/fold.ts"
@@ -113,7 +113,7 @@ describe("a role's approval", () => {
     const walk = running(call("a", { approval: "role_1/0", hooks: [0, 1] })).answer()
     walk.decides("allow", { rewrite: { toolInput: { amount: 10_000 } }, hooks: [1] })
     assert.strictEqual(walk.status, "awaiting")
-    assert.strictEqual(walk.call().wait?.type, "role_approval")
+    assert.strictEqual(waitOf(walk.call())?.type, "role_approval")
     assert.deepStrictEqual(walk.call().input, { amount: 10_000 })
     walk.answer().decides("allow")
     assert.deepStrictEqual(walk.jobs, ["runTool a"])
@@ -162,7 +162,7 @@ describe("a role's approval", () => {
   it("comes before the hooks: they are asked when it is given", () => {
     const walk = running(call("a", { approval: "role_1/0", hooks: [0] }))
     assert.deepStrictEqual([walk.text, walk.jobs, walk.status], ["user(A) intent(A) wait_created(A)", [], "awaiting"])
-    assert.strictEqual(walk.call().wait?.type, "role_approval")
+    assert.strictEqual(waitOf(walk.call())?.type, "role_approval")
     walk.answer()
     assert.deepStrictEqual(
       [walk.text, walk.jobs],
@@ -344,7 +344,7 @@ describe("an ask", () => {
 
   it("is answered once, by whoever comes first", () => {
     const walk = running(call("a", { hooks: [0] })).decides("ask")
-    const waitId = walk.call().wait?.waitId ?? ""
+    const waitId = waitOf(walk.call())?.waitId ?? ""
     walk.answer()
     assert.deepStrictEqual(walk.tell(walk.answering(waitId, deny)), { error: "wait_not_open", waitId })
   })
@@ -356,7 +356,7 @@ describe("an ask", () => {
       (walk: Walk) => walk.poison()
     ]) {
       const walk = running(call("a", { hooks: [0] })).decides("ask")
-      const waitId = walk.call().wait?.waitId ?? ""
+      const waitId = waitOf(walk.call())?.waitId ?? ""
       assert.match(
         end(walk).text,
         /wait_created\(A\) wait_resolved\(A: cancelled\) result\(A: turn_interrupted\) turn_/

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { RepliedCall } from "../../machines/thread/commands.ts"
 import { addUsage, noUsage } from "../../src/domain/usage.ts"
 import { factOf, factRow } from "../../actors/thread/replies/rows.ts"
-import { deadlineOf, ranFor } from "../../machines/thread/context.ts"
+import { deadlineOf, ranFor, waitOf } from "../../machines/thread/context.ts"
 import { statusOf } from "../../machines/thread/decide.ts"
 import { fold } from "../../machines/thread/fold.ts"
 import { resume } from "../../machines/thread/resume.ts"
@@ -372,7 +372,7 @@ describe("a call that a client executes", () => {
 
   it("may be answered once", () => {
     const walk = running().reply("", clientCall("x"), clientCall("y"))
-    const waitId = walk.call().wait?.waitId ?? ""
+    const waitId = waitOf(walk.call())?.waitId ?? ""
     walk.answer()
     assert.deepStrictEqual(walk.tell(walk.answering(waitId)), { error: "wait_not_open", waitId })
   })

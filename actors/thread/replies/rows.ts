@@ -13,7 +13,7 @@ import { statusOf } from "../../../machines/thread/decide.ts"
 import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
 import type { AnswerWait, Plan } from "../../../machines/thread/commands.ts"
-import { type Carry, type Context, deadlineOf, openWaits, type Turn } from "../../../machines/thread/context.ts"
+import { type Carry, type Context, deadlineOf, openWaits, returnedOf, type Turn } from "../../../machines/thread/context.ts"
 import { type Fact, isPublic, typeOf } from "../../../machines/thread/facts.ts"
 import { contentOf, resultFields } from "../../../machines/thread/subject.ts"
 import type { ActorView } from "../../Kind.ts"
@@ -203,7 +203,7 @@ const unseenOf = ({ opening, reviewing }: Turn, { call, wait }: OpenWaits[number
     case "after_model_response":
       return { content: contentOf(reviewing?.reply.text ?? "") }
     case "after_tool_result":
-      return resultFields(call?.returned ?? {})
+      return resultFields((call && returnedOf(call)) ?? {})
     default:
       return {}
   }

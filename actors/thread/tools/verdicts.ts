@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import type { Failure } from "../../../src/domain/failure.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
 import type { RepliedCall } from "../../../machines/thread/commands.ts"
-import type { Call, Turn } from "../../../machines/thread/context.ts"
+import { approvedOf } from "../../../machines/thread/callState.ts"
+import { type Call, returnedOf, type Turn } from "../../../machines/thread/context.ts"
 import { callSubject } from "../../../machines/thread/subject.ts"
 import type { ActorView } from "../../Kind.ts"
 import { callBy, settingsOf } from "../settings.ts"
@@ -34,15 +35,17 @@ export const makeVerdicts = (toolkitOf: ToolkitOf) => {
   const releasing = Effect.fnUntraced(function* (
     being: ActorView<Snapshot>,
     turn: Turn,
-    calls: ReadonlyArray<Pick<Call, "toolCallId" | "name" | "input" | "approved" | "client" | "returned">>
+    calls: ReadonlyArray<Call>
   ) {
-    const clients = calls.filter(({ client, returned }) => client !== undefined && returned === undefined)
+    const clients = calls.filter((call) => call.client !== undefined && returnedOf(call) === undefined)
     const reviewed = turn.reviewing?.reply.calls ?? []
     if (clients.length === 0 && reviewed.length === 0) return {}
     const toolkit = yield* toolkitOf(being, turn)
     const refused: Record<string, Failure> = {}
     for (const call of clients) {
-      const failure = yield* toolkit.refusal(callBy(being), call)
+      const approved = approvedOf(call)
+      const asked = { name: call.name, input: call.input, ...(approved === undefined ? {} : { approved }) }
+      const failure = yield* toolkit.refusal(callBy(being), asked)
       if (failure !== undefined) refused[call.toolCallId] = failure
     }
     return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, toolkit, reviewed) }) }

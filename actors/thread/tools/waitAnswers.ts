@@ -4,6 +4,7 @@ import type { HookData } from "../../../src/domain/hook.ts"
 import { rewriteProblem } from "../../../src/hooks/answer.ts"
 import { cutOutput } from "../../../src/tools/output.ts"
 import { clientFailure } from "../../../machines/thread/calls.ts"
+import { approved } from "../../../machines/thread/callState.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
 import type { Rewrite, GivenAnswer } from "../../../machines/thread/commands.ts"
 import { openWaits, type Turn } from "../../../machines/thread/context.ts"
@@ -93,8 +94,8 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, toolkitOf: ToolkitOf
     if (wrong !== undefined) return yield* wrong
     const input = data.point === "before_tool_call" ? { input: data.toolInput } : {}
     // The answer itself is what the roles have asked for.
-    const approved = wait.type === "role_approval" && call?.approval !== undefined ? { approved: call.approval } : {}
-    const late = yield* releasing(being, turn, call === undefined ? [] : [{ ...call, ...input, ...approved }])
+    const released = call && { ...(wait.type === "role_approval" ? approved(call) : call), ...input }
+    const late = yield* releasing(being, turn, released === undefined ? [] : [released])
     return {
       at,
       command: {
