@@ -83,7 +83,10 @@ export const callChart = machine.createMachine({
     client: {
       description: "A client owes its result.",
       on: {
-        wait_resolved: { target: "wanted", description: "The client has answered, or it is too late: a result follows." }
+        wait_resolved: {
+          target: "wanted",
+          description: "The client has answered, or it is too late: a result follows."
+        }
       }
     },
     running: {

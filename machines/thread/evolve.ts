@@ -3,14 +3,7 @@ import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/us
 import * as calls from "./callState.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Call, type OpenWait, parked, ranFor, type Turn } from "./context.ts"
-import type {
-  AttemptFailed,
-  Fact,
-  HookDecision,
-  ResponseDetail,
-  UserMessage,
-  WaitResolved
-} from "./facts.ts"
+import type { AttemptFailed, Fact, HookDecision, ResponseDetail, UserMessage, WaitResolved } from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn => ({
   ...turn,

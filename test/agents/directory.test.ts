@@ -5,6 +5,7 @@ import { allTools } from "../../src/roles/role.ts"
 import { raiseAuthRevision } from "../../src/keys/rows.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { countStatements } from "../setup/statements.ts"
 
 let server: TestServer
 let directory: Directory["Service"]
@@ -58,14 +59,15 @@ describe("the directory", () => {
 
   it("asks the database once for many who ask at once", async () => {
     const id = await agent(await profile())
-    const before = server.database.counts.api
+    const reads = countStatements(/from agents a\s/)
     const views = await server.runtime.runPromise(
       Effect.all(
         Array.from({ length: 20 }, () => directory.agent(workspace, id)),
         { concurrency: "unbounded" }
       )
     )
-    assert.strictEqual(server.database.counts.api - before, 1)
+    reads.stop()
+    assert.strictEqual(reads.count, 1)
     assert.strictEqual(new Set(views).size, 1)
   })
 

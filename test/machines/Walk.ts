@@ -435,8 +435,7 @@ export class Walk {
       assert.strictEqual(this.status, "failed")
       assert.isAtMost(runnableAt(this.snapshot) ?? Infinity, this.at)
     }
-    if (turn !== null)
-      assert.isAtMost(turn.calls.filter(hasPlace).length, turn.plan.maxParallelTools)
+    if (turn !== null) assert.isAtMost(turn.calls.filter(hasPlace).length, turn.plan.maxParallelTools)
 
     // F2, and F1 from the open turn on and from the whole journal.
     assert.deepStrictEqual(stored(carryOf(this.log)), stored(carry))
@@ -592,10 +591,9 @@ export class Walk {
   get asked(): ReadonlyArray<Asking> {
     const { turn } = this.context
     if (turn === null) return []
-    return [
-      judgingJob(turn),
-      ...turn.calls.filter(hasPlace).map((call) => jobOf(turn, call))
-    ].flatMap((job) => (job?.type === "askHook" ? [job.params] : []))
+    return [judgingJob(turn), ...turn.calls.filter(hasPlace).map((call) => jobOf(turn, call))].flatMap((job) =>
+      job?.type === "askHook" ? [job.params] : []
+    )
   }
   decision(
     decision: HookDecided["decision"],

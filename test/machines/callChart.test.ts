@@ -29,17 +29,30 @@ const ways: ReadonlyArray<Walk> = [
   running(clientCall("x", 1_000, { approval: grant })).answer(),
   behind(call("a", { approval: grant })).answer(),
   // Hooks judge the call.
-  running(call("a", { hooks: [0, 1] })).decides("allow").decides("allow"),
+  running(call("a", { hooks: [0, 1] }))
+    .decides("allow")
+    .decides("allow"),
   running(call("a", { hooks: [0] })).decides("deny"),
   running(clientCall("x", 1_000, { hooks: [0] })).decides("allow"),
-  running(call("a", { hooks: [0] })).decides("ask").answer(),
-  running(call("a", { hooks: [0, 1] })).decides("ask").answer(),
-  running(call("a", { hooks: [0] })).decides("ask").answer(0, deny),
-  running(call("a", { hooks: [0] })).decides("ask").answer(0, allow, [0]),
+  running(call("a", { hooks: [0] }))
+    .decides("ask")
+    .answer(),
+  running(call("a", { hooks: [0, 1] }))
+    .decides("ask")
+    .answer(),
+  running(call("a", { hooks: [0] }))
+    .decides("ask")
+    .answer(0, deny),
+  running(call("a", { hooks: [0] }))
+    .decides("ask")
+    .answer(0, allow, [0]),
   // Those who want a place.
   behind(call("a")).returns(),
   behind(call("a", { hooks: [0] })).returns(),
-  behind(call("a", { hooks: [0] }), call("b")).returns().decides("ask").answer(0, allow, [0]),
+  behind(call("a", { hooks: [0] }), call("b"))
+    .returns()
+    .decides("ask")
+    .answer(0, allow, [0]),
   // Hooks judge the result.
   running(call("a")).returns(0, undefined, [2, 3]).decides("allow").decides("allow"),
   running(call("a")).returns(0, undefined, [2]).decides("deny"),

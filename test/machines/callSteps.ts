@@ -4,6 +4,7 @@
  */
 import type { AnyStateMachine, AnyStateNode } from "xstate"
 import { type Call, type Context, openWaits, returnedOf, type Turn } from "../../machines/thread/context.ts"
+import { wantsApproval } from "../../machines/thread/callState.ts"
 import { evolve } from "../../machines/thread/evolve.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 
@@ -51,11 +52,18 @@ interface Chain {
   readonly left: number
 }
 
-const chainOfCall = (turn: Turn, call: Call): ReadonlyArray<readonly [string, Chain]> => {
-  const isJudging = call.state.type !== "approving" && call.hooks.length > 0
-  const state = openWaits(turn).some((open) => open.call === call) ? "asking" : "judging"
+const chainStates: { readonly [State in Call["state"]["type"]]?: Chain["state"] } = {
+  waiting: "judging",
+  judging: "judging",
+  judgingResult: "judging",
+  asking: "asking",
+  askingResult: "asking"
+}
+
+const chainOfCall = (call: Call): ReadonlyArray<readonly [string, Chain]> => {
+  const state = chainStates[call.state.type]
   const name = `${call.toolCallId} ${returnedOf(call) === undefined ? "before" : "after"}`
-  return isJudging ? [[name, { state, left: call.hooks.length }]] : []
+  return state === undefined || call.hooks.length === 0 ? [] : [[name, { state, left: call.hooks.length }]]
 }
 
 /** What hooks have still to judge. */
@@ -67,7 +75,7 @@ const chainsOf = (turn: Turn | null) => {
   return new Map<string, Chain>([
     ...(message === undefined ? [] : [[`message ${message.n}`, { state, left: message.hooks.length }] as const]),
     ...(reviewing === undefined ? [] : [["response", { state, left: reviewing.hooks.length }] as const]),
-    ...calls.flatMap((call) => chainOfCall(turn, call))
+    ...calls.flatMap((call) => chainOfCall(call))
   ])
 }
 
@@ -81,6 +89,9 @@ export const hookSteps = (from: Context, facts: ReadonlyArray<Fact>): ReadonlyAr
     if (fact.type !== "hook_decision" && fact.type !== "wait_created" && fact.type !== "wait_resolved") return []
     const about = aboutCall(fact)
     const is = chainsOf(after)
+    // Hooks are left, and none is asked: a person's approval comes first, and the chain begins again.
+    const interrupted = after?.calls.some((call) => call.toolCallId === about && wantsApproval(call)) === true
+    if (interrupted) return []
     return [...chainsOf(before)].flatMap(([name, { left, state }]) => {
       const isAbout = about === undefined ? !name.startsWith("call_") : name.startsWith(about)
       if (!isAbout || left === 0) return []

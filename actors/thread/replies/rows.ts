@@ -13,7 +13,14 @@ import { statusOf } from "../../../machines/thread/decide.ts"
 import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
 import type { AnswerWait, Plan } from "../../../machines/thread/commands.ts"
-import { type Carry, type Context, deadlineOf, openWaits, returnedOf, type Turn } from "../../../machines/thread/context.ts"
+import {
+  type Carry,
+  type Context,
+  deadlineOf,
+  openWaits,
+  returnedOf,
+  type Turn
+} from "../../../machines/thread/context.ts"
 import { type Fact, isPublic, typeOf } from "../../../machines/thread/facts.ts"
 import { contentOf, resultFields } from "../../../machines/thread/subject.ts"
 import type { ActorView } from "../../Kind.ts"

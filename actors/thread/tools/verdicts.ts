@@ -32,11 +32,7 @@ export const makeVerdicts = (toolkitOf: ToolkitOf) => {
   })
 
   /** What goes on once somebody has answered, or once nobody has, may be a day old. */
-  const releasing = Effect.fnUntraced(function* (
-    being: ActorView<Snapshot>,
-    turn: Turn,
-    calls: ReadonlyArray<Call>
-  ) {
+  const releasing = Effect.fnUntraced(function* (being: ActorView<Snapshot>, turn: Turn, calls: ReadonlyArray<Call>) {
     const clients = calls.filter((call) => call.client !== undefined && returnedOf(call) === undefined)
     const reviewed = turn.reviewing?.reply.calls ?? []
     if (clients.length === 0 && reviewed.length === 0) return {}
