@@ -16,6 +16,8 @@ export interface Rule {
   readonly parks: boolean
   /** The token of the delivery that the path names is accepted too. */
   readonly delivery: boolean
+  /** A trigger's key is accepted too. */
+  readonly trigger: boolean
   /**
    * It adds to what is stored, and is refused while the workspace has used up its bytes of the day: "rows" are
    * counted by the request's body, "events" where an actor appends them. What ends or replaces something is always
@@ -33,6 +35,7 @@ export const access = (
     readonly lease?: true
     readonly parks?: true
     readonly delivery?: true
+    readonly trigger?: true
     readonly stores?: "rows" | "events"
   }
 ) =>
@@ -41,5 +44,6 @@ export const access = (
     lease: also?.lease ?? false,
     parks: also?.parks ?? false,
     delivery: also?.delivery ?? false,
+    trigger: also?.trigger ?? false,
     stores: also?.stores
   })

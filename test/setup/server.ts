@@ -17,6 +17,7 @@ import { Idempotency } from "../../http/Idempotency.ts"
 import { type Listener, listen, portOf } from "../../http/listen.ts"
 import { Cursors } from "../../http/Cursors.ts"
 import { RateLimit, type Rates } from "../../http/RateLimit.ts"
+import { Reach } from "../../http/Reach.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
@@ -172,6 +173,7 @@ const services = (url: string, options: ServerOptions) => {
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,
+    Reach.layer,
     Cursors.layer(new Uint8Array(32).fill(7)),
     Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide(Credentials.layer)),
     RateLimit.layer(options.rates ?? { credential: 0 }),
