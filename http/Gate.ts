@@ -25,6 +25,7 @@ import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
+import { isLease, Leases } from "./Leases.ts"
 import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
@@ -105,6 +106,7 @@ export const layer = Layer.effect(
     const credentials = yield* Credentials
     const quotas = yield* Quotas
     const { count, stranger, take } = yield* RateLimit
+    const leases = yield* Leases
     const reach = yield* Reach
     const room = yield* Room
     const tokens = yield* DeliveryTokens
@@ -263,7 +265,12 @@ export const layer = Layer.effect(
         const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
         const token = bearerOf(request)
         if (token === undefined) return estranged(request, answers.missing)
-        if (token.startsWith("trl_")) return estranged(request, lease ? answers.unknown : answers.lease)
+        if (isLease(token)) {
+          if (!lease) return estranged(request, answers.lease)
+          return Effect.flatMap(leases.find(token), (credential) =>
+            credential === undefined ? estranged(request, answers.unknown) : limited(request, sent, credential)
+          )
+        }
         if (token.startsWith("trd_")) {
           if (!delivery) return estranged(request, answers.delivery)
           const caller = callerOf(request.url, token)

@@ -8,6 +8,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { Credentials } from "../http/Credentials.ts"
 import { Idempotency } from "../http/Idempotency.ts"
+import { Leases } from "../http/Leases.ts"
 import { listen } from "../http/listen.ts"
 import * as metrics from "../http/metrics.ts"
 import { Cursors } from "../http/Cursors.ts"
@@ -27,6 +28,7 @@ import { environment, type NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { SecretEnvelope } from "./crypto/envelope.ts"
 import { DeliveryTokens } from "./hooks/deliveryToken.ts"
+import { AgentLeases } from "./keys/AgentLeases.ts"
 import { Hooks } from "./hooks/Hooks.ts"
 import { Reviewers } from "./hooks/Reviewers.ts"
 import { Lease } from "./journal/Lease.ts"
@@ -146,6 +148,10 @@ export const serve = (settings: NodeSettings) =>
       )
       const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
       const stores = Layer.mergeAll(
+        AgentLeases.layer({
+          secrets: settings.encryptionKeys.map(({ key }) => Redacted.value(key)),
+          publicUrl: settings.publicUrl
+        }),
         Connections.layer,
         Directory.layer,
         hooks,
@@ -169,7 +175,7 @@ export const serve = (settings: NodeSettings) =>
         }),
         readiness(leaving),
         Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
-      ).pipe(Layer.provideMerge(Credentials.layer))
+      ).pipe(Layer.provideMerge(Layer.mergeAll(Credentials.layer, Leases.layer)))
       const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
       const listener = listen(settings.metrics === "api" ? Routes : RoutesWithoutMetrics, {
         host: settings.host,

@@ -244,6 +244,10 @@ export const layer = (options: ThreadOptions) =>
             )
           ),
         waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
+        runningTurn: (workspace, threadId) => {
+          const live = registry.current(refOf(workspace, threadId))
+          return live === undefined ? undefined : (live.context.turn?.turnId ?? null)
+        },
         lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
         create,
         submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {

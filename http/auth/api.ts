@@ -16,7 +16,7 @@ export const AuthContext = Schema.Struct({
   principal: described(Principal, "Who the bearer is taken for."),
   workspaceId: described(Schema.String, "Workspace that the credential belongs to."),
   scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "What kind of credential it is."),
-  scopes: described(Schema.Array(Scope), "What it may do."),
+  scopes: described(Schema.Array(Scope), "What it may do. Empty for a lease: the operations that take one say so."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that a lease was given to. Absent for keys."),
   threadId: described(Schema.optionalKey(Schema.String), "Thread that a lease was given for. Absent for keys."),
   expiresAt: described(Schema.optionalKey(Timestamp), "When it stops working. Absent: never.")

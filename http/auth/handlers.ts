@@ -60,12 +60,13 @@ export const AuthHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       context: Effect.fnUntraced(function* () {
-        const { expiresAt, principal, scheme, scopes, workspace } = yield* Caller
+        const { expiresAt, lease: given, principal, scheme, scopes, workspace } = yield* Caller
         return json({
           principal,
           workspaceId: workspace,
           scheme,
           scopes: [...scopes],
+          ...(given !== undefined && { agentId: given.agentId, threadId: given.threadId }),
           ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) })
         })
       }),

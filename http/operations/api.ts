@@ -38,7 +38,7 @@ export const OperationsApi = HttpApiGroup.make("operations")
       },
       success: OperationHandle
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { lease: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get an operation",
@@ -98,7 +98,7 @@ export const OperationsApi = HttpApiGroup.make("operations")
       success: OperationHandle,
       error: refuses("operation_resolved")
     })
-      .annotateMerge(access("run"))
+      .annotateMerge(access("run", { lease: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Cancel an operation",

@@ -125,7 +125,10 @@ describe("whoever rotates", () => {
       "expiresAt"
     )
     for (const identity of [undefined, "ann@example.com"]) {
-      const foreign = await rotate(bound.client, (await issue(server.alpha, identity && { identity })).id)
+      const foreign = await rotate(
+        bound.client,
+        (await issue(server.alpha, identity === undefined ? {} : { identity })).id
+      )
       refused(foreign, 403, "permission_denied")
       assert.strictEqual(foreign.body.code, "foreign_identity")
     }

@@ -24,6 +24,7 @@ import { CursorParam, limitOf, rowsOf } from "../../http/pagination.ts"
 import * as probes from "../../http/probes.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
+import { Leases } from "../../http/Leases.ts"
 import { Reach } from "../../http/Reach.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
@@ -199,6 +200,7 @@ export const serve = (
       readiness,
       rateLimit,
       Quotas.layerMemory(),
+      Leases.layerNone,
       Reach.layerOfPaths,
       DeliveryTokens.layer([new Uint8Array(32)])
     ])
