@@ -22,6 +22,11 @@ import { makePages } from "../newestFirst.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const own = new Refused({ error: "own_identity", message: "identity: a credential cannot disable its own identity" })
+/** What an agent asks for here waits for a person, and nothing parks yet: it is not done without one. */
+const unparked = new Refused({
+  error: "permission_denied",
+  message: "what an agent asks for here waits for a person's approval, which cannot be asked for yet"
+})
 const unreachable = () =>
   new Refused({
     error: "runtime_unavailable",
@@ -45,7 +50,8 @@ export const IdentitiesHandlers = HttpApiBuilder.group(
       identity: string,
       command: Effect.Effect<IdentityState, IdentityUnavailable>
     ) {
-      const { principal, workspace } = yield* Caller
+      const { lease: given, principal, workspace } = yield* Caller
+      if (given !== undefined) return yield* unparked
       const decided = command.pipe(
         Effect.mapError(unreachable),
         Effect.tap((state) => Effect.sync(() => directory.mark(workspace, identity, state.disabled)))
