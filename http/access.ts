@@ -1,5 +1,6 @@
 /**
- * Access: what each endpoint asks of a credential. The gate carries it out, and the OpenAPI document shows it.
+ * Access: what each endpoint asks of a credential. The rules of all endpoints together are the one table of who may do
+ * what: the gate carries it out, the OpenAPI document shows it, and tests try it cell by cell.
  */
 import { Context } from "effect"
 import type { Scope } from "../src/keys/apiKey.ts"
@@ -47,3 +48,11 @@ export const access = (
     trigger: also?.trigger ?? false,
     stores: also?.stores
   })
+
+/** What stands behind a credential, as the document names it. */
+export const credentialKinds = ["api_key", "user", "trigger", "lease", "delivery"] as const
+export type CredentialKind = (typeof credentialKinds)[number]
+
+/** Whose credentials an endpoint takes. A lease and a delivery's token need no scope. */
+export const credentialsOf = (rule: Rule): ReadonlyArray<CredentialKind> =>
+  credentialKinds.filter((kind) => kind === "api_key" || kind === "user" || rule[kind])
