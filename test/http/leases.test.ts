@@ -2,7 +2,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { body } from "../../src/domain/ids.ts"
+import { createCompleted } from "../../src/operations/rows.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { countStatements } from "../setup/statements.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
@@ -213,6 +215,29 @@ describe("a lease", () => {
     await letGo(threadId)
   })
 
+  it("reaches what its agent has asked for, and nothing that another one has", async () => {
+    const { agentId, client, threadId } = await holding()
+    const operationOf = (id: string) =>
+      server.runtime.runPromise(
+        server.database.atomically("test.operation", (tx) =>
+          createCompleted(
+            tx,
+            server.workspaces.alpha,
+            { action: "identity.enable", by: { type: "agent", id }, result: { status: 200, body: {} } },
+            Date.now()
+          )
+        )
+      )
+    const { id } = await operationOf(agentId)
+    assert.strictEqual((await client.get(`/v1/operations/${id}`)).body.operation.id, id)
+    refused(await client.post(`/v1/operations/${id}/cancel`), 409, "operation_resolved")
+    const other = await operationOf(await makeAgent(server.alpha))
+    refused(await client.get(`/v1/operations/${other.id}`), 404, "not_found")
+    refused(await client.post(`/v1/operations/${other.id}/cancel`), 404, "not_found")
+    refused(await client.post("/v1/identities/disable", { identity: "ann@example.com" }), 403, "permission_denied")
+    await letGo(threadId)
+  })
+
   it("is refused where its scheme is not named: the events, the queue, submits, also with an origin", async () => {
     const { client, threadId } = await holding()
     const origin = { provider: "slack", tenantId: "T", senderId: "U" }
@@ -279,6 +304,33 @@ describe("a lease", () => {
     assert.strictEqual(await statusOf(client), 200)
     assert.strictEqual((await server.alpha.delete(`/v1/agents/${agentId}`)).status, 204)
     refused(await client.get("/v1/auth"), 401, "unauthenticated")
+    await letGo(threadId)
+  })
+})
+
+describe("requests under a lease", () => {
+  it("cost the database what requests under a key cost, but for its first use", async () => {
+    const { client, threadId } = await holding()
+    const times = 40
+    const asked = async (by: Client) => {
+      const statements = countStatements(/from (heads h|agents a|api_keys k)\b/)
+      for (let i = 0; i < times; i++) assert.strictEqual((await by.get(`/v1/threads/${threadId}`)).status, 200)
+      statements.stop()
+      return statements.count
+    }
+    const [keys, leases] = [await asked(server.alpha), await asked(client)]
+    assert.isAtLeast(keys, times)
+    assert.isAtMost(leases, keys * 1.3)
+    await letGo(threadId)
+  })
+
+  it("that no server key vouches for cost it nothing", async () => {
+    const { lease, threadId } = await holding()
+    const statements = countStatements(/from heads h where/)
+    for (let i = 0; i < 20; i++)
+      await new Client(server.base, lease.token.replace(/.{43}$/, String(i).repeat(43).slice(0, 43))).get("/v1/auth")
+    statements.stop()
+    assert.strictEqual(statements.count, 0)
     await letGo(threadId)
   })
 })
