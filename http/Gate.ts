@@ -249,11 +249,16 @@ export const layer = Layer.effect(
                 : Effect.succeed(toResponse(refused, headers))
             }
 
-      const looked = (request: GateRequest, sent: Query, token: string) => {
-        const counted = stranger !== undefined && !credentials.familiar(token) ? addressOf(request) : undefined
+      const looked = (
+        request: GateRequest,
+        sent: Query,
+        token: string,
+        known: Pick<Credentials["Service"], "familiar" | "find">
+      ) => {
+        const counted = stranger !== undefined && !known.familiar(token) ? addressOf(request) : undefined
         const refused = counted === undefined ? undefined : stranger?.take(counted)
         if (refused !== undefined) return Effect.succeed(toResponse(refused))
-        return Effect.flatMap(credentials.find(token), (credential) => {
+        return Effect.flatMap(known.find(token), (credential) => {
           if (credential === undefined) return Effect.succeed(answers.unknown)
           if (counted !== undefined) stranger?.giveBack(counted)
           return limited(request, sent, credential)
@@ -267,9 +272,7 @@ export const layer = Layer.effect(
         if (token === undefined) return estranged(request, answers.missing)
         if (isLease(token)) {
           if (!lease) return estranged(request, answers.lease)
-          return Effect.flatMap(leases.find(token), (credential) =>
-            credential === undefined ? estranged(request, answers.unknown) : limited(request, sent, credential)
-          )
+          return looked(request, sent, token, leases)
         }
         if (token.startsWith("trd_")) {
           if (!delivery) return estranged(request, answers.delivery)
@@ -279,7 +282,7 @@ export const layer = Layer.effect(
             : limited(request, sent, { caller, identityDisabled: false })
         }
         const remembered = credentials.remembered(token, connectionOf(request))
-        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token)
+        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token, credentials)
       })
     })
   })
