@@ -2,6 +2,7 @@
 import type { Bus } from "../../src/bus/Bus.ts"
 import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
+import { withContentText } from "../../src/domain/contentText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/threads/detail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
@@ -92,7 +93,7 @@ export const makeThreadKind = ({
       case "submit":
         return {
           kind: "created",
-          body: JSON.stringify(
+          body: withContentText(
             answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)
           )
         }
@@ -102,7 +103,7 @@ export const makeThreadKind = ({
           ? answers.nothing
           : {
               kind: "found",
-              body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
+              body: withContentText(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
             }
       }
       case "edit": {

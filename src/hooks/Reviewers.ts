@@ -1,6 +1,6 @@
 /**
- * Agents that review for hooks: who asks one, and what it is asked. The threads that they answer in are
- * the actors', which ask hooks in turn: so they appoint themselves once they are there (actors/thread/tools/reviewer.ts).
+ * Agents that review for hooks: who asks one, and what it is asked. The threads that they answer in are the actors',
+ * which ask hooks in turn: so they appoint themselves once they are there (actors/thread/tools/reviewer.ts).
  */
 import { Context, Data, Effect, Layer } from "effect"
 

@@ -186,8 +186,8 @@ const textOf = (mask: number) => {
     return `${name} as (select o,
       ${columns.map(([title, type]) => `($${++parameter}::${type}[])[i] as ${title}`).join(", ")} from ${rows})`
   })
-  const won = `won as
-    (${[...(has("moved") ? ["select o, w, id from moved"] : []), ...(has("born") ? ["select o, w, id from born"] : [])].join(" union all ")})`
+  const winning = (["moved", "born"] as const).filter(has).map((name) => `select o, w, id from ${name}`)
+  const won = `won as (${winning.join(" union all ")})`
   return `with
     ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect
     o from won`

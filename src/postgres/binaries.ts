@@ -35,7 +35,9 @@ const Links = Schema.fromJsonString(Schema.Array(Schema.Struct({ target: Schema.
 const decodeLinks = Schema.decodeUnknownSync(Links)
 const decodePackage = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
 
-/** The package of a platform, as what is imported at `place` finds it; what is missing of it is said with its remedy. */
+/**
+ * The package of a platform, as what is imported at `place` finds it; what is missing of it is said with its remedy.
+ */
 export const packaged = async (place = import.meta.url, platform = `${process.platform}-${process.arch}`) => {
   const own = "set TROUPE_DATABASE_URL to a PostgreSQL of your own"
   if (!platforms.has(platform)) {
