@@ -45,7 +45,7 @@ const failing = (why: (turn: Turn) => Failure) =>
   doing((d, event) => turn.end(d, { type: "turn_failed", failure: why(d.turn) }, event.at))
 
 /** Says what was decided, and ends the turn with it. */
-const failWith = (d: Draft, denial: judging.Denial | undefined, at: number) => {
+const failWith = (d: Draft, denial: judging.HookDenial | undefined, at: number) => {
   if (denial === undefined) return
   denial.say(d)
   turn.end(d, { type: "turn_failed", failure: denial.failure }, at)

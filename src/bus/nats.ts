@@ -30,7 +30,7 @@ import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink, signed } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
 import { makePeers } from "./peers.ts"
-import { type BusKey, makeSignatures, type Taken } from "./signature.ts"
+import { type BusKey, makeSignatures, type TakenCounts } from "./signature.ts"
 import { topicWatched } from "./topics.ts"
 import * as wire from "./wire.ts"
 
@@ -83,7 +83,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
   const mistrusted = (
     kind: Kind,
     { data, headers, subject }: Msg,
-    more: { readonly about?: string; readonly taken?: Taken }
+    more: { readonly about?: string; readonly taken?: TakenCounts }
   ) => {
     const signature = headers?.get(wire.signatureHeader) ?? ""
     if (signature !== "") return signatures.mistrusted(signature, { subject, data, ...more })
@@ -325,7 +325,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
     const asked = link.request(subject, data, () => signatures.sign(subject, data), timeoutMs)
     const { answer, signature } = yield* Effect.mapError(asked, (reason) => new NoAnswer({ incarnation, reason }))
     const doubt = mistrusted("answer", answer, { about: signature })
-    const found = doubt === undefined ? wire.readAnswer(answer.data) : Result.fail(doubt)
+    const found = doubt === undefined ? wire.readWireAnswer(answer.data) : Result.fail(doubt)
     if (Result.isFailure(found)) {
       ignore("answer", found.failure, answer)
       return yield* new NoAnswer({ incarnation, reason: "failed" })

@@ -223,7 +223,7 @@ export const readRequest = readText
 
 export const writeAnswer = (answer: string) => encoder.encode(`${head}+${answer}`)
 export const writeRefusal = (reason: Refusal) => encoder.encode(`${head}-${reason}`)
-export const readAnswer = (
+export const readWireAnswer = (
   data: Uint8Array
 ): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> =>
   Result.flatMap(

@@ -1,4 +1,4 @@
-/** JSON of a message's content, made once of each: the row that keeps it and the answer that shows it share the text. */
+/** JSON of a message's content, made once of each: the row that keeps it and the answer that shows it share it. */
 import type { MessageContent } from "./content.ts"
 
 const texts = new WeakMap<MessageContent, string>()

@@ -12,7 +12,7 @@ import { asyncTimeoutOf, type Hook, onErrorOf, onTimeoutOf, timeoutOf } from "..
 import { limits } from "../domain/limits.ts"
 import { utf8Bytes } from "../domain/text.ts"
 import { Outbound } from "../outbound/Outbound.ts"
-import { type HookAnswer, NotAnAnswer, readReview, type Rewrite } from "./answer.ts"
+import { type HookAnswer, NotAnAnswer, readReview, type HookRewrite } from "./answer.ts"
 import { type Delivery, makePost, Unanswered } from "./delivery.ts"
 import { DeliveryTokens } from "./deliveryToken.ts"
 import type { HookQuestion } from "./question.ts"
@@ -40,7 +40,7 @@ interface Evaluated {
   /** For people, at most 1 KiB. */
   readonly reason?: string
   /** With allow and ask only; fits the point. */
-  readonly rewrite?: Rewrite
+  readonly rewrite?: HookRewrite
   /** No valid answer came, and onError has decided: a deny of this kind is `hook_failed`. */
   readonly failed?: true
 }

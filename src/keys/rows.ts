@@ -17,7 +17,7 @@ import type { Db } from "../database/handle.ts"
 import { seeIdentity } from "../identities/rows.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 
-export interface NewKey {
+interface NewKey {
   /** The eight characters that find the row. */
   readonly public: string
   /** SHA-256 of the whole text, in hex. */

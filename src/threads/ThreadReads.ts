@@ -31,7 +31,7 @@ export interface ThreadDetailRows extends StoredThread {
 /** The attributes are at another version than the caller saw. */
 export class VersionConflict extends Data.TaggedError("VersionConflict")<{ readonly version: number }> {}
 
-export interface Attributes {
+interface Attributes {
   readonly attributes: string
   readonly version: number
 }
