@@ -33,6 +33,7 @@ import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
 import * as Models from "./models/layer.ts"
 import { Outbound } from "./outbound/Outbound.ts"
+import { Policies } from "./operations/Policies.ts"
 import { Quotas } from "./quotas/Quotas.ts"
 import { Roles } from "./roles/Roles.ts"
 import { makeAnswers } from "./database/answers.ts"
@@ -151,6 +152,7 @@ export const serve = (settings: NodeSettings) =>
         keysPostgres,
         layerPostgres(),
         layerTidy,
+        Policies.layer,
         Quotas.layer(settings.quotasFile),
         Roles.layer,
         Spending.layer,

@@ -95,7 +95,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       ),
     HttpApiEndpoint.get("get", "/threads/:threadId", {
       params: { threadId: ThreadId },
-      success: ThreadDetail
+      success: ThreadDetail,
+      error: refuses("queue_full")
     })
       .annotateMerge(access("read", { lease: true, parks: true }))
       .annotateMerge(

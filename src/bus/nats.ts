@@ -208,24 +208,21 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
   const subscriptions = new Map<string, () => void>()
   const local = yield* makeInProcess({
     onListening: (topic, watch) => {
-      const subject = wire.watchSubject(watch)
-      if (subject === undefined) return
-      subscriptions.set(
-        topic,
-        link.subscribe(
-          subject,
-          take(
-            "hint",
-            ({ data, subject }) =>
-              Result.flatMap(wire.readHintSubject(subject), (about) =>
-                Result.map(wire.readHints(data), (hints) => ({ about, hints }))
-              ),
-            ({ about, hints }) => {
-              for (const news of hints) local.dispatch(topic, { ...about, ...news })
-            }
-          )
-        )
+      const hear = take(
+        "hint",
+        ({ data, subject }) =>
+          Result.flatMap(wire.readHintSubject(subject), (about) =>
+            Result.map(wire.readHints(data), (hints) => ({ about, hints }))
+          ),
+        ({ about, hints }) => {
+          for (const news of hints) local.dispatch(topic, { ...about, ...news })
+        }
       )
+      const ends = wire.watchSubjects(watch).map((subject) => link.subscribe(subject, hear))
+      if (ends.length > 0)
+        subscriptions.set(topic, () => {
+          for (const end of ends) end()
+        })
     },
     onSilent: (topic) => {
       subscriptions.get(topic)?.()
@@ -268,7 +265,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
 
   const subscribe = (watch: Watch, listener: (hint: Hint) => void) =>
     Effect.gen(function* () {
-      if (watch.deltas === true && wire.watchSubject(watch) !== undefined) {
+      if (watch.deltas === true && wire.watchSubjects(watch).length > 0) {
         yield* Effect.acquireRelease(
           Effect.sync(() => interest.want(topicWatched(watch))),
           (end) => Effect.sync(end)

@@ -48,5 +48,10 @@ export interface ConfigurationTables {
     resolved_by: NullableJson
     status: number | null
     body: NullableJson
+    /** The three of one that parked. */
+    request: NullableJson
+    requester: NullableJson
+    fingerprint: string | null
   }
+  approval_policies: { workspace: string; rules: Json; rev: number; updated_at: Date; updated_by: Json }
 }

@@ -35,6 +35,7 @@ import { layer as layerModels, layerScripted, type ModelsSettings } from "../../
 import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import type { QuotasFile } from "../../src/quotas/quotasFile.ts"
+import { Policies } from "../../src/operations/Policies.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { createKey } from "../../src/keys/rows.ts"
 import { Database } from "../../src/database/Database.ts"
@@ -83,6 +84,9 @@ export class Client {
   }
   post(path: string, body: unknown = {}, headers?: Record<string, string>) {
     return this.send("POST", path, body, headers)
+  }
+  put(path: string, body: unknown, headers?: Record<string, string>) {
+    return this.send("PUT", path, body, headers)
   }
   patch(path: string, body: unknown, headers?: Record<string, string>) {
     return this.send("PATCH", path, body, headers)
@@ -165,6 +169,7 @@ const services = (url: string, options: ServerOptions) => {
     Directory.layer,
     hooks,
     Quotas.layer(options.quotas),
+    Policies.layer,
     Roles.layer,
     Spending.layer,
     toolsets
@@ -237,6 +242,8 @@ export const startServer = async (options: ServerOptions = {}) => {
     url: fresh.url,
     /** `wsp_…` of the two workspaces. */
     workspaces: { alpha, beta },
+    /** One more, or the one of that name. */
+    workspace,
     alpha: await client(alpha),
     beta: await client(beta),
     anonymous: new Client(base, undefined),

@@ -9,6 +9,7 @@ import * as agenda from "./006_agenda.ts"
 import * as connections from "./007_connections.ts"
 import * as lineage from "./008_lineage.ts"
 import * as quotas from "./009_quotas.ts"
+import * as operations from "./010_operations.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -19,5 +20,6 @@ export const migrations: Record<string, Migration> = {
   "006_agenda": agenda,
   "007_connections": connections,
   "008_lineage": lineage,
-  "009_quotas": quotas
+  "009_quotas": quotas,
+  "010_operations": operations
 }
