@@ -27,6 +27,7 @@ import { replayed, rowOf } from "../kept.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeAdmission } from "./admissions.ts"
 import { TurnEnds } from "./memory/turnEnds.ts"
+import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
@@ -94,9 +95,10 @@ export const layer = (options: ThreadOptions) =>
       const reviewers = yield* Reviewers
       reviewers.appoint(makeReviewing(exchange))
       const database = yield* Database
+      const approval = yield* makeApproval
       const tools = yield* makeTools([
-        threadFamily({ reads, modelOf: yield* makeThreadModel, now: lease.now }),
-        agentsFamily(database, exchange),
+        threadFamily({ approval, reads, modelOf: yield* makeThreadModel, now: lease.now }),
+        agentsFamily(database, exchange, approval),
         connectionsFamily(database)
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>

@@ -7,6 +7,7 @@ import { type Client, type KeyOptions, startServer, type TestServer } from "../s
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
+import { call, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -235,6 +236,30 @@ describe("a request that the policy parks", () => {
     const done = await decided(decider, "approve", ofThread)
     assert.deepStrictEqual([done.state, done.result.status, done.result.body.thread.id], ["completed", 200, threadId])
     assert.strictEqual((await decided(decider, "approve", ofAgent)).result.body.agent.id, agentId)
+  })
+
+  it("may be an agent's own: where a rule names what a tool does, the tool returns the operation, and the turn goes on", async () => {
+    const { admin, decider } = await space([{ ...rule("agent.read"), principals: ["agent"] }])
+    const agentId = await makeWorker(admin, { families: ["agents"] })
+    const log = await turnOf(
+      admin,
+      agentId,
+      call("tool_search", { query: "agents" }),
+      "/then",
+      call("agents.get", { agentId })
+    )
+    const [, output] = outcomes(log) as ReadonlyArray<any>
+    assert.deepStrictEqual(
+      [output.operation.action, output.operation.state, output.operation.agentId],
+      ["agent.read", "pending", agentId]
+    )
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+    const done = await decided(decider, "approve", output.operation)
+    assert.deepStrictEqual([done.state, done.result.body.agent.id], ["completed", agentId])
+    assert.deepStrictEqual((await admin.get(`/v1/operations/${done.id}`)).body.operation.requestedBy, {
+      type: "agent",
+      id: agentId
+    })
   })
 
   it("is one of at most 1,000 that wait in a workspace", async () => {
