@@ -16,7 +16,7 @@ import { Lease } from "../../src/journal/Lease.ts"
 import type { Operation, OperationResult, OperationState } from "../../src/operations/operation.ts"
 import { type ResolvedState, unsuccessful } from "../../src/operations/outcomes.ts"
 import { hasAsked, isOwn } from "../../src/operations/requester.ts"
-import { holdOperation, resolveOperation, type StoredOperation } from "../../src/operations/rows.ts"
+import { type HeldOperation, holdOperation, resolveOperation, type StoredOperation } from "../../src/operations/rows.ts"
 import { makeAgentActions } from "../agents/actions.ts"
 import type { Caller } from "../Caller.ts"
 import { isRefused, Refused, toErrorResponse } from "../errors.ts"
@@ -37,15 +37,21 @@ type Words =
 export class Decisions extends Context.Service<
   Decisions,
   {
-    readonly approve: (caller: Caller["Service"], id: string) => Effect.Effect<Operation, Words | DatabaseUnavailable>
+    readonly approve: (
+      caller: Caller["Service"],
+      id: string
+    ) => Effect.Effect<StoredOperation, Words | DatabaseUnavailable>
     readonly deny: (
       caller: Caller["Service"],
       id: string,
       reason: string | undefined
-    ) => Effect.Effect<Operation, Words | DatabaseUnavailable>
-    readonly cancel: (caller: Caller["Service"], id: string) => Effect.Effect<Operation, Words | DatabaseUnavailable>
+    ) => Effect.Effect<StoredOperation, Words | DatabaseUnavailable>
+    readonly cancel: (
+      caller: Caller["Service"],
+      id: string
+    ) => Effect.Effect<StoredOperation, Words | DatabaseUnavailable>
     /** Goes on with what was approved and has not been completed. Undefined where nothing is left to do. */
-    readonly resume: (workspace: string, id: string) => Effect.Effect<Operation | undefined, DatabaseUnavailable>
+    readonly resume: (workspace: string, id: string) => Effect.Effect<StoredOperation | undefined, DatabaseUnavailable>
   }
 >()("troupe/http/Decisions") {
   static readonly layer = Layer.effect(
@@ -83,7 +89,7 @@ const refusalResult = (refused: Refused): OperationResult => ({
 })
 
 /** What the work has decided; what was withdrawn is to be written as failed. */
-type Decided = { readonly operation: Operation; readonly fresh: boolean; readonly ready?: ReadyAction }
+type Decided = { readonly stored: StoredOperation; readonly fresh: boolean; readonly ready?: ReadyAction }
 
 const make = Effect.gen(function* () {
   const { announce } = yield* Actions
@@ -122,7 +128,7 @@ const make = Effect.gen(function* () {
     const { identity } = credential
     const asking: Asking = { workspace, principal, ...(identity === undefined ? {} : { identity }) }
     const ready = action.ready(asking, request)
-    return ready && { ready, requester, scope: action.scope }
+    return ready && { ready, scope: action.scope }
   }
 
   /** Held and found fit for `outcomes`: decided so before, or still to be decided. */
@@ -132,7 +138,7 @@ const make = Effect.gen(function* () {
     id: string,
     outcomes: ReadonlyArray<OperationState>,
     refuse: (stored: StoredOperation) => Refused<"permission_denied"> | undefined
-  ): Promise<Result.Result<{ readonly stored: StoredOperation; readonly isOpen: boolean }, Words>> => {
+  ): Promise<Result.Result<{ readonly stored: HeldOperation; readonly isOpen: boolean }, Words>> => {
     const stored = await holdOperation(tx, workspace, id)
     if (stored === undefined) return Result.fail(noOperation)
     const refused = refuse(stored)
@@ -146,9 +152,9 @@ const make = Effect.gen(function* () {
 
   /** Tells of what has changed. */
   const told = (workspace: string) => (decided: Effect.Effect<Decided, Words | DatabaseUnavailable>) =>
-    Effect.tap(decided, ({ fresh, operation }) =>
+    Effect.tap(decided, ({ fresh, stored }) =>
       Effect.sync(() => {
-        if (fresh) announce(workspace, operation)
+        if (fresh) announce(workspace, stored.operation)
       })
     )
 
@@ -157,13 +163,13 @@ const make = Effect.gen(function* () {
     id: string,
     outcomes: ReadonlyArray<OperationState>,
     refuse: (stored: StoredOperation) => Refused<"permission_denied"> | undefined,
-    work: (tx: Tx, stored: StoredOperation) => Promise<Result.Result<Decided, Words | Withdraw>>
+    work: (tx: Tx, stored: HeldOperation) => Promise<Result.Result<Decided, Words | Withdraw>>
   ) =>
     withdrawing<Decided, Words | Withdraw>("operations.decide", async (tx) => {
       const found = await open(tx, workspace, id, outcomes, refuse)
       if (Result.isFailure(found)) return Result.fail(found.failure)
       const { isOpen, stored } = found.success
-      return isOpen ? work(tx, stored) : Result.succeed({ operation: stored.operation, fresh: false })
+      return isOpen ? work(tx, stored) : Result.succeed({ stored, fresh: false })
     })
 
   /** D2: done, and completed. */
@@ -174,18 +180,18 @@ const make = Effect.gen(function* () {
         yield* Effect.logWarning("what was approved could not be carried out yet: it is tried again", done.failure)
         return undefined
       }
-      const operation = yield* database.atomically("operations.complete", async (tx) => {
+      const completed = yield* database.atomically("operations.complete", async (tx) => {
         const stored = await holdOperation(tx, workspace, id)
-        if (stored?.operation.state !== "approved") return stored?.operation
+        if (stored?.operation.state !== "approved") return stored
         if (Result.isFailure(done))
           return isRefused(done.failure)
             ? resolve(tx, workspace, stored, "failed", undefined, refusalResult(done.failure))
-            : stored.operation
+            : stored
         return resolve(tx, workspace, stored, "completed", undefined, resultOf(await done.success(tx)))
       })
       yield* ready.told
-      if (operation !== undefined) announce(workspace, operation)
-      return operation
+      if (completed !== undefined) announce(workspace, completed.operation)
+      return completed
     })
 
   const approve = Effect.fnUntraced(function* (caller: Caller["Service"], id: string) {
@@ -199,37 +205,37 @@ const make = Effect.gen(function* () {
     const carriedOut = decide(workspace, id, outcomes, refuse, async (tx, stored) => {
       const found = readyOf(workspace, stored)
       if (found === undefined) return Result.fail(later)
-      const lost = await rightsOf(tx, workspace, found.requester, found.scope)
-      if (lost !== undefined) return Result.succeed({ operation: await fail(tx, stored, lost), fresh: true })
+      const lost = rightsOf(workspace, stored, found.scope)
+      if (lost !== undefined) return Result.succeed({ stored: await fail(tx, stored, lost), fresh: true })
       const { ready } = found
       if (ready.type !== "change")
         return Result.succeed({
-          operation: await resolve(tx, workspace, stored, "approved", principal),
+          stored: await resolve(tx, workspace, stored, "approved", principal),
           fresh: true,
           ready
         })
       const answer = await ready.change(tx)
       if (isRefused(answer)) return Result.fail(new Withdraw(answer))
-      const operation = await resolve(tx, workspace, stored, "completed", principal, resultOf(answer))
-      return Result.succeed({ operation, fresh: true, ready })
+      const completed = await resolve(tx, workspace, stored, "completed", principal, resultOf(answer))
+      return Result.succeed({ stored: completed, fresh: true, ready })
     })
     const decided = yield* carriedOut.pipe(
       // D1: what it has written is gone, and what it refused stays to be told.
       Effect.catchTag("Withdraw", ({ refused }) =>
         decide(workspace, id, outcomes, refuse, async (tx, stored) =>
-          Result.succeed({ operation: await fail(tx, stored, refused), fresh: true })
+          Result.succeed({ stored: await fail(tx, stored, refused), fresh: true })
         )
       ),
       Effect.catchTag("Withdraw", () => Effect.die("nothing was withdrawn")),
       told(workspace)
     )
-    const { operation, ready } = decided
-    if (ready === undefined) return operation
+    const { ready, stored } = decided
+    if (ready === undefined) return stored
     if (ready.type === "change") {
       ready.changed()
-      return operation
+      return stored
     }
-    return (yield* finish(workspace, id, ready)) ?? operation
+    return (yield* finish(workspace, id, ready)) ?? stored
   })
 
   const end = (
@@ -242,13 +248,13 @@ const make = Effect.gen(function* () {
     decide(caller.workspace, id, [state], refuse, async (tx, stored) => {
       const result = unsuccessful(state, reason)
       return Result.succeed({
-        operation: await resolve(tx, caller.workspace, stored, state, caller.principal, result),
+        stored: await resolve(tx, caller.workspace, stored, state, caller.principal, result),
         fresh: true
       })
     }).pipe(
       Effect.catchTag("Withdraw", () => Effect.die("nothing was withdrawn")),
       told(caller.workspace),
-      Effect.map(({ operation }) => operation)
+      Effect.map(({ stored }) => stored)
     )
 
   return Decisions.of({

@@ -50,13 +50,11 @@ export const OperationsHandlers = HttpApiBuilder.group(
     /** A decision says the same however often it is sent; with a key its answer is kept all the same. */
     const decided = <E>(
       name: string,
-      id: string,
-      decide: (caller: Caller["Service"]) => Effect.Effect<Operation, E | DatabaseUnavailable>
+      decide: (caller: Caller["Service"]) => Effect.Effect<StoredOperation, E | DatabaseUnavailable>
     ) =>
       idempotent((key, caller) =>
         Effect.gen(function* () {
-          yield* decide(caller)
-          const operation = yield* read(id)
+          const operation = shownTo(caller, yield* decide(caller))
           return yield* writes.keep(name, caller.workspace, key, jsonAnswer({ operation }))
         })
       )
@@ -103,11 +101,11 @@ export const OperationsHandlers = HttpApiBuilder.group(
       }),
 
       approve: ({ params: { operationId } }) =>
-        decided("operations.approve", operationId, (caller) => decisions.approve(caller, operationId)),
+        decided("operations.approve", (caller) => decisions.approve(caller, operationId)),
       deny: ({ params: { operationId }, payload: { reason } }) =>
-        decided("operations.deny", operationId, (caller) => decisions.deny(caller, operationId, reason)),
+        decided("operations.deny", (caller) => decisions.deny(caller, operationId, reason)),
       cancel: ({ params: { operationId } }) =>
-        decided("operations.cancel", operationId, (caller) => decisions.cancel(caller, operationId))
+        decided("operations.cancel", (caller) => decisions.cancel(caller, operationId))
     })
   })
 )

@@ -12,7 +12,7 @@ import { freshId } from "../seed.ts"
 import type { Db } from "../database/handle.ts"
 import { type Operation, type OperationAction, operationLifeMs } from "./operation.ts"
 import { unsuccessful } from "./outcomes.ts"
-import type { Requester } from "./requester.ts"
+import { credentialOf, type Requester } from "./requester.ts"
 import { type OperationRow, storedOperation } from "./rows.ts"
 
 export interface ParkedRequest {
@@ -58,11 +58,13 @@ export const park = async (
     waiting as (select count(*) as many from operations where workspace = ${space}::uuid and state = 'pending'
       and expires_at > now()),
     made as (insert into operations
-      (workspace, id, action, agent, state, requested_by, created_at, expires_at, request, requester, fingerprint)
+      (workspace, id, action, agent, state, requested_by, created_at, expires_at, request, requester, fingerprint,
+        credential)
       select ${space}::uuid, ${toUuid(freshId("operation"))}::uuid, ${action},
         ${agentId === undefined ? null : toUuid(agentId)}::uuid, 'pending', ${JSON.stringify(requester.principal)}::json,
         ${new Date(at)}, ${new Date(at + operationLifeMs)}, ${JSON.stringify(request)}::json,
-        ${JSON.stringify(requester)}::json, ${fingerprint}
+        ${JSON.stringify(requester)}::json, ${fingerprint},
+        ${toUuid(credentialOf(requester))}::uuid
       from waiting where many < ${limits.pendingOperations} and not exists (select from known)
       returning ${columns}, true as fresh)
     select * from known union all select * from made`.execute(tx)

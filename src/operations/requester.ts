@@ -16,6 +16,10 @@ export const Requester = Schema.Struct({
 })
 export type Requester = typeof Requester.Type
 
+/** The id of the key, or of the agent whose lease it was. */
+export const credentialOf = ({ credential }: Requester) =>
+  credential.type === "key" ? credential.keyId : credential.agentId
+
 /** A credential of a request, as far as it matters to who may decide. */
 export interface Decider {
   readonly keyId: string

@@ -136,17 +136,37 @@ export const readOperation = async (db: Db, workspace: string, id: string): Prom
   return row && storedOperation(row)
 }
 
+/** An operation with what has become of the credential that asked for it. */
+export interface HeldOperation extends StoredOperation {
+  readonly credential: {
+    /** Revoked or past its end, or of an agent that is archived. */
+    readonly isOver: boolean
+    /** Of a key. */
+    readonly scopes: ReadonlyArray<string>
+  }
+}
+
 /** Held until the transaction ends: nobody else decides it meanwhile. */
-export const holdOperation = async (tx: Db, workspace: string, id: string): Promise<StoredOperation | undefined> => {
+export const holdOperation = async (tx: Db, workspace: string, id: string): Promise<HeldOperation | undefined> => {
   const row = await tx
-    .selectFrom("operations")
-    .select(operationColumns)
-    .select(isLate.as("late"))
-    .where("workspace", "=", toUuid(workspace))
-    .where("id", "=", toUuid(id))
-    .forUpdate()
+    .selectFrom("operations as o")
+    .leftJoin("api_keys as k", (join) =>
+      join.onRef("k.workspace", "=", "o.workspace").onRef("k.id", "=", "o.credential")
+    )
+    .leftJoin("agents as a", (join) => join.onRef("a.workspace", "=", "o.workspace").onRef("a.id", "=", "o.credential"))
+    .select(operationColumns.map((column) => `o.${column}` as const))
+    .select(sql<boolean>`o.state = 'pending' and o.expires_at <= now()`.as("late"))
+    // Null where a key never ends.
+    .select(
+      sql<boolean>`case when k.id is not null then k.revoked_at is not null or coalesce(k.expires_at <= now(), false)
+        else a.id is null or a.archived_at is not null end`.as("over")
+    )
+    .select("k.scopes")
+    .where("o.workspace", "=", toUuid(workspace))
+    .where("o.id", "=", toUuid(id))
+    .forUpdate("o")
     .executeTakeFirst()
-  return row && storedOperation(row)
+  return row && { ...storedOperation(row), credential: { isOver: row.over, scopes: row.scopes ?? [] } }
 }
 
 /** Moves one that is held: `result` in states that nothing leaves. */
@@ -156,7 +176,7 @@ export const resolveOperation = async (
   id: string,
   to: { readonly state: ResolvedState; readonly by: Principal | undefined; readonly result?: OperationResult },
   at: number
-): Promise<Operation> => {
+): Promise<StoredOperation> => {
   const { by, result, state } = to
   const row = await tx
     .updateTable("operations")
@@ -171,7 +191,7 @@ export const resolveOperation = async (
     .where("id", "=", toUuid(id))
     .returning(operationColumns)
     .executeTakeFirstOrThrow()
-  return storedOperation({ ...row, late: false }).operation
+  return storedOperation({ ...row, late: false })
 }
 
 export const listOperations = async (

@@ -24,7 +24,7 @@ export interface ActionOfTool {
 }
 
 /** Undefined where nothing parks: the tool runs. */
-export type Approval = (
+export type ToolApproval = (
   by: CallBy,
   asked: ActionOfTool
 ) => Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
@@ -59,7 +59,7 @@ export const makeApproval = Effect.gen(function* () {
     return { output: { operation } }
   })
 
-  const approval: Approval = (by, asked) =>
+  const approval: ToolApproval = (by, asked) =>
     Effect.flatMap(
       policies.parks(by.workspace, {
         action: asked.action,

@@ -11,7 +11,8 @@ const statements = [
   sql`alter table operations
     add column if not exists request json,
     add column if not exists requester json,
-    add column if not exists fingerprint text`,
+    add column if not exists fingerprint text,
+    add column if not exists credential uuid`,
   // While one is pending, the same request is the same operation.
   sql`create unique index if not exists operations_pending on operations (workspace, fingerprint)
     where state = 'pending'`,

@@ -12,7 +12,7 @@ import { limits } from "../../../../src/domain/limits.ts"
 import { maxBytes, nonBlank } from "../../../../src/domain/text.ts"
 import { listAgents, readAgent } from "../../../../src/agents/rows.ts"
 import type { Database } from "../../../../src/database/Database.ts"
-import type { Approval } from "../approval.ts"
+import type { ToolApproval } from "../approval.ts"
 import { begunBy } from "../derivedIds.ts"
 import type { Exchange } from "../exchange.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
@@ -29,7 +29,7 @@ const shortened = (text: string) => (text.length <= descriptionChars ? text : `$
 
 const noAgent = (id: string) => toolError(`There is no agent ${id}.`)
 
-export const agentsFamily = (database: Database["Service"], exchange: Exchange, approval: Approval): Family => {
+export const agentsFamily = (database: Database["Service"], exchange: Exchange, approval: ToolApproval): Family => {
   const ask = Effect.fnUntraced(function* (
     by: CallBy,
     asked: { readonly agentId: string; readonly message: string },

@@ -17,12 +17,12 @@ import { edited } from "../../../../src/threads/edit.ts"
 import type { ThreadReads } from "../../../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../../../src/threads/view.ts"
 import { cutOutput } from "../../../../src/tools/output.ts"
-import type { Approval } from "../approval.ts"
+import type { ToolApproval } from "../approval.ts"
 import { builtIn, type Family, nothing, toolError } from "./builtIn.ts"
 import type { CallBy } from "../../settings.ts"
 
 export interface OwnThread {
-  readonly approval: Approval
+  readonly approval: ToolApproval
   readonly reads: ThreadReads["Service"]
   readonly modelOf: ThreadModel
   /** Milliseconds by the journal's clock. */
