@@ -11,6 +11,7 @@ import type {
   InputRow,
   KindNouns,
   Loaded,
+  Settled,
   Spent,
   WaitRow
 } from "../src/journal/Journal.ts"
@@ -53,6 +54,7 @@ export interface WriteSet {
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> } | undefined
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly spent?: Spent | undefined
+  readonly settles?: ReadonlyArray<Settled> | undefined
   /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
   readonly requiresEmptyInbox?: boolean | undefined
 }

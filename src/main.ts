@@ -40,9 +40,10 @@ import { makeAnswers } from "./database/answers.ts"
 import { Database } from "./database/Database.ts"
 import { Directory } from "./agents/Directory.ts"
 import { keysPostgres } from "./keys/postgres.ts"
+import { Budgets } from "./agents/Budgets.ts"
 import { Spending } from "./agents/Spending.ts"
 import { ThreadReads } from "./threads/ThreadReads.ts"
-import { layerTidy } from "./chores/tidy.ts"
+import { layerChores } from "./chores/chores.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
 import { Schemas } from "./tools/Schemas.ts"
@@ -151,10 +152,11 @@ export const serve = (settings: NodeSettings) =>
         hooks,
         keysPostgres,
         layerPostgres(),
-        layerTidy,
+        layerChores,
         Policies.layer,
         Quotas.layer(settings.quotasFile),
         Roles.layer,
+        Budgets.layer,
         Spending.layer,
         ThreadReads.layer,
         toolsets

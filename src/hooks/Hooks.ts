@@ -113,7 +113,7 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
     timeoutMs: number,
     dry: boolean
   ) {
-    const { agentId, deliveryId, threadId, workspace } = question
+    const { agentId, deliveryId, spendsWithin, threadId, workspace } = question
     const text = questionOf(instructions, question)
     // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it
     // hides.
@@ -122,7 +122,15 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
         `it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`
       )
     const told = yield* reviewers
-      .review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text, ...(dry && { dry }) })
+      .review({
+        workspace,
+        agentId: reviewer,
+        reviewed: { agentId, threadId },
+        ...(spendsWithin !== undefined && { spendsWithin }),
+        deliveryId,
+        text,
+        ...(dry && { dry })
+      })
       .pipe(
         Effect.map(readReview),
         Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),

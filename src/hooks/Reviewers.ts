@@ -10,6 +10,8 @@ export interface Review {
   readonly agentId: string
   /** Whose turn it judges: the cost is theirs. */
   readonly reviewed: { readonly agentId: string; readonly threadId: string }
+  /** Threads that the reviewed one was asked for by: the review is within what they may cost, too. */
+  readonly spendsWithin?: ReadonlyArray<string>
   /** The same for the same question, also after a crash: asked again, the same thread answers. */
   readonly deliveryId: string
   /** The one message that the reviewer gets. */

@@ -41,6 +41,7 @@ import { createKey } from "../../src/keys/rows.ts"
 import { Database } from "../../src/database/Database.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { keysPostgres } from "../../src/keys/postgres.ts"
+import { Budgets } from "../../src/agents/Budgets.ts"
 import { Spending } from "../../src/agents/Spending.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
@@ -171,6 +172,7 @@ const services = (url: string, options: ServerOptions) => {
     Quotas.layer(options.quotas),
     Policies.layer,
     Roles.layer,
+    Budgets.layer,
     Spending.layer,
     toolsets
   ).pipe(Layer.provideMerge(ground))

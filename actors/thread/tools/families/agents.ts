@@ -55,6 +55,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange, 
       principal: { type: "agent", id: by.agentId, ...(identity === undefined ? {} : { identity }) },
       born: {
         asked: { agentId: by.agentId, threadId: by.threadId, depth },
+        spendsWithin: [by.threadId, ...(by.spendsWithin ?? [])],
         ...(by.identity === undefined ? {} : { identity: by.identity })
       }
     }).pipe(
