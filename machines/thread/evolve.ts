@@ -13,7 +13,9 @@ const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call
 /** What a turn has used once a response of its own is counted. */
 const counted = ({ charged, plan, usage }: Turn, more: ModelUsage): Pick<Turn, "usage" | "charged"> => ({
   usage: addUsage(usage, more),
-  ...(more.estimatedCost === undefined || plan.priced === true ? {} : { charged: dollars((charged ?? 0) + more.estimatedCost) })
+  ...(more.estimatedCost === undefined || plan.priced === true
+    ? {}
+    : { charged: dollars((charged ?? 0) + more.estimatedCost) })
 })
 
 /** A response has come: attempts begin anew. */

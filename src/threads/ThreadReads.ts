@@ -88,7 +88,7 @@ const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 10
 const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as
   "window",
     coalesce((select sum(s.amount) from spent s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
-      case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when
+      case b.budget_window when 'total' then -1 else extract(epoch from now())::int / 60 - case b.budget_window when
         '7d' then 10080 else 1440 end end), 0) as spent
   from heads h
   left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where
