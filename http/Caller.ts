@@ -16,9 +16,19 @@ export class Caller extends Context.Service<
     readonly scheme: "APIKeyBearer" | "AgentLeaseBearer" | "DeliveryBearer"
     readonly scopes: ReadonlySet<Scope>
     /**
-     * `key_…` of the credential, `dlv_…` of a delivery's token: scopes idempotency keys, rate limits and stream quotas.
+     * `key_…` of the credential, `dlv_…` of a delivery's token, `trn_…` of a lease's turn: scopes idempotency keys, rate
+     * limits and stream quotas.
      */
     readonly keyId: string
+    /** Of a lease: in whose turn it was given, and how many messages led to that turn. It has no scopes. */
+    readonly lease?: {
+      readonly agentId: string
+      readonly threadId: string
+      readonly turnId: string
+      readonly hops: number
+    }
+    /** Of a trigger: the agents whose threads it brings events to. */
+    readonly trigger?: { readonly agentIds: ReadonlySet<string>; readonly feedIds: ReadonlySet<string> }
     /** The identity that the credential is bound to. */
     readonly identity?: string
     /** Milliseconds. Streams end with `bye auth_expired` then. */

@@ -61,6 +61,9 @@ const callerOf = (key: StoredKey): Caller["Service"] => ({
   scheme: "APIKeyBearer",
   scopes: new Set(key.scopes),
   keyId: key.id,
+  ...(key.trigger === undefined
+    ? {}
+    : { trigger: { agentIds: new Set(key.trigger.agentIds), feedIds: new Set(key.trigger.feedIds) } }),
   ...(key.identity === undefined ? {} : { identity: key.identity }),
   ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt })
 })

@@ -9,11 +9,12 @@
  * G3. What the endpoint asks for is worked out once, when the routes are built.
  */
 import { Context, Effect, Layer, type Types } from "effect"
-import { HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import type { Scope } from "../src/keys/apiKey.ts"
 import { limits } from "../src/domain/limits.ts"
 import { DeliveryTokens } from "../src/hooks/deliveryToken.ts"
+import type { DatabaseUnavailable } from "../src/database/Database.ts"
 import { Tenant } from "../src/database/tenants.ts"
 import { addressOf } from "./address.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
@@ -24,17 +25,19 @@ import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
+import { isLease, Leases } from "./Leases.ts"
 import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
+import { Reach, unknownIn } from "./Reach.ts"
 import { Room } from "./Room.ts"
 import { refuseInput } from "./badInput.ts"
 import { problemsAt, refusingQuery } from "./strictInput.ts"
 
 type GateRequest = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]
-type Sent = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams
-type GateAnswer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Sent>
+type Sent = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
+type GateAnswer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled | DatabaseUnavailable, Sent>
 
 const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
 
@@ -67,6 +70,14 @@ const answers = {
       message: "a delivery's token answers that delivery, and nothing else"
     })
   ),
+  trigger: toResponse(
+    new Refused({
+      error: "permission_denied",
+      code: "trigger",
+      message: "a trigger's key begins, reads and continues threads of its agents, and does nothing else"
+    })
+  ),
+  unreached: toResponse(new Refused({ error: "not_found", message: "nothing is here that this credential reaches" })),
   disabled: toResponse(
     new Refused({ error: "identity_disabled", message: "the identity of this credential is disabled" })
   )
@@ -95,6 +106,8 @@ export const layer = Layer.effect(
     const credentials = yield* Credentials
     const quotas = yield* Quotas
     const { count, stranger, take } = yield* RateLimit
+    const leases = yield* Leases
+    const reach = yield* Reach
     const room = yield* Room
     const tokens = yield* DeliveryTokens
 
@@ -123,7 +136,10 @@ export const layer = Layer.effect(
       const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
       if (found._tag === "None")
         throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
-      const { delivery, lease, scopes, stores } = found.value
+      const { delivery, lease, scopes, stores, trigger } = found.value
+      const unowned = lease || trigger ? unknownIn(endpoint.path) : []
+      if (unowned.length > 0)
+        throw new Error(`${endpoint.path} takes leases or triggers: http/Reach.ts has to say whose ${unowned[0]} is`)
       const refuseQuery = refusingQuery(endpoint.query)
       const every = problemsAt(endpoint)
       const takesBody =
@@ -171,10 +187,23 @@ export const layer = Layer.effect(
         credential: Pick<Credential, "caller" | "identityDisabled">
       ): GateAnswer => {
         if (credential.identityDisabled) return Effect.succeed(answers.disabled)
-        if (!scopes.some((scope) => credential.caller.scopes.has(scope))) return Effect.succeed(refusedScope)
+        const { caller } = credential
+        if (caller.trigger !== undefined && !trigger) return Effect.succeed(answers.trigger)
+        // What a lease may do is said endpoint by endpoint.
+        if (caller.lease === undefined && !scopes.some((scope) => caller.scopes.has(scope)))
+          return Effect.succeed(refusedScope)
         const refused = refuseQuery(sent)
         if (refused !== undefined) return Effect.succeed(toResponse(refused))
-        const { caller } = credential
+        return caller.lease === undefined && caller.trigger === undefined
+          ? admitted(request, caller)
+          : Effect.contextWith((context: Context.Context<Sent>) =>
+              Effect.flatMap(reach.covers(caller, Context.get(context, HttpRouter.RouteContext).params), (covered) =>
+                covered ? admitted(request, caller) : Effect.succeed(answers.unreached)
+              )
+            )
+      }
+
+      const admitted = (request: GateRequest, caller: Caller["Service"]): GateAnswer => {
         const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
         if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
         const handled = Effect.provideContext(answered, contextOf(caller))
@@ -183,8 +212,8 @@ export const layer = Layer.effect(
           ? Effect.matchEffect(
               takesBody(request, {
                 room,
-                keyId: credential.caller.keyId,
-                took: (bytes) => count(credential.caller, bytes)
+                keyId: caller.keyId,
+                took: (bytes) => count(caller, bytes)
               }),
               {
                 onSuccess: () => provided,
@@ -236,7 +265,12 @@ export const layer = Layer.effect(
         const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
         const token = bearerOf(request)
         if (token === undefined) return estranged(request, answers.missing)
-        if (token.startsWith("trl_")) return estranged(request, lease ? answers.unknown : answers.lease)
+        if (isLease(token)) {
+          if (!lease) return estranged(request, answers.lease)
+          return Effect.flatMap(leases.find(token), (credential) =>
+            credential === undefined ? estranged(request, answers.unknown) : limited(request, sent, credential)
+          )
+        }
         if (token.startsWith("trd_")) {
           if (!delivery) return estranged(request, answers.delivery)
           const caller = callerOf(request.url, token)

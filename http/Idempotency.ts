@@ -2,7 +2,7 @@
  * Idempotency-Key on every POST: the same request sent twice takes effect once
  * and gets the same answer.
  *
- * I1. A key belongs to a credential, a method and a path with its ids. Only hashes of it are kept, and of the body one
+ * I1. A key belongs to a credential (a lease is one for itself), a method and a path with its ids. Only hashes of it are kept, and of the body one
  *     that is keyed with the credential: a body may hold a secret that is short enough to guess.
  * I2. The answer is stored in the same transaction as the effect, by whoever writes the effect: in
  *     the actor's append (`Append.keys`), or by `keepAnswer` (src/idempotency/rows.ts) in a repository's transaction.
@@ -128,12 +128,13 @@ export class Idempotency extends Context.Service<
         if (refused !== undefined) return yield* refused
         const text = yield* textOf(request)
         const path = request.url.split("?", 1)[0]!
+        const bearer = bearerOf(request) ?? ""
+        // Leases of a turn share its rate, and nothing else.
+        const credential = caller.lease === undefined ? caller.keyId : bearer
         const key = {
-          scope: hash("sha256", [caller.keyId, request.method, path, sent].join("\0"), "hex"),
+          scope: hash("sha256", [credential, request.method, path, sent].join("\0"), "hex"),
           // The credential itself: the database holds only its hash.
-          fingerprint: createHmac("sha256", bearerOf(request) ?? "")
-            .update(text)
-            .digest("hex")
+          fingerprint: createHmac("sha256", bearer).update(text).digest("hex")
         }
         const name = caller.workspace + key.scope
         const deadline = performance.now() + waitMs

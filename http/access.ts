@@ -1,5 +1,6 @@
 /**
- * Access: what each endpoint asks of a credential. The gate carries it out, and the OpenAPI document shows it.
+ * Access: what each endpoint asks of a credential. The rules of all endpoints together are the one table of who may do
+ * what: the gate carries it out, the OpenAPI document shows it, and tests try it cell by cell.
  */
 import { Context } from "effect"
 import type { Scope } from "../src/keys/apiKey.ts"
@@ -16,6 +17,8 @@ export interface Rule {
   readonly parks: boolean
   /** The token of the delivery that the path names is accepted too. */
   readonly delivery: boolean
+  /** A trigger's key is accepted too. */
+  readonly trigger: boolean
   /**
    * It adds to what is stored, and is refused while the workspace has used up its bytes of the day: "rows" are
    * counted by the request's body, "events" where an actor appends them. What ends or replaces something is always
@@ -33,6 +36,7 @@ export const access = (
     readonly lease?: true
     readonly parks?: true
     readonly delivery?: true
+    readonly trigger?: true
     readonly stores?: "rows" | "events"
   }
 ) =>
@@ -41,5 +45,14 @@ export const access = (
     lease: also?.lease ?? false,
     parks: also?.parks ?? false,
     delivery: also?.delivery ?? false,
+    trigger: also?.trigger ?? false,
     stores: also?.stores
   })
+
+/** What stands behind a credential, as the document names it. */
+export const credentialKinds = ["api_key", "user", "trigger", "lease", "delivery"] as const
+export type CredentialKind = (typeof credentialKinds)[number]
+
+/** Whose credentials an endpoint takes. A lease and a delivery's token need no scope. */
+export const credentialsOf = (rule: Rule): ReadonlyArray<CredentialKind> =>
+  credentialKinds.filter((kind) => kind === "api_key" || kind === "user" || rule[kind])

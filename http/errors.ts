@@ -70,6 +70,7 @@ export const statuses = {
   model_unavailable: 422,
   model_not_priced: 422,
   agent_not_found: 422,
+  feed_not_found: 422,
   profile_not_found: 422,
   role_not_found: 422,
   connection_not_found: 422,

@@ -11,6 +11,7 @@ const places: { readonly [segment: string]: readonly [prefix: string, place: (pa
   connections: ["conn_", (path) => path],
   toolsets: ["tset_", (path) => path],
   keys: ["key_", (path) => path],
+  rotate: ["key_", (path) => path.replace(/\/key_\w+\/rotate$/, "")],
   threads: ["thr_", (path) => path],
   messages: ["inp_", (path) => path.replace(/messages$/, "queue")],
   retry: ["inp_", (path) => path.replace(/retry$/, "queue")]

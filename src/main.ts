@@ -8,10 +8,12 @@ import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { Credentials } from "../http/Credentials.ts"
 import { Idempotency } from "../http/Idempotency.ts"
+import { Leases } from "../http/Leases.ts"
 import { listen } from "../http/listen.ts"
 import * as metrics from "../http/metrics.ts"
 import { Cursors } from "../http/Cursors.ts"
 import { RateLimit } from "../http/RateLimit.ts"
+import { Reach } from "../http/Reach.ts"
 import { Readiness } from "../http/Readiness.ts"
 import { Routes, RoutesWithoutMetrics } from "../http/Routes.ts"
 import { streamDefaults, Streams } from "../http/streams/Streams.ts"
@@ -26,6 +28,7 @@ import { environment, type NodeSettings } from "./config.ts"
 import { Connections } from "./connections/Connections.ts"
 import { SecretEnvelope } from "./crypto/envelope.ts"
 import { DeliveryTokens } from "./hooks/deliveryToken.ts"
+import { AgentLeases } from "./keys/AgentLeases.ts"
 import { Hooks } from "./hooks/Hooks.ts"
 import { Reviewers } from "./hooks/Reviewers.ts"
 import { Lease } from "./journal/Lease.ts"
@@ -147,6 +150,10 @@ export const serve = (settings: NodeSettings) =>
       )
       const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
       const stores = Layer.mergeAll(
+        AgentLeases.layer({
+          secrets: settings.encryptionKeys.map(({ key }) => Redacted.value(key)),
+          publicUrl: settings.publicUrl
+        }),
         Connections.layer,
         Directory.layer,
         hooks,
@@ -164,6 +171,7 @@ export const serve = (settings: NodeSettings) =>
       const edge = Layer.mergeAll(
         Cursors.layer(cursorSecret(settings)),
         Idempotency.layer,
+        Reach.layer,
         RateLimit.layer({
           credential: settings.rateLimit,
           burst: settings.rateBurst,
@@ -171,7 +179,7 @@ export const serve = (settings: NodeSettings) =>
         }),
         readiness(leaving),
         Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
-      ).pipe(Layer.provideMerge(Credentials.layer))
+      ).pipe(Layer.provideMerge(Layer.mergeAll(Credentials.layer, Leases.layer)))
       const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
       const listener = listen(settings.metrics === "api" ? Routes : RoutesWithoutMetrics, {
         host: settings.host,

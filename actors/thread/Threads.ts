@@ -49,6 +49,11 @@ export class Threads extends Context.Service<
      */
     readonly lastSeq: (workspace: string, threadId: string) => number | undefined
     /**
+     * The turn that runs or waits in a thread that lives on this node, as of its last commit; null where none does.
+     * Undefined is no answer.
+     */
+    readonly runningTurn: (workspace: string, threadId: string) => string | null | undefined
+    /**
      * All events after `afterSeq` as JSON texts, at most `limit`, from memory, with those that are being
      * written at this moment. Undefined is no answer: read the log.
      */

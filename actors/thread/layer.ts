@@ -2,6 +2,7 @@
 import { Effect, Layer, Random } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { sibling } from "../../src/domain/ids.ts"
+import type { Origin, Principal } from "../../src/domain/principal.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
@@ -51,6 +52,10 @@ export interface ThreadOptions extends RegistryOptions {
   /** Characters of kept events on this node. */
   readonly tailCharacters: number
 }
+
+/** Who sent a message, with what is said of where it came from. */
+const withOrigin = (principal: Principal, origin: Origin | undefined): Principal =>
+  origin === undefined ? principal : { ...principal, origin }
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
@@ -202,7 +207,12 @@ export const layer = (options: ThreadOptions) =>
                 type: "submit",
                 creating: true,
                 fresh: true,
-                input: { inputId: freshId("input"), content: message.content, mode: "queue", principal }
+                input: {
+                  inputId: freshId("input"),
+                  content: message.content,
+                  mode: "queue",
+                  principal: withOrigin(principal, message.origin)
+                }
               }
         return yield* registry.create(
           refOf(workspace, registry.freshId("thread")),
@@ -262,9 +272,13 @@ export const layer = (options: ThreadOptions) =>
             )
           ),
         waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
+        runningTurn: (workspace, threadId) => {
+          const live = registry.current(refOf(workspace, threadId))
+          return live === undefined ? undefined : (live.context.turn?.turnId ?? null)
+        },
         lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
         create,
-        submit: (asked, threadId, { content, expectedTurnId, mode, model }) => {
+        submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {
           // The chart would say so as well; said here, it also holds for a submit that is posted.
           if (mode === "steer" && model !== undefined)
             return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
@@ -275,7 +289,7 @@ export const layer = (options: ThreadOptions) =>
               inputId: freshId("input"),
               content,
               mode,
-              principal: asked.principal,
+              principal: withOrigin(asked.principal, origin),
               ...(model === undefined ? {} : { model })
             },
             ...(expectedTurnId === undefined ? {} : { expectedTurnId }),

@@ -64,7 +64,7 @@ const askingOf = ({ identity, principal, workspace }: Caller["Service"]): Asking
   ...(identity === undefined ? {} : { identity })
 })
 
-const requesterOf = ({ identity, keyId, principal, scheme }: Caller["Service"]): Requester => {
+const requesterOf = ({ identity, keyId, lease, principal }: Caller["Service"]): Requester => {
   const own = identity === undefined ? {} : { identity }
   return {
     principal,

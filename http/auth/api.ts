@@ -1,7 +1,7 @@
 /** The credential in use, and API keys. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiKey, ApiKeyInput, Scope } from "../../src/keys/apiKey.ts"
+import { ApiKey, ApiKeyInput, KeyRotation, Scope } from "../../src/keys/apiKey.ts"
 import { described } from "../../src/domain/described.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { Principal } from "../../src/domain/principal.ts"
@@ -16,7 +16,7 @@ export const AuthContext = Schema.Struct({
   principal: described(Principal, "Who the bearer is taken for."),
   workspaceId: described(Schema.String, "Workspace that the credential belongs to."),
   scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "What kind of credential it is."),
-  scopes: described(Schema.Array(Scope), "What it may do."),
+  scopes: described(Schema.Array(Scope), "What it may do. Empty for a lease: the operations that take one say so."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that a lease was given to. Absent for keys."),
   threadId: described(Schema.optionalKey(Schema.String), "Thread that a lease was given for. Absent for keys."),
   expiresAt: described(Schema.optionalKey(Timestamp), "When it stops working. Absent: never.")
@@ -42,7 +42,7 @@ export const AuthApi = HttpApiGroup.make("auth")
     HttpApiEndpoint.get("context", "/auth", {
       success: AuthContext
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { lease: true, trigger: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the credential in use",
@@ -52,7 +52,7 @@ export const AuthApi = HttpApiGroup.make("auth")
     HttpApiEndpoint.post("createKey", "/auth/keys", {
       payload: ApiKeyInput,
       success: KeyCreated.pipe(HttpApiSchema.status(201)),
-      error: refuses("permission_denied", "identity_disabled", "quota_exceeded")
+      error: refuses("permission_denied", "identity_disabled", "quota_exceeded", "agent_not_found", "feed_not_found")
     })
       .annotateMerge(access("admin", { stores: "rows" }))
       .annotateMerge(
@@ -103,6 +103,21 @@ export const AuthApi = HttpApiGroup.make("auth")
             "On every node within a second. What it has started goes on, and so do the keys that it has made, " +
             "unless `descendants=true`: then they are revoked with it, and those that they have made, also where " +
             "the key itself was revoked before."
+        })
+      ),
+    HttpApiEndpoint.post("rotateKey", "/auth/keys/:keyId/rotate", {
+      params: { keyId: KeyId },
+      payload: KeyRotation,
+      success: KeyCreated.pipe(HttpApiSchema.status(201)),
+      error: refuses("permission_denied", "identity_disabled", "quota_exceeded")
+    })
+      .annotateMerge(access("admin", { stores: "rows" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Rotate an API key",
+          description:
+            "Makes a key like it, its end included, and ends the old one after `overlapSeconds`, or when it would " +
+            "have ended. Whoever rotates holds its scopes, ends no sooner, and is bound to no other identity."
         })
       )
   )

@@ -1,46 +1,51 @@
 /** The credential in use, and API keys: contract to rows. */
 import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { generateKey } from "../../src/keys/keyText.ts"
+import { missingAgent } from "../../src/agents/rows.ts"
+import type { ApiKey } from "../../src/keys/apiKey.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { fromTimestamp, toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { createKey, holdKey, listKeys, readKey, revokeKey } from "../../src/keys/rows.ts"
+import { endKey, holdKey, listKeys, lockKeys, readKey, revokeKey } from "../../src/keys/rows.ts"
 import { Database } from "../../src/database/Database.ts"
-import { readIdentity } from "../../src/identities/rows.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
-import { Refused } from "../errors.ts"
+import { isRefused, Refused } from "../errors.ts"
 import { header } from "../headers.ts"
-import { refuseForeign } from "../ownIdentity.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
-import { makeRoom } from "../quotas.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
+import { makeIssue, refuseMore } from "./issuing.ts"
 import { sealedToken } from "./sealedToken.ts"
 
-const notHeld = new Refused({
-  error: "permission_denied",
-  code: "scope_not_held",
-  message: "scopes: a key cannot be given a scope that the caller lacks"
-})
-const past = new Refused({
-  error: "invalid_request",
-  code: "invalid_body",
-  message: "expiresAt: expected a time in the future"
-})
-const pastMaker = new Refused({
-  error: "invalid_request",
-  code: "invalid_body",
-  message: "expiresAt: expected a time no later than the end of the key that makes this one"
-})
 const makerRevoked = new Refused({
   error: "unauthenticated",
   code: "invalid_credential",
   message: "the credential was revoked"
 })
-const disabled = new Refused({ error: "identity_disabled", message: "identity: this identity is disabled" })
 const noKey = new Refused({ error: "not_found", message: "no such key" })
+const ended = new Refused({
+  error: "invalid_request",
+  code: "invalid_body",
+  message: "the key has ended: there is nothing left of it that a new one could have"
+})
+
+const noAgent = (at: number) => new Refused({ error: "agent_not_found", message: `agentIds[${at}]: no such agent` })
+
+/** No feed can be made yet, so none that is named exists. */
+const refuseFeeds = (feedIds: ReadonlyArray<string>) =>
+  feedIds.length === 0 ? undefined : new Refused({ error: "feed_not_found", message: "feedIds[0]: no such feed" })
+
+const created = (made: { readonly key: ApiKey; readonly token: string }) =>
+  jsonAnswer(made, 201, { location: `/v1/auth/keys/${made.key.id}` })
+
+const sealedFor = (request: HttpServerRequest.HttpServerRequest) =>
+  sealedToken({
+    authorization: header(request, "authorization") ?? "",
+    idempotencyKey: header(request, "idempotency-key") ?? ""
+  })
 
 export const AuthHandlers = HttpApiBuilder.group(
   Api,
@@ -50,57 +55,47 @@ export const AuthHandlers = HttpApiBuilder.group(
     const database = yield* Database
     const lease = yield* Lease
     const pages = yield* makePages
-    const roomFor = yield* makeRoom
+    const issue = yield* makeIssue
     const writes = yield* makeWrites
 
     return handlers.handleAll({
       context: Effect.fnUntraced(function* () {
-        const { expiresAt, principal, scheme, scopes, workspace } = yield* Caller
+        const { expiresAt, lease: given, principal, scheme, scopes, workspace } = yield* Caller
         return json({
           principal,
           workspaceId: workspace,
           scheme,
           scopes: [...scopes],
+          ...(given !== undefined && { agentId: given.agentId, threadId: given.threadId }),
           ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) })
         })
       }),
 
-      createKey: Effect.fnUntraced(function* ({ payload: { expiresAt, kind, name, scopes, ...input }, request }) {
-        const { expiresAt: end, identity: own, keyId, principal, scopes: held, workspace } = yield* Caller
-        if (!scopes.every((scope) => held.has(scope))) return yield* notHeld
-        const { identity = own } = input
-        const foreign = refuseForeign(own, identity)
-        if (foreign !== undefined) return yield* foreign
-        const until = expiresAt === undefined ? end : fromTimestamp(expiresAt)
-        if (end !== undefined && until !== undefined && until > end) return yield* pastMaker
-        const sealed = sealedToken({
-          authorization: header(request, "authorization") ?? "",
-          idempotencyKey: header(request, "idempotency-key") ?? ""
-        })
+      createKey: Effect.fnUntraced(function* ({ payload, request }) {
+        const caller = yield* Caller
+        const { identity: own, keyId, principal, workspace } = caller
+        const { agentIds, expiresAt, feedIds = [], identity = own, kind = "api_key", name, provider, scopes } = payload
+        const until = expiresAt === undefined ? caller.expiresAt : fromTimestamp(expiresAt)
+        const refused = refuseMore(caller, { scopes, identity, expiresAt: until }) ?? refuseFeeds(feedIds)
+        if (refused !== undefined) return yield* refused
         return yield* writes.post(
           "auth.createKey",
           async (tx) => {
-            if (until !== undefined && until <= lease.now()) return past
             if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
-            if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true)
-              return disabled
-            const full = await roomFor(tx, workspace, "keys")
-            if (full !== undefined) return full
-            const { hash, key: token, publicPart } = generateKey()
-            const made = {
-              public: publicPart,
-              hash,
+            const unknown = await missingAgent(tx, workspace, agentIds ?? [])
+            if (unknown !== -1) return noAgent(unknown)
+            const made = await issue(tx, workspace, {
+              kind,
               name,
               scopes,
               by: principal,
-              ...(kind !== undefined && { kind }),
+              ...(provider !== undefined && agentIds !== undefined && { trigger: { provider, agentIds } }),
               ...(identity !== undefined && { identity }),
               ...(until !== undefined && { expiresAt: until })
-            }
-            const key = await createKey(tx, workspace, made, lease.now())
-            return jsonAnswer({ key, token }, 201, { location: `/v1/auth/keys/${key.id}` })
+            })
+            return isRefused(made) ? made : created(made)
           },
-          sealed
+          sealedFor(request)
         )
       }),
 
@@ -129,6 +124,46 @@ export const AuthHandlers = HttpApiBuilder.group(
         )
         yield* credentials.forget
         return noContent
+      }),
+
+      rotateKey: Effect.fnUntraced(function* ({ params, payload, request }) {
+        const caller = yield* Caller
+        const { keyId, principal, workspace } = caller
+        const { overlapSeconds = limits.keyOverlapSeconds.usual } = payload
+        const answer = yield* writes.post(
+          "auth.rotateKey",
+          async (tx) => {
+            const held = await lockKeys(tx, workspace, [params.keyId, keyId])
+            if (!held.has(keyId)) return makerRevoked
+            const old = held.get(params.keyId)
+            if (old === undefined) return noKey
+            const { agentIds, feedIds, identity, kind, name, provider, scopes } = old
+            const end = old.expiresAt === undefined ? undefined : fromTimestamp(old.expiresAt)
+            const now = lease.now()
+            if (end !== undefined && end <= now) return ended
+            const refused = refuseMore(caller, { scopes, identity, expiresAt: end })
+            if (refused !== undefined) return refused
+            const made = await issue(tx, workspace, {
+              kind,
+              name,
+              scopes,
+              by: principal,
+              ...(provider !== undefined &&
+                agentIds !== undefined && {
+                  trigger: { provider, agentIds, ...(feedIds !== undefined && { feedIds }) }
+                }),
+              ...(identity !== undefined && { identity }),
+              ...(end !== undefined && { expiresAt: end })
+            })
+            if (isRefused(made)) return made
+            const until = now + overlapSeconds * 1000
+            if (end === undefined || until < end) await endKey(tx, workspace, old.id, until)
+            return created(made)
+          },
+          sealedFor(request)
+        )
+        yield* credentials.forget
+        return answer
       })
     })
   })

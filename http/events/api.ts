@@ -33,7 +33,7 @@ export const EventsApi = HttpApiGroup.make("events")
       },
       success: EventPage
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { trigger: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "List a thread's events",

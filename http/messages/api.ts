@@ -28,7 +28,7 @@ export const MessagesApi = HttpApiGroup.make("messages")
       success: SubmittedMessage.pipe(HttpApiSchema.status(201)),
       error: refuses(...submitWords)
     })
-      .annotateMerge(access("run", { stores: "events" }))
+      .annotateMerge(access("run", { trigger: true, stores: "events" }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Submit a message",

@@ -23,14 +23,17 @@ export const MessagesHandlers = Layer.unwrap(
     return lean(
       HttpApiBuilder.group(Api, "messages", (handlers) =>
         handlers.handleRaw("submit", ({ params: { threadId }, request }) =>
-          flatMapNow(decodeInput(request), ({ mode = "queue", origin, ...input }) => {
-            const refused = refuseOrigin(origin) ?? refuseImages(input.content)
+          flatMapNow(decodeInput(request), ({ mode = "queue", ...input }) => {
+            const refused = refuseImages(input.content)
             if (refused !== undefined) return Effect.fail(refused)
-            return idempotent((key, caller) =>
-              threads
-                .submit(askedBy(caller, key), threadId, { ...input, mode })
-                .pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit))
-            )
+            return idempotent((key, caller) => {
+              const refused = refuseOrigin(caller, input.origin)
+              return refused === undefined
+                ? threads
+                    .submit(askedBy(caller, key), threadId, { ...input, mode })
+                    .pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit))
+                : Effect.fail(refused)
+            })
           })
         )
       )

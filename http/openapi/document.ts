@@ -3,7 +3,7 @@
  * operation, the operation wrapper as a second 2xx, the headers of answers, the words of refusals, whole numbers in
  * queries, samples; and its shapes as generators of clients read them.
  */
-import type { Rule } from "../access.ts"
+import { type CredentialKind, credentialsOf, type Rule } from "../access.ts"
 import { curlOf } from "./curl.ts"
 import { examples, inPath } from "./examples.ts"
 import type { Facts } from "./facts.ts"
@@ -25,7 +25,10 @@ const schemes = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "trl_…",
-    description: "A lease that the runtime gives to a running agent for 15 minutes."
+    description:
+      "A lease that an agent's tool server gets with a call, where its toolset asks for it: good while the turn goes " +
+      "on, for at most 15 minutes. It needs no scope, and reaches its own agent, its own thread and what its agent has " +
+      "asked for."
   },
   DeliveryBearer: {
     type: "http",
@@ -35,21 +38,35 @@ const schemes = {
   }
 }
 
+/** How they are called, beside the keys that every endpoint takes. */
+const others: { readonly [kind in Exclude<CredentialKind, "api_key" | "user">]: string } = {
+  trigger: "a trigger's key",
+  lease: "an agent's lease",
+  delivery: "the token of the delivery"
+}
+
+/** The scope, and who else is let in. */
+const admission = ({ scopes }: Rule, kinds: ReadonlyArray<CredentialKind>) => {
+  const named = kinds.flatMap((kind) => (kind === "api_key" || kind === "user" ? [] : [others[kind]]))
+  const also = named.length === 0 ? "" : ` It also takes ${named.join(" and ")}.`
+  return `Scope: ${scopes.map((scope) => `\`${scope}\``).join(" or ")}.${also}`
+}
+
 /** What an endpoint's access means for its operation. */
 const withAccess = (operation: Json, rule: Rule | undefined): Json => {
   if (rule === undefined) return operation
   const { delivery, lease, scopes } = rule
+  const kinds = credentialsOf(rule)
   return {
     ...operation,
-    description: [operation.description, `Scope: ${scopes.map((scope) => `\`${scope}\``).join(" or ")}.`]
-      .filter((part) => part !== undefined)
-      .join("\n\n"),
+    description: [operation.description, admission(rule, kinds)].filter((part) => part !== undefined).join("\n\n"),
     security: [
       { APIKeyBearer: [] },
       ...(lease ? [{ AgentLeaseBearer: [] }] : []),
       ...(delivery ? [{ DeliveryBearer: [] }] : [])
     ],
-    "x-required-scope": scopes.join(" or ")
+    "x-required-scope": scopes.join(" or "),
+    "x-credentials": kinds
   }
 }
 

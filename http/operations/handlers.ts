@@ -27,10 +27,6 @@ const shownTo = (caller: Caller["Service"], { operation, request, requester }: S
     ? { ...operation, request, requestedBy: requester.principal }
     : operation
 
-/** An agent sees with its lease what it has asked for, and nothing else. */
-const isHidden = (caller: Caller["Service"], { requester }: StoredOperation) =>
-  caller.scheme === "AgentLeaseBearer" && (requester === undefined || !hasAsked(requester, caller))
-
 export const OperationsHandlers = HttpApiBuilder.group(
   Api,
   "operations",
@@ -44,7 +40,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
     const read = Effect.fnUntraced(function* (operationId: string) {
       const caller = yield* Caller
       const found = yield* database.run("operations.get", (db) => readOperation(db, caller.workspace, operationId))
-      return found === undefined || isHidden(caller, found) ? yield* noOperation : shownTo(caller, found)
+      return found === undefined ? yield* noOperation : shownTo(caller, found)
     })
 
     /** A decision says the same however often it is sent; with a key its answer is kept all the same. */

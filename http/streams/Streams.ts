@@ -20,6 +20,7 @@ import { pollsOpen, record, requestsRefused, streamsDropped, streamsWaiting } fr
 import type { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
+import { isLease, Leases } from "../Leases.ts"
 import { bearerOf, connectionOf } from "../headers.ts"
 import { peerOf } from "../Peer.ts"
 import { bye, opening, ping } from "./frames.ts"
@@ -128,6 +129,7 @@ const ended = {
 const make = Effect.fnUntraced(function* (options: StreamOptions) {
   const bus = yield* Bus
   const credentials = yield* Credentials
+  const leases = yield* Leases
   const lease = yield* Lease
   const services = yield* Effect.context<never>()
   const streams = new Set<Open>()
@@ -231,17 +233,15 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     yield* Effect.forEach(
       tokens,
       ([token, held]) => {
-        const remembered = credentials.remembered(token)
-        return Effect.map(
-          remembered === undefined ? credentials.find(token) : Effect.succeed(remembered),
-          (credential) => {
-            if (credential !== undefined && !credential.identityDisabled) return
-            for (const one of held) {
-              if ("outbox" in one) end(one, "auth_expired")
-              else one.onEnd(credential === undefined ? ended.credential : ended.identity)
-            }
+        const remembered = isLease(token) ? undefined : credentials.remembered(token)
+        const found = isLease(token) ? leases.find(token) : credentials.find(token)
+        return Effect.map(remembered === undefined ? found : Effect.succeed(remembered), (credential) => {
+          if (credential !== undefined && !credential.identityDisabled) return
+          for (const one of held) {
+            if ("outbox" in one) end(one, "auth_expired")
+            else one.onEnd(credential === undefined ? ended.credential : ended.identity)
           }
-        )
+        })
       },
       { concurrency: 4, discard: true }
     )

@@ -57,7 +57,7 @@ export const StreamsApi = HttpApiGroup.make("streams")
       },
       success: HttpApiSchema.StreamSse({ events: ThreadFrame })
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { trigger: true }))
       .annotateMerge(
         describe(
           "Follow a thread",

@@ -73,7 +73,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       success: ThreadCreated.pipe(HttpApiSchema.status(201)),
       error: refuses(...createWords)
     })
-      .annotateMerge(access("run", { stores: "events" }))
+      .annotateMerge(access("run", { trigger: true, stores: "events" }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Create a thread",
@@ -92,7 +92,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       },
       success: ThreadPage
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { trigger: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "List threads",
@@ -104,7 +104,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       success: ThreadDetail,
       error: refuses("queue_full")
     })
-      .annotateMerge(access("read", { lease: true, parks: true }))
+      .annotateMerge(access("read", { lease: true, trigger: true, parks: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get a thread",

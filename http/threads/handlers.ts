@@ -28,7 +28,7 @@ import { refuseBody } from "../badInput.ts"
 import { askedBy, ownIdentity } from "./asked.ts"
 import { makeThreadActions } from "./actions.ts"
 import { makeDetail } from "./detail.ts"
-import { refuseImages, refuseOrigin, refusePin } from "./refusals.ts"
+import { refuseImages, refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
 import { ofInput, ofThread } from "./told.ts"
 import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
@@ -104,15 +104,16 @@ export const ThreadsHandlers = Layer.unwrap(
         handlers
           .handleRaw("create", ({ request }) =>
             flatMapNow(decodeInput(request), (input) => {
-              const refused =
-                input.message === undefined
-                  ? undefined
-                  : (refuseOrigin(input.message.origin, "message.") ?? refuseImages(input.message.content, "message."))
+              const refused = input.message === undefined ? undefined : refuseImages(input.message.content, "message.")
               if (refused !== undefined) return Effect.fail(refused)
               return idempotent((key, caller) => {
                 const own = ownIdentity(caller)
                 const { identity = own } = input
-                const refused = refusePin(caller, input.profileVersion) ?? refuseForeign(own, identity)
+                const refused =
+                  refuseOrigin(caller, input.message?.origin, "message.") ??
+                  refusePin(caller, input.profileVersion) ??
+                  refuseForeign(own, identity) ??
+                  refuseUnreached(caller, input.agentId)
                 if (refused !== undefined) return Effect.fail(refused)
                 const thread = identity === undefined ? input : { ...input, identity }
                 return threads
@@ -123,7 +124,7 @@ export const ThreadsHandlers = Layer.unwrap(
           )
           .handleAll({
             list: Effect.fnUntraced(function* ({ query }) {
-              const { workspace } = yield* Caller
+              const { trigger, workspace } = yield* Caller
               const { agentId, cursor, identity, limit, state } = query
               const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
               const [updatedAt, threadId] = page.after ?? []
@@ -133,6 +134,7 @@ export const ThreadsHandlers = Layer.unwrap(
                 waiting: filter.state === "waiting",
                 limit: rowsOf("threads", limit),
                 ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
+                ...(trigger === undefined ? {} : { within: [...trigger.agentIds] }),
                 ...(filter.identity === undefined ? {} : { identity: filter.identity }),
                 ...(typeof updatedAt === "number" && typeof threadId === "string"
                   ? { position: { updatedAt, threadId } }

@@ -14,9 +14,9 @@ export const refuseImages = (content: MessageContent, within = "") => {
     : new Refused({ error: "image_not_found", message: `${within}content[${at}].imageId: no such image` })
 }
 
-/** Only a trigger may say where a message came from, and there are no triggers yet. */
-export const refuseOrigin = (origin: object | undefined, within = "") =>
-  origin === undefined
+/** Only a trigger may say where a message came from. */
+export const refuseOrigin = ({ trigger }: Caller["Service"], origin: object | undefined, within = "") =>
+  origin === undefined || trigger !== undefined
     ? undefined
     : new Refused({ error: "origin_not_allowed", message: `${within}origin: only a trigger may send it` })
 
@@ -31,5 +31,11 @@ export const refusePin = ({ scopes }: Caller["Service"], profileVersion: number 
         code: "missing_scope",
         message: "profileVersion: this credential does not have the scope write"
       })
+
+/** A trigger begins threads of its own agents: of others it learns no more than that they are not its own. */
+export const refuseUnreached = ({ trigger }: Caller["Service"], agentId: string) =>
+  trigger === undefined || trigger.agentIds.has(agentId)
+    ? undefined
+    : new Refused({ error: "agent_not_found", message: "agentId: no such agent" })
 
 export const noThread = () => new Refused({ error: "not_found", message: "no such thread" })

@@ -235,6 +235,20 @@ export const archiveAgent = async (
 }
 
 /** `limit` rows after a position, newest first. */
+/** The place of the first of these ids that no active agent has; -1 where all are there. */
+export const missingAgent = async (db: Db, workspace: string, ids: ReadonlyArray<string>): Promise<number> => {
+  if (ids.length === 0) return -1
+  const rows = await db
+    .selectFrom("agents")
+    .select("id")
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "in", ids.map(toUuid))
+    .where("archived_at", "is", null)
+    .execute()
+  const found = new Set<string>(rows.map(({ id }) => fromUuid("agent", id)))
+  return ids.findIndex((id) => !found.has(id))
+}
+
 export const listAgents = async (
   db: Db,
   workspace: string,

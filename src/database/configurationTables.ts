@@ -33,6 +33,7 @@ export interface ConfigurationTables {
     expires_at: Date | null
     last_used_at: Date | null
     revoked_at: Date | null
+    trigger: NullableJson
   }
   identities: { workspace: string; identity: string; actor: string; first_seen: Date; last_seen: Date }
   operations: {

@@ -41,6 +41,11 @@ export const limits = {
   userTextBytes: 8 * 1024,
   assistantTextBytes: 64 * 1024,
   originBytes: 512,
+  triggerAgents: 64,
+  triggerFeeds: 64,
+  /** How long a key that was replaced goes on beside the new one. */
+  keyOverlapSeconds: { most: 604_800, usual: 86_400 },
+  leaseSeconds: 900,
   failureDetailsBytes: 4096,
   threadTitleChars: 200,
   metadataPairs: 16,

@@ -4,6 +4,7 @@ import { idOf } from "./ids.ts"
 
 export const AgentId = described(idOf("agent"), "Id of the agent.")
 export const ConnectionId = described(idOf("connection"), "Id of the connection.")
+export const FeedId = described(idOf("feed"), "Id of the feed.")
 export const KeyId = described(idOf("key"), "Id of the key.")
 export const OperationId = described(idOf("operation"), "Id of the operation.")
 export const ProfileId = described(idOf("profile"), "Id of the profile.")

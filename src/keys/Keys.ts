@@ -7,7 +7,7 @@
  *     transaction, so that no node trusts its cache for longer than a beat of its lease.
  */
 import { Context, type Effect } from "effect"
-import type { KeyKind, Scope } from "./apiKey.ts"
+import type { KeyKind, Scope, TriggerContent } from "./apiKey.ts"
 import type { DatabaseUnavailable } from "../database/Database.ts"
 import type { Note } from "../database/noted.ts"
 
@@ -21,6 +21,8 @@ export interface StoredKey {
   readonly scopes: ReadonlyArray<Scope>
   /** What a request with this key is recorded as. */
   readonly principal: KeyKind
+  /** Of a trigger: all that it may do. */
+  readonly trigger?: TriggerContent
   readonly identity?: string
   /** The key's identity is disabled: every request is refused with 403. */
   readonly identityDisabled: boolean

@@ -9,7 +9,7 @@ import { fromUuid, toUuid } from "../domain/ids.ts"
 import { batched } from "../database/batches.ts"
 import { Database, DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
 import { Keys, type StoredKey } from "./Keys.ts"
-import { readKind, readScopes } from "./rows.ts"
+import { rightsOf } from "./rows.ts"
 
 interface Row {
   readonly public: string
@@ -19,6 +19,7 @@ interface Row {
   readonly kind: string
   readonly scopes: ReadonlyArray<string>
   readonly identity: string | null
+  readonly trigger: unknown
   readonly expires_at: Date | null
   readonly revoked: boolean
   readonly disabled: boolean
@@ -26,8 +27,8 @@ interface Row {
 
 const name = "keys_by_public"
 const find = `
-  select k.public, k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.expires_at, k.revoked_at is not null as
-    revoked,
+  select k.public, k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.trigger, k.expires_at,
+         k.revoked_at is not null as revoked,
          coalesce(h.status = 'disabled', false) as disabled
     from api_keys k
     left join identities i on i.workspace = k.workspace and i.identity = k.identity
@@ -52,8 +53,7 @@ const storedKey = (row: Row): StoredKey => ({
   workspace: fromUuid("workspace", row.workspace),
   id: fromUuid("key", row.id),
   hash: row.hash,
-  scopes: readScopes(row.scopes),
-  principal: readKind(row.kind),
+  ...rightsOf(row),
   ...(row.identity !== null && { identity: row.identity }),
   identityDisabled: row.disabled,
   ...(row.expires_at !== null && { expiresAt: row.expires_at.getTime() }),

@@ -8,7 +8,7 @@
  */
 import { Schema } from "effect"
 import { sql } from "kysely"
-import { type ApiKey, KeyKind, Scope } from "./apiKey.ts"
+import { type ApiKey, KeyKind, Scope, TriggerContent } from "./apiKey.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
@@ -17,7 +17,7 @@ import type { Db } from "../database/handle.ts"
 import { seeIdentity } from "../identities/rows.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 
-interface NewKey {
+export interface KeyToStore {
   /** The eight characters that find the row. */
   readonly public: string
   /** SHA-256 of the whole text, in hex. */
@@ -25,6 +25,8 @@ interface NewKey {
   readonly name: string
   readonly kind?: KeyKind
   readonly scopes: ReadonlyArray<Scope>
+  /** Of a key of kind trigger. */
+  readonly trigger?: Omit<TriggerContent, "scopes">
   readonly identity?: string
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
@@ -32,15 +34,28 @@ interface NewKey {
   readonly by?: Principal
 }
 
-export const readScopes = Schema.decodeUnknownSync(Schema.Array(Scope))
-export const readKind = Schema.decodeUnknownSync(KeyKind)
+const readScopes = Schema.decodeUnknownSync(Schema.Array(Scope))
+const readKind = Schema.decodeUnknownSync(KeyKind)
+const readTrigger = Schema.decodeUnknownSync(TriggerContent)
 const isPrincipal = Schema.is(Principal)
+
+/**
+ * As whom and for what a key is taken. The row of a trigger names no scopes: what it may do is `trigger`, which a node
+ * of the version before does not read (migration 11).
+ */
+export const rightsOf = (row: Pick<Row, "kind" | "scopes" | "trigger">) => {
+  const principal = readKind(row.kind)
+  if (row.trigger === null) return { principal, scopes: readScopes(row.scopes) }
+  const trigger = readTrigger(row.trigger)
+  return { principal, scopes: trigger.scopes, trigger }
+}
 
 const columns = [
   "id",
   "name",
   "kind",
   "scopes",
+  "trigger",
   "identity",
   "created_at",
   "created_by",
@@ -53,6 +68,7 @@ interface Row {
   readonly name: string
   readonly kind: string
   readonly scopes: ReadonlyArray<string>
+  readonly trigger: unknown
   readonly identity: string | null
   readonly created_at: Date
   readonly created_by: unknown
@@ -60,20 +76,26 @@ interface Row {
   readonly last_used_at: Date | null
 }
 
-const keyOf = (row: Row): ApiKey => ({
-  id: fromUuid("key", row.id),
-  name: row.name,
-  kind: readKind(row.kind),
-  scopes: readScopes(row.scopes),
-  ...(row.identity !== null && { identity: row.identity }),
-  createdAt: toTimestamp(row.created_at.getTime()),
-  ...(isPrincipal(row.created_by) && { createdBy: row.created_by }),
-  ...(row.expires_at !== null && { expiresAt: toTimestamp(row.expires_at.getTime()) }),
-  ...(row.last_used_at !== null && { lastUsedAt: toTimestamp(row.last_used_at.getTime()) })
-})
+const keyOf = (row: Row): ApiKey => {
+  const { principal, scopes, trigger } = rightsOf(row)
+  const { scopes: _, ...ofTrigger } = trigger ?? {}
+  return {
+    id: fromUuid("key", row.id),
+    name: row.name,
+    kind: principal,
+    scopes,
+    ...(row.identity !== null && { identity: row.identity }),
+    ...ofTrigger,
+    createdAt: toTimestamp(row.created_at.getTime()),
+    ...(isPrincipal(row.created_by) && { createdBy: row.created_by }),
+    ...(row.expires_at !== null && { expiresAt: toTimestamp(row.expires_at.getTime()) }),
+    ...(row.last_used_at !== null && { lastUsedAt: toTimestamp(row.last_used_at.getTime()) })
+  }
+}
 
-export const createKey = async (tx: Db, workspace: string, key: NewKey, at: number): Promise<ApiKey> => {
+export const createKey = async (tx: Db, workspace: string, key: KeyToStore, at: number): Promise<ApiKey> => {
   if (key.identity !== undefined) await seeIdentity(tx, workspace, key.identity, at)
+  const trigger = key.trigger && { ...key.trigger, scopes: key.scopes }
   const row = {
     workspace: toUuid(workspace),
     id: toUuid(freshId("key")),
@@ -81,7 +103,8 @@ export const createKey = async (tx: Db, workspace: string, key: NewKey, at: numb
     hash: key.hash,
     name: key.name,
     kind: key.kind ?? "api_key",
-    scopes: [...key.scopes],
+    scopes: trigger === undefined ? [...key.scopes] : [],
+    trigger: trigger === undefined ? null : JSON.stringify(trigger),
     identity: key.identity ?? null,
     created_at: new Date(at),
     created_by: key.by === undefined ? null : JSON.stringify(key.by),
@@ -90,7 +113,7 @@ export const createKey = async (tx: Db, workspace: string, key: NewKey, at: numb
     revoked_at: null
   }
   await tx.insertInto("api_keys").values(row).execute()
-  return keyOf({ ...row, created_by: key.by })
+  return keyOf({ ...row, trigger: trigger ?? null, created_by: key.by })
 }
 
 /** Raises the auth revision: every node asks again for what it holds of keys and identities. */
@@ -108,6 +131,38 @@ export const holdKey = async (tx: Db, workspace: string, id: string): Promise<bo
     .forShare()
     .executeTakeFirst()
   return row !== undefined && row.revoked_at === null
+}
+
+/**
+ * Keys by their ids, those that are not revoked, held until the transaction ends: nobody revokes or rotates one of
+ * them meanwhile. In one order, so that keys that rotate each other do not wait for each other.
+ */
+export const lockKeys = async (
+  tx: Db,
+  workspace: string,
+  ids: ReadonlyArray<string>
+): Promise<ReadonlyMap<string, ApiKey>> => {
+  const rows = await tx
+    .selectFrom("api_keys")
+    .select(columns)
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "in", ids.map(toUuid))
+    .where("revoked_at", "is", null)
+    .orderBy("id")
+    .forUpdate()
+    .execute()
+  return new Map(rows.map((row) => [fromUuid("key", row.id), keyOf(row)]))
+}
+
+/** The key ends then (Keys.ts, K2). */
+export const endKey = async (tx: Db, workspace: string, id: string, at: number): Promise<void> => {
+  await tx
+    .updateTable("api_keys")
+    .set({ expires_at: new Date(at) })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .execute()
+  await raiseAuthRevision(tx)
 }
 
 /**

@@ -11,9 +11,11 @@ import { long, short } from "../database/shorthand.ts"
 import { storedInput } from "../journal/storedInput.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { type PostedJson, postedColumn, postedInputs } from "./postedInputs.ts"
+import { readCarry } from "./carry.ts"
 import { type EventQuery, type EventTexts, threadEvents } from "./events.ts"
 import { listThreads, type ThreadQuery, type ThreadListRows } from "./lists.ts"
 import { type StoredThread, type ThreadColumns, threadColumns, toStoredThread } from "./row.ts"
+import { readAttributes } from "./view.ts"
 
 export interface ThreadHead {
   readonly seq: number
@@ -26,6 +28,15 @@ export interface ThreadDetailRows extends StoredThread {
   readonly inputs: ReadonlyArray<InputRow>
   /** Spent by the agent in its budget's window, 24h without a budget: USD. */
   readonly spend: { readonly window: BudgetWindow; readonly spent: number }
+}
+
+/** Whose thread it is, and what runs in it. */
+export interface ThreadStanding {
+  readonly agentId: string
+  /** The thread's own. */
+  readonly identity?: string
+  /** The turn that runs or waits. */
+  readonly turnId?: string
 }
 
 /** The attributes are at another version than the caller saw. */
@@ -42,6 +53,11 @@ export class ThreadReads extends Context.Service<
     /** A page of the log; concurrent calls share statements. */
     readonly events: (query: EventQuery) => Effect.Effect<EventTexts | undefined, DatabaseUnavailable>
     readonly head: (workspace: string, threadId: string) => Effect.Effect<ThreadHead | undefined, DatabaseUnavailable>
+    /** One indexed read of the head. */
+    readonly standing: (
+      workspace: string,
+      threadId: string
+    ) => Effect.Effect<ThreadStanding | undefined, DatabaseUnavailable>
     /** Everything that Thread detail is made of, in one statement. */
     readonly detail: (
       workspace: string,
@@ -85,6 +101,8 @@ const headText = `select h.seq, h.status, (extract(epoch from h.updated_at) * 10
   where
   ${thread}`
 
+const standingText = `select h.parent, h.carry, h.attributes from heads h where ${thread}`
+
 const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as
   "window",
     coalesce((select sum(s.amount) from spent s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
@@ -96,6 +114,22 @@ const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColum
   where ${thread}`
 
 const queueText = `select ${pending} as inputs, ${postedColumn} as posted from heads h where ${thread}`
+
+interface Standing {
+  readonly parent: string | null
+  readonly carry: string
+  readonly attributes: string
+}
+
+const toStanding = ({ attributes, carry, parent }: Standing): ThreadStanding => {
+  const { identity } = readAttributes(long(attributes))
+  const { turn } = readCarry(long(carry))
+  return {
+    agentId: parent === null ? "" : fromUuid("agent", parent),
+    ...(identity === undefined ? {} : { identity }),
+    ...(turn === undefined ? {} : { turnId: turn.turnId })
+  }
+}
 
 interface Waiting {
   readonly inputs: ReadonlyArray<InputRow> | null
@@ -131,6 +165,8 @@ function make(database: Database["Service"]) {
   return ThreadReads.of({
     events: threadEvents(database),
     head: (workspace, threadId) => one<ThreadHead>("head", headText, workspace, threadId),
+    standing: (workspace, threadId) =>
+      Effect.map(one<Standing>("standing", standingText, workspace, threadId), (row) => row && toStanding(row)),
     detail: (workspace, threadId) =>
       one<ThreadColumns & Waiting & { window: string | null; spent: number }>(
         "detail",

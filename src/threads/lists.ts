@@ -15,6 +15,8 @@ export interface ThreadQuery {
   /** Only threads with an open wait for a person or a client. */
   readonly waiting: boolean
   readonly agentId?: string
+  /** Only threads of these agents. */
+  readonly within?: ReadonlyArray<string>
   readonly identity?: string
   readonly limit: number
   /** `position` of the page before. */
@@ -82,7 +84,7 @@ const listed = ({ ahead, posted, ...row }: Columns): ListedThread => {
 }
 
 export const listThreads = (database: Database["Service"], query: ThreadQuery) => {
-  const { agentId, identity, limit, position, waiting, workspace } = query
+  const { agentId, identity, limit, position, waiting, within, workspace } = query
   const condition = sql.join(
     [
       sql`h.workspace = ${toUuid(workspace)} and h.kind = 'thread'`,
@@ -94,6 +96,7 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
           (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
           ]),
       ...(agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`]),
+      ...(within === undefined ? [] : [sql`h.parent = any(${within.map(toUuid)}::uuid[])`]),
       ...(identity === undefined
         ? []
         : [sql`h.attributes like '%"identity":%' and readable(h.attributes) ->> 'identity' = ${identity}`]),

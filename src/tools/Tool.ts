@@ -30,6 +30,7 @@ export type ToolFailureCode =
   | "toolset_unreachable"
   | "toolset_unauthorized"
   | "tool_outcome_unknown"
+  | "identity_disabled"
 
 /** What a running call's server reports: `progress` rises, towards `total` where that is known. */
 export interface Progress {

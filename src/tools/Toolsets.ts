@@ -11,7 +11,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
-import { type Probed, readServer } from "../toolsets/rows.ts"
+import { type AskedServer, type Probed, readServer } from "../toolsets/rows.ts"
 import { type Away, readAway } from "../toolsets/status.ts"
 import { type CatalogueRef, makeCatalogues } from "./catalogues.ts"
 import { makeFollowing } from "./following.ts"
@@ -21,7 +21,11 @@ import type { McpFailure } from "./mcp/McpFailure.ts"
 import { failed } from "./mcp/outcome.ts"
 import { type McpServer, Sessions } from "./mcp/Sessions.ts"
 import { Schemas } from "./Schemas.ts"
+import type { GivenLease } from "../keys/AgentLeases.ts"
 import type { Progress, Tool, ToolOutcome } from "./Tool.ts"
+
+/** The lease for a call; none where an identity of its thread or agent is disabled. */
+export type LeaseOf = Effect.Effect<GivenLease | undefined, DatabaseUnavailable>
 
 export class Toolsets extends Context.Service<
   Toolsets,
@@ -41,14 +45,14 @@ export class Toolsets extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Tool>, DatabaseUnavailable>
     /**
      * One call of an MCP tool, whose input was validated. Interruption cancels it. `progressed` is told how it goes,
-     * now and then.
+     * now and then; `lease` is asked where the toolset wants one with every call.
      */
     readonly call: (
       workspace: string,
       tool: Tool,
       input: unknown,
       toolCallId: string,
-      progressed?: (progress: Progress) => void
+      beside?: { readonly progressed?: ((progress: Progress) => void) | undefined; readonly lease?: LeaseOf }
     ) => Effect.Effect<ToolOutcome>
     /**
      * The toolset among these that a name is of, where its server could never be asked for its tools; undefined where
@@ -78,12 +82,15 @@ export class Toolsets extends Context.Service<
   ).pipe(Layer.provide(Sessions.layer))
 }
 
+const noLease: LeaseOf = Effect.succeed(undefined)
+const unread = Effect.succeed("unavailable" as const)
+
 const make = Effect.gen(function* () {
   const database = yield* Database
   const schemas = yield* Schemas
   const sessions = yield* Sessions
   const catalogues = makeCatalogues(database)
-  const servers = makeFresh<McpServer & { readonly namespace: string }>()
+  const servers = makeFresh<AskedServer>()
   const keyOf = (workspace: string, id: string) => workspace + id
 
   const serverOf = Effect.fnUntraced(function* (workspace: string, toolsetId: string) {
@@ -105,17 +112,35 @@ const make = Effect.gen(function* () {
   return Toolsets.of({
     current: catalogues.current,
     tools: catalogues.tools,
-    call: Effect.fn("Toolsets.call")(function* (workspace, tool, input, toolCallId, progressed) {
-      const server = yield* serverOf(workspace, tool.toolsetId).pipe(
-        Effect.catch(() => Effect.succeed("unavailable" as const))
-      )
+    call: Effect.fn("Toolsets.call")(function* (
+      workspace,
+      tool,
+      input,
+      toolCallId,
+      { lease: wanted = noLease, progressed } = {}
+    ) {
+      const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => unread))
       if (server === "unavailable")
         return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
       if (server === undefined || tool.kind !== "mcp")
         return failed("tool_not_found", "the toolset is not there any more")
+      const lease = server.leases ? yield* Effect.catch(wanted, () => unread) : undefined
+      if (lease === "unavailable")
+        return failed("toolset_unreachable", "whether the agent may have a lease cannot be read now")
+      if (server.leases && lease === undefined)
+        return failed("identity_disabled", "an identity that the agent acts for is disabled: it gets no lease")
       const { toolsetId } = tool
       const onTried = (failure: McpFailure | undefined) => following.tried(workspace, toolsetId, server, failure)
-      return yield* callTool(sessions, schemas, { workspace, tool, server, input, toolCallId, progressed, onTried })
+      return yield* callTool(sessions, schemas, {
+        workspace,
+        tool,
+        server,
+        input,
+        toolCallId,
+        lease,
+        progressed,
+        onTried
+      })
     }),
     away: (workspace, toolsetIds, name) => {
       const end = name.indexOf(".")

@@ -108,6 +108,7 @@ const summaryOf = (row: Row): ToolsetSummary => {
     exposure = "always",
     include,
     kind,
+    lease = "none",
     namespace,
     timeoutMs = limits.mcpCallMs.usual,
     toolTimeouts,
@@ -124,6 +125,7 @@ const summaryOf = (row: Row): ToolsetSummary => {
       url,
       transport,
       trusted: row.trusted,
+      lease,
       timeoutMs,
       ...(toolTimeouts !== undefined && { toolTimeouts })
     }),
@@ -160,11 +162,12 @@ export const partsOf = (input: ToolsetInput) => {
 /** With what stands for a field that is absent: said or not, it is the same. */
 export const toldOf = ({
   exposure = "always",
+  lease = "none",
   timeoutMs = limits.mcpCallMs.usual,
   toolTimeouts = {},
   transport = "streamable_http",
   ...content
-}: ToolsetContent) => ({ ...content, exposure, timeoutMs, toolTimeouts, transport })
+}: ToolsetContent) => ({ ...content, exposure, lease, timeoutMs, toolTimeouts, transport })
 
 /** A signing secret is never sent: no server of tools is asked with one. */
 export const isSent = (kind: ConnectionKind | undefined) => kind === "token" || kind === "apiKey"
@@ -350,13 +353,17 @@ export const readOffered = async (
   return { version: row.catalogue, tools: catalogue === undefined ? [] : offered(catalogue) }
 }
 
+/** The server of a toolset as calls need it: `leases` says whether every call brings a lease. */
+export interface AskedServer extends ToolsetServer {
+  readonly namespace: string
+  readonly leases: boolean
+}
+
 /** The server of a toolset; undefined where there is none. */
-export const readServer = async (
-  db: Db,
-  workspace: string,
-  id: string
-): Promise<(ToolsetServer & { readonly namespace: string }) | undefined> => {
+export const readServer = async (db: Db, workspace: string, id: string): Promise<AskedServer | undefined> => {
   const row = await one(db, workspace, id).executeTakeFirst()
   const server = row && serverOf(row)
-  return row && server && { ...server, namespace: readContent(row.body).namespace }
+  if (row === undefined || server === undefined) return undefined
+  const { lease, namespace } = readContent(row.body)
+  return { ...server, namespace, leases: lease === "call" }
 }

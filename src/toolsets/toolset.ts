@@ -50,6 +50,9 @@ const says = {
   trusted:
     "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and " +
     "`idempotentHint` for repeating a call after a crash. False when absent.",
+  lease:
+    "`call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn " +
+    "goes on. `none`, the default: no call does. Of kind `mcp`.",
   timeoutMs:
     `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. ` +
     `Progress that the server reports begins the time anew, up to ${limits.mcpProgressTimes} times it in all. A ` +
@@ -151,6 +154,9 @@ const ToolNames = Schema.Array(ToolName).check(Schema.isMaxLength(limits.toolsPe
 /** `search` tools are offered to a model only once a search has revealed them. */
 export const Exposure = Schema.Literals(["always", "search"])
 
+/** Whether calls bring a lease. */
+export const Leasing = Schema.Literals(["none", "call"])
+
 const Transport = Schema.Literal("streamable_http")
 
 const { least: leastCall, most: mostCall } = limits.mcpCallMs
@@ -180,6 +186,7 @@ export const McpToolsetInput = Schema.Struct({
   transport: described(Schema.optionalKey(Transport), says.transport),
   connectionId: described(Schema.optionalKey(idOf("connection")), says.connectionId),
   trusted: described(Schema.optionalKey(Schema.Boolean), says.trusted),
+  lease: described(Schema.optionalKey(Leasing), says.lease),
   timeoutMs: described(Schema.optionalKey(CallTimeout), says.timeoutMs),
   toolTimeouts: described(
     Schema.optionalKey(Schema.Record(ToolName, CallTimeout).check(atMostTools)),
@@ -222,6 +229,7 @@ export const ToolsetPatch = Schema.Struct({
   transport: described(Schema.optionalKey(Schema.NullOr(Transport)), says.transport),
   connectionId: described(Schema.optionalKey(Schema.NullOr(idOf("connection"))), says.connectionId),
   trusted: described(Schema.optionalKey(Schema.NullOr(Schema.Boolean)), says.trusted),
+  lease: described(Schema.optionalKey(Schema.NullOr(Leasing)), says.lease),
   timeoutMs: described(Schema.optionalKey(Schema.NullOr(CallTimeout)), says.timeoutMs),
   toolTimeouts: described(
     Schema.optionalKey(Schema.NullOr(Schema.Record(ToolName, Schema.NullOr(CallTimeout)).check(atMostTools))),
@@ -259,6 +267,7 @@ export const ToolsetContent = Schema.Struct({
   exposure: Schema.optionalKey(Exposure),
   url: Schema.optionalKey(Schema.String),
   transport: Schema.optionalKey(Transport),
+  lease: Schema.optionalKey(Leasing),
   timeoutMs: Schema.optionalKey(Schema.Int),
   toolTimeouts: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int))
 })
@@ -304,8 +313,8 @@ const probed = {
 }
 
 /**
- * `catalogVersion` is 0 until there is a catalogue. `url`, `transport`, `trusted` and the times of calls are of kind
- * mcp.
+ * `catalogVersion` is 0 until there is a catalogue. `url`, `transport`, `trusted`, `lease` and the times of calls are of
+ * kind mcp.
  */
 const shown = {
   id: described(Schema.String, "Id of the toolset, which profiles name."),
@@ -316,6 +325,7 @@ const shown = {
   transport: described(Schema.optionalKey(Transport), says.transport),
   connectionId: described(Schema.optionalKey(Schema.String), says.connectionId),
   trusted: described(Schema.optionalKey(Schema.Boolean), says.trusted),
+  lease: described(Schema.optionalKey(Leasing), says.lease),
   timeoutMs: described(Schema.optionalKey(Schema.Int), says.timeoutMs),
   toolTimeouts: described(Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)), says.toolTimeouts),
   include: described(Schema.optionalKey(Schema.Array(Schema.String)), says.include),

@@ -98,7 +98,7 @@ describe("creating a key", () => {
     ["an expiry on a day that is not", { expiresAt: "2999-02-31T00:00:00Z" }, "expiresAt"],
     ["an expiry that its offset carries past the year 9999", { expiresAt: "9999-12-31T23:59:59-23:59" }, "expiresAt"],
     ["an identity of 513 bytes", { identity: "i".repeat(513) }, "identity"],
-    ["a trigger, which is later work", { kind: "trigger" }, "kind"],
+    ["a trigger without a provider", { kind: "trigger" }, "provider"],
     ["a secret of the caller's choice", { token: "x" }, "token"]
   ] as const) {
     it(`refuses ${what}`, async () =>

@@ -4,6 +4,7 @@
  */
 import { OpenApi } from "effect/http-api"
 import { join } from "node:path"
+import { type CredentialKind, credentialKinds } from "../../http/access.ts"
 import { Api } from "../../http/Api.ts"
 import { type Scope, scopes } from "../../src/keys/apiKey.ts"
 import { isObject, listAt, type Schema, schemaAt, type Schemas } from "./jsonSchema.ts"
@@ -35,6 +36,8 @@ export interface Operation {
   /** One of these is enough. */
   readonly scopes: ReadonlyArray<Scope>
   readonly schemes: ReadonlyArray<string>
+  /** Whose credentials it takes. */
+  readonly credentials: ReadonlyArray<CredentialKind>
 }
 
 export const operations: ReadonlyArray<Operation> = Object.entries(objectAt(document, "paths")).flatMap(
@@ -51,6 +54,7 @@ export const operations: ReadonlyArray<Operation> = Object.entries(objectAt(docu
         example: objectAt(media, "examples", "default").value,
         responses: objectAt(operation, "responses"),
         scopes: scopes.filter((scope) => named.has(scope)),
+        credentials: credentialKinds.filter((kind) => listAt(objectAt(operation), "x-credentials").includes(kind)),
         schemes: listAt(objectAt(operation), "security").flatMap((scheme) => Object.keys(objectAt(scheme)))
       }
     })

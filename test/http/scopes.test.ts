@@ -1,10 +1,13 @@
 /**
  * Which credential may do what: every operation of the document, with a key of each scope alone, with none, and with
- * those that are no keys.
+ * those that are no keys; then cell by cell, each kind of credential with each scope that it may have.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { type Scope, scopes } from "../../src/keys/apiKey.ts"
+import type { CredentialKind } from "../../http/access.ts"
+import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
+import { AgentLeases } from "../../src/keys/AgentLeases.ts"
+import { type Scope, scopes, triggerScopes } from "../../src/keys/apiKey.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type Operation, operations, schemas, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
@@ -13,10 +16,43 @@ import { fitting } from "./jsonSchema.ts"
 let server: TestServer
 let nobodys: Ids
 const holders = new Map<Scope, Client>()
+
+/** A good credential of a kind; `scope` is the one that it has, where its kind has any. */
+interface Cell {
+  readonly kind: CredentialKind
+  readonly scope?: Scope
+  readonly token: string
+}
+const cells: Array<Cell> = []
+
+const fill = async (ids: Ids) => {
+  const { agentId = "", threadId = "" } = ids
+  const workspace = server.workspaces.alpha
+  const issue = async (kind: CredentialKind, scope: Scope, more: object = {}) => {
+    const made = await server.alpha.post("/v1/auth/keys", { name: "K", kind, scopes: [scope], ...more })
+    assert.strictEqual(made.status, 201, made.text)
+    cells.push({ kind, scope, token: made.body.token })
+  }
+  for (const scope of scopes) {
+    await issue("api_key", scope)
+    await issue("user", scope)
+    if (triggerScopes.includes(scope)) await issue("trigger", scope, { provider: "slack", agentIds: [agentId] })
+  }
+  const [{ turnId }] = (await server.alpha.get(`/v1/threads/${threadId}`)).body.pendingWaits
+  const lease = await server.runtime.runPromise(
+    AgentLeases.useSync((leases) => leases.give({ workspace, agentId, threadId, turnId, hops: 0 }))
+  )
+  const delivered = { workspace, threadId, deliveryId: nobodys.deliveryId ?? "" }
+  const delivery = await server.runtime.runPromise(DeliveryTokens.useSync((tokens) => tokens.of(delivered)))
+  cells.push({ kind: "lease", token: lease.token }, { kind: "delivery", token: delivery })
+}
+
 beforeAll(async () => {
   server = await startServer()
   // What is asked for is not there: with the right scope as without it, nothing happens to it.
-  nobodys = Object.fromEntries(Object.entries(await furnish(server.alpha)).map(([name, id]) => [name, absent(id)]))
+  const furnished = await furnish(server.alpha)
+  nobodys = Object.fromEntries(Object.entries(furnished).map(([name, id]) => [name, absent(id)]))
+  await fill(furnished)
   for (const scope of scopes) holders.set(scope, await server.client(server.workspaces.alpha, { scopes: [scope] }))
 })
 afterAll(() => server.stop())
@@ -99,5 +135,65 @@ describe("every operation", () => {
       await ask(operation, "trd_unknown", example),
       schemes.includes("DeliveryBearer") ? unknown : refused("delivery_token")
     )
+  })
+})
+
+/** What the gate says to a credential that it does not let in; undefined where it lets it in. */
+const refusalOf = ({ credentials, scopes }: Operation, { kind, scope }: Cell) => {
+  if (!credentials.includes(kind)) {
+    if (kind === "lease") return ["credential_not_accepted", "agent_lease"]
+    if (kind === "delivery") return ["credential_not_accepted", "delivery_token"]
+    return ["permission_denied", "trigger"]
+  }
+  return scope === undefined || scopes.includes(scope) ? undefined : ["permission_denied", "missing_scope"]
+}
+const gates = ["missing_scope", "trigger", "agent_lease", "delivery_token", "invalid_credential", "missing_credential"]
+
+describe("the table of who may do what", () => {
+  it("names keys of people and of programs everywhere, and agrees with the schemes", () => {
+    for (const operation of operations) {
+      const { credentials, schemes } = operation
+      assert.includeMembers([...credentials], ["api_key", "user"], titleOf(operation))
+      assert.strictEqual(credentials.includes("lease"), schemes.includes("AgentLeaseBearer"), titleOf(operation))
+      assert.strictEqual(credentials.includes("delivery"), schemes.includes("DeliveryBearer"), titleOf(operation))
+    }
+  })
+
+  it("lets leases and triggers in where the contract says, and nowhere else", () => {
+    const taking = (kind: CredentialKind) =>
+      operations.filter(({ credentials }) => credentials.includes(kind)).map(titleOf)
+    assert.sameMembers(taking("lease"), [
+      "GET /v1/auth",
+      "GET /v1/agents/{agentId}",
+      "GET /v1/threads/{threadId}",
+      "GET /v1/operations/{operationId}",
+      "POST /v1/operations/{operationId}/cancel",
+      "POST /v1/identities/disable",
+      "POST /v1/identities/enable"
+    ])
+    assert.sameMembers(taking("trigger"), [
+      "GET /v1/auth",
+      "POST /v1/threads",
+      "GET /v1/threads",
+      "GET /v1/threads/{threadId}",
+      "POST /v1/threads/{threadId}/messages",
+      "GET /v1/threads/{threadId}/events",
+      "GET /v1/threads/{threadId}/events/stream"
+    ])
+  })
+
+  it.each(all)("holds for every kind of credential with every scope: %s", async (_, operation) => {
+    for (const cell of cells) {
+      const answers = []
+      for (const body of bodiesOf(operation)) answers.push(await ask(operation, cell.token, body))
+      const refusal = refusalOf(operation, cell)
+      const what = `${cell.kind} ${cell.scope ?? ""}: ${JSON.stringify(answers)}`
+      if (refusal === undefined)
+        assert.isTrue(
+          answers.some(({ words: [, code] }) => !gates.includes(code)),
+          what
+        )
+      else for (const { status, words } of answers) assert.deepStrictEqual([status, words], [403, refusal], what)
+    }
   })
 })

@@ -24,6 +24,8 @@ import { CursorParam, limitOf, rowsOf } from "../../http/pagination.ts"
 import * as probes from "../../http/probes.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
+import { Leases } from "../../http/Leases.ts"
+import { Reach } from "../../http/Reach.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
 import * as root from "../../http/root.ts"
@@ -193,7 +195,15 @@ export const serve = (
     metrics.layer,
     Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths, metrics.metricsPath])
   ).pipe(
-    Layer.provide([credentials, readiness, rateLimit, Quotas.layerMemory(), DeliveryTokens.layer([new Uint8Array(32)])])
+    Layer.provide([
+      credentials,
+      readiness,
+      rateLimit,
+      Quotas.layerMemory(),
+      Leases.layerNone,
+      Reach.layerOfPaths,
+      DeliveryTokens.layer([new Uint8Array(32)])
+    ])
   )
   return Effect.gen(function* () {
     const context = yield* Layer.build(

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import pg from "pg"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { Child } from "./Child.ts"
 
 const cli = resolve(import.meta.dirname, "../../src/cli.ts")
@@ -39,6 +40,7 @@ const serving = (keys: string) => ({
   TROUPE_METRICS: "api",
   TROUPE_LOG_FORMAT: "json",
   TROUPE_SCRIPTED_MODELS: "true",
+  TROUPE_ALLOW_PRIVATE_NETWORK: "true",
   TROUPE_LOG_LEVEL: "trace",
   TROUPE_ENCRYPTION_KEYS: keys
 })
@@ -215,6 +217,100 @@ describe("the secrets of connections", () => {
     await client.query("delete from connections where sealed not like 'v1.one.%'")
     await client.end()
     assert.match(await doctor(`${two},${one}`), /ok\s+secrets\s+can be opened/)
+  })
+})
+
+describe("the lease of an agent", () => {
+  it("is in no answer, table, log line, stream or event, though it is used, well and badly, and repeated", async () => {
+    const { base, key, send, server } = await start(newKey("k1"))
+    const leases: Array<string> = []
+    const answers: Array<string> = []
+    const ask = async (token: string, path: string, method = "GET") => {
+      const answer = await fetch(base + path, { method, headers: { authorization: `Bearer ${token}` } })
+      answers.push([...answer.headers].join("\n") + (await answer.text()))
+      return answer.status
+    }
+    const statuses: Array<number> = []
+    const mcp = await startMcpServer({
+      tools: [
+        {
+          name: "ask",
+          inputSchema: { type: "object" },
+          run: async (_, { lease, report }) => {
+            const token = typeof lease === "object" && lease !== null && "token" in lease ? String(lease.token) : ""
+            leases.push(token)
+            await report(1, { message: token })
+            statuses.push(
+              await ask(token, "/v1/auth"),
+              await ask(token, "/v1/auth/keys"),
+              await ask(`${token}x`, "/v1/auth"),
+              await ask(token, `/v1/threads/${token}`)
+            )
+            return { said: token }
+          }
+        }
+      ]
+    })
+    const heard: Array<string> = []
+    const stream = await fetch(`${base}/v1/events/stream`, { headers: { authorization: `Bearer ${key}` } })
+    const reader = stream.body?.getReader()
+    const listening = (async () => {
+      for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read())
+        heard.push(Buffer.from(piece.value).toString())
+    })()
+    const made = async (path: string, body: object) => {
+      const answer = await send("POST", path, body)
+      assert.strictEqual(answer.status, 201, answer.text)
+      answers.push(answer.text)
+      return /"id":"((?:tset|prof|agt|thr)_\w+)"/.exec(answer.text)?.[1] ?? ""
+    }
+    const toolset = await made("/v1/toolsets", { kind: "mcp", namespace: "desk", url: mcp.url, lease: "call" })
+    const profileId = await made("/v1/profiles", {
+      name: "P",
+      models: ["troupe/scripted"],
+      toolsetIds: [toolset]
+    })
+    const agentId = await made("/v1/agents", { name: "A", profileId })
+    const threadId = await made("/v1/threads", {
+      agentId,
+      message: { content: [{ type: "text", text: "/call desk.ask {}\n/call desk.ask {}" }] }
+    })
+    let log = ""
+    for (let from = 0; !log.includes("turn_completed"); from++) {
+      assert.isBelow(from, 20, log)
+      log = (await send("GET", `/v1/threads/${threadId}/events?waitSeconds=5&afterSeq=${from}`)).text
+    }
+    log = (await send("GET", `/v1/threads/${threadId}/events`)).text
+    const [rows, metrics] = [await dump(), await send("GET", "/metrics")]
+    assert.strictEqual(await server.end("SIGTERM"), 0)
+    await listening
+    await mcp.close()
+
+    assert.deepStrictEqual(statuses, [200, 403, 401, 404, 200, 403, 401, 404])
+    assert.lengthOf(
+      leases.filter((lease) => /^trl_\w{114}/.test(lease)),
+      2
+    )
+    assert.include(log, "[secret]")
+    assert.include(heard.join(""), threadId)
+    for (const lease of leases) {
+      const forms = [
+        lease,
+        lease.slice(-43),
+        Buffer.from(lease).toString("base64url"),
+        Buffer.from(lease).toString("hex")
+      ]
+      for (const [where, text] of [
+        ["answers", answers.join("\n")],
+        ["log of the thread", log],
+        ["tables", rows],
+        ["output", server.output],
+        ["stream", heard.join("")],
+        ["metrics", metrics.text]
+      ] as const) {
+        for (const form of forms) assert.isFalse(text.includes(form), where)
+      }
+    }
   })
 })
 

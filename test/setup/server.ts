@@ -14,9 +14,11 @@ import type { SlotLimits } from "../../actors/Bulkheads.ts"
 import * as Actors from "../../actors/layer.ts"
 import { Credentials } from "../../http/Credentials.ts"
 import { Idempotency } from "../../http/Idempotency.ts"
+import { Leases } from "../../http/Leases.ts"
 import { type Listener, listen, portOf } from "../../http/listen.ts"
 import { Cursors } from "../../http/Cursors.ts"
 import { RateLimit, type Rates } from "../../http/RateLimit.ts"
+import { Reach } from "../../http/Reach.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
@@ -27,6 +29,7 @@ import { generateKey } from "../../src/keys/keyText.ts"
 import { SecretEnvelope } from "../../src/crypto/envelope.ts"
 import { type Scope, scopes as allScopes } from "../../src/keys/apiKey.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
+import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
@@ -164,6 +167,7 @@ const services = (url: string, options: ServerOptions) => {
   )
   const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
   const stores = Layer.mergeAll(
+    AgentLeases.layer({ secrets: [new Uint8Array(32).fill(5)], publicUrl: options.publicUrl }),
     layerPostgres(),
     keysPostgres,
     Connections.layer,
@@ -179,8 +183,10 @@ const services = (url: string, options: ServerOptions) => {
   const edge = Layer.mergeAll(
     Credentials.layer,
     Idempotency.layer,
+    Leases.layer,
+    Reach.layer,
     Cursors.layer(new Uint8Array(32).fill(7)),
-    Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide(Credentials.layer)),
+    Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide([Credentials.layer, Leases.layer])),
     RateLimit.layer(options.rates ?? { credential: 0 }),
     Layer.succeed(Readiness, Readiness.of({ check: Effect.succeed({ status: "ready", bus: "in-process" }) }))
   )

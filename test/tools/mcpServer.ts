@@ -41,6 +41,8 @@ export interface TestTool {
 }
 
 export interface RunningCall {
+  /** `troupe/lease` of its `_meta`. */
+  readonly lease: unknown
   readonly signal: AbortSignal
   readonly ask: Ask
   /** Reports progress, where the client has asked for it. */
@@ -59,6 +61,8 @@ export interface Executed {
   readonly input: Fields
   /** `troupe/toolCallId` of its `_meta`. */
   readonly toolCallId: unknown
+  /** `troupe/lease` of it, where there was one. */
+  readonly lease?: unknown
   /** Its header Idempotency-Key. */
   readonly idempotencyKey: string | null
   /** Its header Authorization. */
@@ -206,10 +210,12 @@ export const startMcpServer = async ({
     server.setRequestHandler("tools/call", async ({ params }, { http, mcpReq }) => {
       const tool = tools.find(({ name }) => name === params.name)
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`)
+      const lease = mcpReq._meta?.["troupe/lease"]
       const call: Executed = {
         tool: tool.name,
         input: params.arguments ?? {},
         toolCallId: mcpReq._meta?.["troupe/toolCallId"],
+        ...(lease !== undefined && { lease }),
         idempotencyKey: http?.req?.headers.get("idempotency-key") ?? null,
         authorization: http?.req?.headers.get("authorization") ?? null,
         cancelled: false,
@@ -227,7 +233,12 @@ export const startMcpServer = async ({
             await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, ...more } })
         }
         return resultOf(
-          await tool.run(call.input, { signal: mcpReq.signal, report, ask: (request) => mcpReq.send(request) })
+          await tool.run(call.input, {
+            signal: mcpReq.signal,
+            lease,
+            report,
+            ask: (request) => mcpReq.send(request)
+          })
         )
       } finally {
         call.over = true

@@ -14,6 +14,7 @@ import type { Carry } from "../../../machines/thread/context.ts"
 import { Unreachable } from "../../Actor.ts"
 import type { BuiltIn, Family } from "./families/builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
+import { makeLeasing } from "./leasing.ts"
 import { emptyToolkit, fits, type Toolkit, type ToolRun, type Tools, unknownTool } from "./toolkit.ts"
 import type { CallBy } from "../settings.ts"
 
@@ -71,6 +72,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
     const roles = yield* Roles
     const schemas = yield* Schemas
     const toolsets = yield* Toolsets
+    const leaseOf = yield* makeLeasing
 
     const toolkitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Toolkit => {
       const { hooks, roleIds, systemPrompt, toolsetIds } = profile
@@ -158,7 +160,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
         begun()
         return yield* tool.kind === "built-in"
           ? tool.run(by, input, toolCallId)
-          : toolsets.call(workspace, tool, input, toolCallId, progressed)
+          : toolsets.call(workspace, tool, input, toolCallId, { progressed, lease: leaseOf(by, asked.turnId) })
       })
 
       return {

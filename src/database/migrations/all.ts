@@ -10,6 +10,7 @@ import * as connections from "./007_connections.ts"
 import * as lineage from "./008_lineage.ts"
 import * as quotas from "./009_quotas.ts"
 import * as operations from "./010_operations.ts"
+import * as keys from "./011_keys.ts"
 import * as budgets from "./012_budgets.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -23,5 +24,6 @@ export const migrations: Record<string, Migration> = {
   "008_lineage": lineage,
   "009_quotas": quotas,
   "010_operations": operations,
+  "011_keys": keys,
   "012_budgets": budgets
 }

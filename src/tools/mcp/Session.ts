@@ -13,6 +13,7 @@ import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { type Progress, type Tool, ownName } from "../Tool.ts"
 import type { Offers } from "./listing.ts"
+import { type Asked, metaOf } from "./asked.ts"
 import { attempt, McpFailure } from "./McpFailure.ts"
 import { isOldTransport, speaksOldTransport } from "./oldTransport.ts"
 import { mostMs } from "./patience.ts"
@@ -26,8 +27,7 @@ export interface Session {
   /** One call. Interruption cancels it, at the server too. `progressed` hears of each report of its server. */
   readonly call: (
     tool: Tool,
-    input: unknown,
-    toolCallId: string,
+    asked: Asked,
     progressed: (progress: Progress) => void
   ) => Effect.Effect<CallToolResult, McpFailure>
 }
@@ -130,13 +130,13 @@ export const openSession = Effect.fnUntraced(function* (options: TransportOption
     return { offers, complete: false, tasks }
   }
 
-  const plainCall = (tool: Tool, input: unknown, toolCallId: string, progressed: (progress: Progress) => void) =>
+  const plainCall = (tool: Tool, { input, ...given }: Asked, progressed: (progress: Progress) => void) =>
     attempt((signal) =>
       client.callTool(
         {
           name: ownName(tool),
           ...(isJsonObject(input) && { arguments: input }),
-          _meta: { "troupe/toolCallId": toolCallId }
+          _meta: metaOf(given)
         },
         {
           signal,
@@ -144,7 +144,7 @@ export const openSession = Effect.fnUntraced(function* (options: TransportOption
           timeout: mostMs(tool.timeoutMs) + 1_000,
           onprogress: ({ message, progress, total }) =>
             progressed({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
-          headers: { "idempotency-key": toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
+          headers: { "idempotency-key": given.toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
           // Of its input schema the SDK reads which arguments travel as headers too.
           toolDefinition: {
             name: ownName(tool),
@@ -161,11 +161,9 @@ export const openSession = Effect.fnUntraced(function* (options: TransportOption
         : attempt(pages).pipe(within(limits.mcpProbeMs, "no list of tools"))
     ),
 
-    call: (tool, input, toolCallId, progressed) =>
+    call: (tool, asked, progressed) =>
       wanted.during(
-        tool.execution === undefined
-          ? plainCall(tool, input, toolCallId, progressed)
-          : runAsTask(client, scope, tool, input, toolCallId)
+        tool.execution === undefined ? plainCall(tool, asked, progressed) : runAsTask(client, scope, tool, asked)
       )
   }
   return session

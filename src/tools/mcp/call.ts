@@ -9,6 +9,7 @@
  */
 import { Effect } from "effect"
 import { mayRunAgain, type Progress, type Tool, type ToolOutcome, ownName } from "../Tool.ts"
+import type { GivenLease } from "../../keys/AgentLeases.ts"
 import type { McpFailure } from "./McpFailure.ts"
 import { failed, outcomeOf } from "./outcome.ts"
 import { patiently } from "./patience.ts"
@@ -22,6 +23,8 @@ interface Call {
   readonly server: McpServer
   readonly input: unknown
   readonly toolCallId: string
+  /** What the server gets with the call, to ask this installation with. */
+  readonly lease: GivenLease | undefined
   /** Hears how its last try ended: by a failure, or by an answer. */
   readonly onTried?: (failure: McpFailure | undefined) => void
   /** Told of what its server reports, now and then. */
@@ -67,9 +70,11 @@ export const callTool = (
   schemas: Schemas["Service"],
   call: Call
 ): Effect.Effect<ToolOutcome> => {
-  const { input, onTried = () => {}, progressed = () => {}, server, tool, toolCallId, workspace } = call
+  const { input, lease, onTried = () => {}, progressed = () => {}, server, tool, toolCallId, workspace } = call
   const once = (report: (progress: Progress) => void) =>
-    sessions.use(workspace, tool.toolsetId, server, (session) => session.call(tool, input, toolCallId, report))
+    sessions.use(workspace, tool.toolsetId, server, (session) =>
+      session.call(tool, { input, toolCallId, lease }, report)
+    )
 
   /** A server that says no may simply not have the tool any more: its list tells. */
   const isGone = sessions

@@ -1,6 +1,7 @@
 /**
- * A credential that a server repeats goes no further: not to the model, not into the log, not into a status.
+ * A credential or a lease that a server repeats goes no further: not to the model, not into the log, not into a status.
  */
+import { leasePattern } from "../../keys/AgentLeases.ts"
 
 const stand = "[secret]"
 /** Shorter ones are in many words that are none. */
@@ -9,11 +10,15 @@ const leastChars = 8
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
 /**
- * Takes a secret out of all texts of a message, names of fields included, in place: whoever reads it next finds none.
+ * Takes secrets out of all texts of a message, names of fields included, in place: whoever reads it next finds none.
+ * Leases go with them, whichever call brought them: another one of the same turn could use them.
  */
-export const hide = (message: unknown, secret: string): void => {
-  if (secret.length < leastChars) return
-  const without = (text: string) => (text.includes(secret) ? text.replaceAll(secret, stand) : text)
+export const hide = (message: unknown, secrets: Iterable<string>): void => {
+  const long = [...secrets].filter(({ length }) => length >= leastChars)
+  const without = (text: string) => {
+    const bare = long.reduce((left, secret) => (left.includes(secret) ? left.replaceAll(secret, stand) : left), text)
+    return bare.includes("trl_") ? bare.replace(leasePattern, stand) : bare
+  }
   // A list of its own: a message may nest as deep as its bytes allow.
   const open: Array<unknown> = [message]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {

@@ -49,7 +49,7 @@ export interface McpRequest {
 /** The same error with what `mcpFailure` has to know of the request, and without the secrets (E1). */
 export const refusalOf = (error: SdkHttpError, { id, inSession, secrets }: McpRequest) => {
   const said = rpcErrorOf(error.data.text)
-  if (said !== undefined) for (const secret of secrets) hide(said, secret)
+  if (said !== undefined) hide(said, secrets)
   const begun = said !== undefined && id !== undefined && said.id === id && !notBegun.has(said.error.code)
   return new SdkHttpError(
     error.code,

@@ -12,6 +12,7 @@ import { limits } from "../../domain/limits.ts"
 import { type Tool, ownName } from "../Tool.ts"
 import { attempt, changed, McpFailure } from "./McpFailure.ts"
 import { answerWithin } from "./transport.ts"
+import { type Asked, metaOf } from "./asked.ts"
 import { wantsInput } from "./unsupported.ts"
 
 /** How long a server should keep the result beyond the time that the call has. */
@@ -49,9 +50,9 @@ export const runAsTask = Effect.fnUntraced(function* (
   client: Client,
   scope: Scope.Scope,
   tool: Tool,
-  input: unknown,
-  toolCallId: string
+  { input, ...given }: Asked
 ) {
+  const { toolCallId } = given
   const create = attempt((signal) =>
     client.request(
       {
@@ -59,7 +60,7 @@ export const runAsTask = Effect.fnUntraced(function* (
         params: {
           name: ownName(tool),
           ...(isJsonObject(input) && { arguments: input }),
-          _meta: { "troupe/toolCallId": toolCallId },
+          _meta: metaOf(given),
           task: { ttl: tool.timeoutMs + keepMs }
         }
       },

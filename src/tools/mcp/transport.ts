@@ -4,7 +4,7 @@
  * P1. A request whose stream ends without an answer fails at once: the SDK would wait for its timeout.
  * P2. The stream of a request that was answered or cancelled is closed, whatever the server does with it.
  * P3. A stream that broke off is opened again at most once in `reopenMs`, whatever the server wishes, and not for ever.
- * P4. What the server says is read without the credential that it was asked with.
+ * P4. What the server says is read without the credential that it was asked with, and without leases.
  * P5. Time and bytes of each exchange are capped: of a call as a call needs it, of listening as a long wait does.
  */
 import {
@@ -101,7 +101,7 @@ export class McpTransport extends StreamableHTTPClientTransport {
     this.#secrets = secrets
     // Whoever connects calls it before its own.
     this.onmessage = (message) => {
-      for (const secret of this.#secrets) hide(message, secret)
+      hide(message, this.#secrets)
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#answered(message.id)
     }
   }

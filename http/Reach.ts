@@ -1,0 +1,98 @@
+/**
+ * What of its workspace a credential reaches that is not good for all of it: a lease its own agent, its own thread and
+ * what its agent has asked for; a trigger the threads of its agents. The gate asks by the ids in the path, for every
+ * endpoint alike, so that no handler can forget it.
+ *
+ * V1. What is not reached is answered as what is not there.
+ * V2. A thread never changes its agent: whose it is is read once.
+ */
+import { Context, Effect, Layer } from "effect"
+import { LRUCache } from "lru-cache"
+import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
+import { isIdOf } from "../src/domain/ids.ts"
+import { askedBy } from "../src/operations/askedBy.ts"
+import { ThreadReads } from "../src/threads/ThreadReads.ts"
+import type { Caller } from "./Caller.ts"
+
+/** The ids of a path. */
+export type PathIds = Readonly<Record<string, string | undefined>>
+
+export class Reach extends Context.Service<
+  Reach,
+  {
+    /** Whether the credential reaches all that the path names. Without a question for those that reach everything. */
+    readonly covers: (caller: Caller["Service"], ids: PathIds) => Effect.Effect<boolean, DatabaseUnavailable>
+  }
+>()("troupe/http/Reach") {
+  static readonly layer = Layer.effect(
+    Reach,
+    Effect.suspend(() => make)
+  )
+  /** For APIs without threads and operations. */
+  static readonly layerOfPaths = Layer.sync(Reach, () =>
+    Reach.of(makeReach({ agentOf: () => Effect.succeed(undefined), asker: () => Effect.succeed(undefined) }))
+  )
+}
+
+/** Parameters of paths that it knows the owner of. */
+const known = ["agentId", "threadId", "operationId"]
+
+/** Those of a path that it does not: an endpoint with one is for credentials that reach everything. */
+export const unknownIn = (path: string): ReadonlyArray<string> =>
+  [...path.matchAll(/:(\w+)/g)].flatMap(([, name = ""]) => (known.includes(name) ? [] : [name]))
+
+interface Owners {
+  readonly agentOf: (workspace: string, threadId: string) => Effect.Effect<string | undefined, DatabaseUnavailable>
+  /** The id of the principal that asked. */
+  readonly asker: (workspace: string, operationId: string) => Effect.Effect<string | undefined, DatabaseUnavailable>
+}
+
+const yes = Effect.succeed(true)
+const no = Effect.succeed(false)
+const isThread = isIdOf("thread")
+const isOperation = isIdOf("operation")
+
+const makeReach = ({ agentOf, asker }: Owners): Reach["Service"] => ({
+  covers: ({ lease, trigger, workspace }, { agentId, operationId, threadId }) => {
+    if (lease !== undefined) {
+      if (agentId !== undefined && agentId !== lease.agentId) return no
+      if (threadId !== undefined && threadId !== lease.threadId) return no
+      if (operationId === undefined) return yes
+      return isOperation(operationId) ? Effect.map(asker(workspace, operationId), (id) => id === lease.agentId) : no
+    }
+    if (trigger !== undefined) {
+      if (agentId !== undefined && !trigger.agentIds.has(agentId)) return no
+      if (operationId !== undefined) return no
+      if (threadId === undefined) return yes
+      return isThread(threadId)
+        ? Effect.map(agentOf(workspace, threadId), (id) => id !== undefined && trigger.agentIds.has(id))
+        : no
+    }
+    return yes
+  }
+})
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const reads = yield* ThreadReads
+  const agents = new LRUCache<string, string>({ max: 10_000 })
+
+  return Reach.of(
+    makeReach({
+      agentOf: (workspace, threadId) => {
+        const key = workspace + threadId
+        const held = agents.get(key)
+        if (held !== undefined) return Effect.succeed(held)
+        return Effect.map(reads.standing(workspace, threadId), (standing) => {
+          if (standing !== undefined) agents.set(key, standing.agentId)
+          return standing?.agentId
+        })
+      },
+      asker: (workspace, operationId) =>
+        Effect.map(
+          database.run("operations.askedBy", (db) => askedBy(db, workspace, operationId)),
+          (principal) => (principal?.type === "agent" ? principal.id : undefined)
+        )
+    })
+  )
+})

@@ -1,0 +1,418 @@
+/** Leases of agents, end to end: an MCP server gets one with a call, and asks the API with it. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { AgentLeases } from "../../src/keys/AgentLeases.ts"
+import { body } from "../../src/domain/ids.ts"
+import { createCompleted } from "../../src/operations/rows.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { countStatements } from "../setup/statements.ts"
+import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { absent, assertRefused as refused } from "./refused.ts"
+import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
+import {
+  addRole,
+  addToolset,
+  begin,
+  call,
+  eventually,
+  Gate,
+  leavesMemory,
+  makeWorker,
+  outcomes,
+  resolveWait,
+  turnOf,
+  waitsOf
+} from "./toolFixture.ts"
+
+interface Lease {
+  readonly token: string
+  readonly expiresAt: string
+  readonly baseUrl?: string
+}
+const isLease = (value: unknown): value is Lease =>
+  typeof value === "object" && value !== null && "token" in value && typeof value.token === "string"
+
+const publicUrl = "https://agents.example.com/troupe"
+const gate = new Gate()
+let server: TestServer
+let beside: TestServer
+let mcp: McpServer
+/** What the server of the tool `repeat` says of its lease. */
+let repeat: (token: string, report: (message: string) => Promise<void>) => unknown
+
+const object = { type: "object" }
+beforeAll(async () => {
+  server = await startServer({ publicUrl, idleMs: 200 })
+  beside = await startServer({ beside: server, name: "beside", publicUrl, idleMs: 200 })
+  mcp = await startMcpServer({
+    tools: [
+      { name: "hold", inputSchema: object, run: (_, { signal }) => gate.pass(signal) },
+      {
+        name: "ask",
+        inputSchema: object,
+        // As the server of a tool does it: with what came beside the call.
+        run: async (_, { lease }) => {
+          if (!isLease(lease)) return "no lease"
+          const client = new Client(server.base, lease.token)
+          const context = await client.get("/v1/auth")
+          const { agentId, threadId } = context.body
+          const thread = await client.get(`/v1/threads/${threadId}`)
+          const agent = await client.get(`/v1/agents/${agentId}`)
+          return { context: context.body, status: thread.body.status, agent: agent.body.agent.id }
+        }
+      },
+      {
+        name: "repeat",
+        inputSchema: object,
+        run: (_, { lease, report }) =>
+          isLease(lease) ? repeat(lease.token, (message) => report(1, { message })) : "no lease"
+      }
+    ]
+  })
+})
+afterAll(async () => {
+  gate.letAll()
+  await beside.stop()
+  await server.stop()
+  await mcp.close()
+})
+
+const worker = async (fields: object = {}, profile: object = {}) => {
+  const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url, lease: "call", ...fields })
+  return { toolsetId: id, namespace, agentId: await makeWorker(server.alpha, { toolsetIds: [id], ...profile }) }
+}
+
+/** A thread whose turn stays in a call, and the lease of that call. */
+const holding = async (more: object = {}) => {
+  const { agentId, namespace } = await worker()
+  const before = mcp.calls.length
+  const created = await server.alpha.post("/v1/threads", {
+    agentId,
+    message: { content: text(call(`${namespace}.hold`)) },
+    ...more
+  })
+  assert.strictEqual(created.status, 201, created.text)
+  const threadId: string = created.body.thread.id
+  const called = () => mcp.calls.slice(before).find(({ tool }) => tool === "hold")
+  await eventually(() => called() !== undefined, "the call is made")
+  const lease = called()?.lease
+  assert(isLease(lease))
+  return { agentId, threadId, lease, client: new Client(server.base, lease.token) }
+}
+const letGo = async (threadId: string) => {
+  gate.letAll()
+  await logOf(server.alpha, threadId, ended(1))
+}
+const statusOf = async (client: Client) => (await client.get("/v1/auth")).status
+
+describe("a toolset", () => {
+  it("asks for leases with `lease`, which is none until it says so", async () => {
+    const { namespace, toolsetId } = await worker({ lease: undefined })
+    const path = `/v1/toolsets/${toolsetId}`
+    assert.strictEqual((await server.alpha.get(path)).body.toolset.lease, "none")
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [toolsetId] })
+    assert.deepStrictEqual(outcomes(await turnOf(server.alpha, agentId, call(`${namespace}.ask`))), ["no lease"])
+    assert.strictEqual((await server.alpha.patch(path, { lease: "none" })).body.toolset.lease, "none")
+    const etag = (await server.alpha.get(path)).headers.get("etag")
+    assert.strictEqual((await server.alpha.patch(path, { lease: null })).headers.get("etag"), etag)
+    assert.strictEqual((await server.alpha.patch(path, { lease: "call" })).body.toolset.lease, "call")
+    assert.include(JSON.stringify(outcomes(await turnOf(server.alpha, agentId, call(`${namespace}.ask`)))), agentId)
+    refused(await server.alpha.patch(path, { lease: "always" }), 400, "invalid_request", "lease")
+    const own = { kind: "client", namespace: "own", tools: [{ name: "a", inputSchema: object }], lease: "call" }
+    refused(await server.alpha.post("/v1/toolsets", own), 400, "invalid_request")
+  })
+})
+
+describe("a lease", () => {
+  it("tells its bearer who it is: the agent, in its thread", async () => {
+    const { agentId, namespace } = await worker()
+    const log = await turnOf(server.alpha, agentId, call(`${namespace}.ask`))
+    const [told] = outcomes(log)
+    const { lease } = mcp.calls.findLast(({ tool }) => tool === "ask") ?? {}
+    assert(isLease(lease))
+    assert.strictEqual(lease.baseUrl, publicUrl)
+    assert.closeTo(Date.parse(lease.expiresAt), Date.now() + 900_000, 30_000)
+    assert.deepStrictEqual(told, {
+      context: {
+        principal: { type: "agent", id: agentId },
+        workspaceId: server.workspaces.alpha,
+        scheme: "AgentLeaseBearer",
+        scopes: [],
+        agentId,
+        threadId: log[0]?.threadId,
+        expiresAt: lease.expiresAt
+      },
+      status: "running",
+      agent: agentId
+    })
+  })
+
+  it("has the identity of the thread, else of the agent", async () => {
+    const { agentId, namespace } = await worker()
+    await server.alpha.patch(`/v1/agents/${agentId}`, { identity: "agent@example.com" })
+    const identities = []
+    for (const more of [{}, { identity: "thread@example.com" }]) {
+      const threadId = await makeThread(server.alpha, agentId, {
+        ...more,
+        message: { content: text(call(`${namespace}.ask`)) }
+      })
+      identities.push(JSON.stringify(outcomes(await logOf(server.alpha, threadId, ended(1)))))
+    }
+    assert.include(identities[0], `"identity":"agent@example.com"`)
+    assert.include(identities[1], `"identity":"thread@example.com"`)
+  })
+
+  it("is void on every node once the turn is over, and while it waits it is not", async () => {
+    const { client, threadId } = await holding()
+    const there = beside.at(client)
+    assert.deepStrictEqual([await statusOf(client), await statusOf(there)], [200, 200])
+    await letGo(threadId)
+    refused(await client.get("/v1/auth"), 401, "unauthenticated")
+    await eventually(async () => (await statusOf(there)) === 401, "it is void elsewhere")
+    await leavesMemory(server, threadId)
+    assert.strictEqual(await statusOf(client), 401)
+  })
+
+  it("stays good while its turn awaits a person, also where the thread is read from its head", async () => {
+    const { namespace, toolsetId } = await worker()
+    const roleIds = [
+      await addRole(server.alpha, {
+        allow: [{ tools: `${namespace}.ask` }, { tools: `${namespace}.hold`, approval: "required" }]
+      })
+    ]
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [toolsetId], roleIds })
+    const before = mcp.calls.length
+    const threadId = await begin(server.alpha, agentId, call(`${namespace}.ask`), call(`${namespace}.hold`))
+    await logOf(server.alpha, threadId, (log) => log.some(({ type }) => type === "wait_created"))
+    await eventually(() => mcp.calls[before]?.over === true, "the call is over")
+    const lease = mcp.calls[before]?.lease
+    assert(isLease(lease))
+    const client = new Client(server.base, lease.token)
+    assert.strictEqual(await statusOf(client), 200)
+    await leavesMemory(server, threadId)
+    assert.strictEqual(await statusOf(client), 200)
+    await server.alpha.post(`/v1/threads/${threadId}/cancel`)
+    refused(await client.get("/v1/auth"), 401, "unauthenticated")
+  })
+
+  it("reaches its own thread and agent, and no other", async () => {
+    const { agentId, client, threadId } = await holding()
+    assert.strictEqual((await client.get(`/v1/threads/${threadId}`)).body.status, "running")
+    assert.strictEqual((await client.get(`/v1/agents/${agentId}`)).body.agent.id, agentId)
+    const other = await makeAgent(server.alpha)
+    const sister = await makeThread(server.alpha, agentId)
+    const paths = [
+      `/v1/agents/${other}`,
+      `/v1/agents/${await makeAgent(server.beta)}`,
+      `/v1/threads/${sister}`,
+      `/v1/threads/${await makeThread(server.alpha, other)}`,
+      `/v1/threads/${absent("thr_")}`,
+      `/v1/operations/${absent("op_")}`
+    ]
+    for (const path of paths) refused(await client.get(path), 404, "not_found")
+    const { id } = (await server.alpha.post("/v1/identities/enable", { identity: "x@example.com" })).body.operation
+    refused(await client.get(`/v1/operations/${id}`), 404, "not_found")
+    refused(await client.post(`/v1/operations/${id}/cancel`), 404, "not_found")
+    await letGo(threadId)
+  })
+
+  it("reaches what its agent has asked for, and nothing that another one has", async () => {
+    const { agentId, client, threadId } = await holding()
+    const operationOf = (id: string) =>
+      server.runtime.runPromise(
+        server.database.atomically("test.operation", (tx) =>
+          createCompleted(
+            tx,
+            server.workspaces.alpha,
+            { action: "identity.enable", by: { type: "agent", id }, result: { status: 200, body: {} } },
+            Date.now()
+          )
+        )
+      )
+    const { id } = await operationOf(agentId)
+    assert.strictEqual((await client.get(`/v1/operations/${id}`)).body.operation.id, id)
+    refused(await client.post(`/v1/operations/${id}/cancel`), 409, "operation_resolved")
+    const other = await operationOf(await makeAgent(server.alpha))
+    refused(await client.get(`/v1/operations/${other.id}`), 404, "not_found")
+    refused(await client.post(`/v1/operations/${other.id}/cancel`), 404, "not_found")
+    refused(await client.post("/v1/identities/disable", { identity: "ann@example.com" }), 403, "permission_denied")
+    await letGo(threadId)
+  })
+
+  it("is refused where its scheme is not named: the events, the queue, submits, also with an origin", async () => {
+    const { client, threadId } = await holding()
+    const origin = { provider: "slack", tenantId: "T", senderId: "U" }
+    const answers = [
+      await client.get(`/v1/threads/${threadId}/events`),
+      await client.get(`/v1/threads/${threadId}/events/stream`),
+      await client.get(`/v1/threads/${threadId}/queue`),
+      await client.get("/v1/threads"),
+      await client.get("/v1/auth/keys"),
+      await client.post(`/v1/threads/${threadId}/messages`, { content: text("x"), origin }),
+      await client.post("/v1/auth/keys", { name: "K", scopes: ["read"] })
+    ]
+    for (const answer of answers) {
+      refused(answer, 403, "credential_not_accepted")
+      assert.strictEqual(answer.body.code, "agent_lease")
+    }
+    await letGo(threadId)
+  })
+
+  it("forged, cut short or put together of two is 401", async () => {
+    const [one, two] = [await holding(), await holding()]
+    const { token } = one.lease
+    const at = token.indexOf(body(one.threadId))
+    const tokens = [
+      "trl_",
+      token.slice(0, -1),
+      token.slice(0, 100),
+      `${token}x`,
+      // The other thread, turn and all, under the first one's signature.
+      token.slice(0, at) + two.lease.token.slice(at, at + 52) + token.slice(at + 52),
+      token.slice(0, -43) + two.lease.token.slice(-43),
+      token.replace(body(one.agentId), body(two.agentId))
+    ]
+    for (const forged of tokens) {
+      const answer = await new Client(server.base, forged).get("/v1/auth")
+      refused(answer, 401, "unauthenticated")
+      assert.strictEqual(answer.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
+    }
+    await letGo(one.threadId)
+    await letGo(two.threadId)
+  })
+
+  it("of a turn that is not its thread's, or another agent's, is 401 though a server key signed it", async () => {
+    const { agentId, lease, threadId } = await holding()
+    const leases = await server.runtime.runPromise(AgentLeases)
+    const opened = leases.open(lease.token)
+    assert(opened !== undefined)
+    assert.strictEqual(await statusOf(new Client(server.base, leases.give(opened).token)), 200)
+    for (const other of [
+      { turnId: absent("trn_") },
+      { threadId: await makeThread(server.alpha, agentId) },
+      { threadId: absent("thr_") },
+      { agentId: await makeAgent(server.alpha) },
+      { workspace: server.workspaces.beta }
+    ]) {
+      const { token } = leases.give({ ...opened, ...other })
+      refused(await new Client(server.base, token).get("/v1/auth"), 401, "unauthenticated")
+    }
+    await letGo(threadId)
+  })
+
+  it("of an agent that was archived is 401", async () => {
+    const { agentId, client, threadId } = await holding()
+    assert.strictEqual(await statusOf(client), 200)
+    assert.strictEqual((await server.alpha.delete(`/v1/agents/${agentId}`)).status, 204)
+    refused(await client.get("/v1/auth"), 401, "unauthenticated")
+    await letGo(threadId)
+  })
+})
+
+describe("requests under a lease", () => {
+  it("cost the database what requests under a key cost, but for its first use", async () => {
+    const { client, threadId } = await holding()
+    const times = 40
+    const asked = async (by: Client) => {
+      const statements = countStatements(/from (heads h|agents a|api_keys k)\b/)
+      for (let i = 0; i < times; i++) assert.strictEqual((await by.get(`/v1/threads/${threadId}`)).status, 200)
+      statements.stop()
+      return statements.count
+    }
+    const [keys, leases] = [await asked(server.alpha), await asked(client)]
+    assert.isAtLeast(keys, times)
+    assert.isAtMost(leases, keys * 1.3)
+    await letGo(threadId)
+  })
+
+  it("that no server key vouches for cost it nothing", async () => {
+    const { lease, threadId } = await holding()
+    const statements = countStatements(/from heads h where/)
+    for (let i = 0; i < 20; i++)
+      await new Client(server.base, lease.token.replace(/.{43}$/, String(i).repeat(43).slice(0, 43))).get("/v1/auth")
+    statements.stop()
+    assert.strictEqual(statements.count, 0)
+    await letGo(threadId)
+  })
+})
+
+describe("while an identity is disabled", () => {
+  const set = async (verb: "disable" | "enable", identity: string) =>
+    assert.strictEqual((await server.alpha.post(`/v1/identities/${verb}`, { identity })).status, 200)
+
+  it("leases of its threads and agents are 403, on every node within a beat, and good again afterwards", async () => {
+    const { agentId, client, threadId } = await holding({ identity: "ann@example.com" })
+    const there = beside.at(client)
+    await server.alpha.patch(`/v1/agents/${agentId}`, { identity: "bot@example.com" })
+    for (const identity of ["ann@example.com", "bot@example.com"]) {
+      await eventually(async () => (await statusOf(client)) === 200 && (await statusOf(there)) === 200, "good")
+      await set("disable", identity)
+      refused(await client.get("/v1/auth"), 403, "identity_disabled")
+      refused(await client.get(`/v1/threads/${threadId}`), 403, "identity_disabled")
+      await eventually(async () => (await statusOf(there)) === 403, "refused elsewhere")
+      await set("enable", identity)
+    }
+    await letGo(threadId)
+  })
+
+  it("a call that would bring a lease is not sent", async () => {
+    const roleIds = [await addRole(server.alpha, { allow: [{ tools: "*", approval: "required" }] })]
+    const { agentId, namespace } = await worker({}, { roleIds })
+    const threadId = await makeThread(server.alpha, agentId, {
+      identity: "carl@example.com",
+      message: { content: text(call(`${namespace}.ask`)) }
+    })
+    const [wait] = await waitsOf(server.alpha, threadId)
+    await set("disable", "carl@example.com")
+    const before = mcp.calls.length
+    await resolveWait(server.alpha, threadId, wait?.id ?? "", { type: "decision", decision: "allow" })
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(outcomes(log), ["identity_disabled"])
+    assert.strictEqual(mcp.calls.length, before)
+    await set("enable", "carl@example.com")
+  })
+})
+
+describe("a lease that its server repeats", () => {
+  const token = /trl_[0-9a-z]{8}/
+  const saying: ReadonlyArray<readonly [where: string, say: typeof repeat]> = [
+    ["in a text", (lease) => `here: ${lease}, again: ${lease}`],
+    ["in a structure", (lease) => ({ deep: [{ lease }], [lease]: 1 })],
+    ["in an error", (lease) => ({ isError: true, content: [{ type: "text", text: lease }] })],
+    [
+      "in an error of the protocol",
+      (lease) => {
+        throw new Error(lease)
+      }
+    ],
+    [
+      "in its progress",
+      async (lease, report) => {
+        await report(lease)
+        return "done"
+      }
+    ],
+    ["beside its result", (lease) => ({ content: [{ type: "text", text: "x" }], _meta: { note: lease } })]
+  ]
+
+  it.each(saying)("%s is taken out", async (_, say) => {
+    repeat = say
+    const { agentId, namespace } = await worker()
+    const log = await turnOf(server.alpha, agentId, call(`${namespace}.repeat`))
+    assert.lengthOf(
+      log.filter(({ type }) => type === "tool_result"),
+      1
+    )
+    assert.notMatch(JSON.stringify(log), token)
+  })
+
+  it("in another call than its own is taken out too", async () => {
+    let first: string | undefined
+    repeat = (lease) => {
+      first ??= lease
+      return first
+    }
+    const { agentId, namespace } = await worker()
+    const log = await turnOf(server.alpha, agentId, call(`${namespace}.repeat`), call(`${namespace}.repeat`))
+    assert.deepStrictEqual(outcomes(log), ["[secret]", "[secret]"])
+  })
+})
