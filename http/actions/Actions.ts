@@ -68,8 +68,7 @@ const requesterOf = ({ identity, keyId, lease, principal }: Caller["Service"]): 
   const own = identity === undefined ? {} : { identity }
   return {
     principal,
-    credential:
-      scheme === "AgentLeaseBearer" ? { type: "lease", agentId: principal.id, ...own } : { type: "key", keyId, ...own }
+    credential: lease === undefined ? { type: "key", keyId, ...own } : { type: "lease", agentId: lease.agentId, ...own }
   }
 }
 
