@@ -11,6 +11,7 @@ import type {
   InputRow,
   KindNouns,
   Loaded,
+  Settled,
   Spent,
   WaitRow
 } from "../src/journal/Journal.ts"
@@ -53,6 +54,7 @@ export interface WriteSet {
   readonly inputs?: { readonly put: ReadonlyArray<InputRow>; readonly drop: ReadonlyArray<string> } | undefined
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly spent?: Spent | undefined
+  readonly settles?: ReadonlyArray<Settled> | undefined
   /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
   readonly requiresEmptyInbox?: boolean | undefined
 }
@@ -103,7 +105,7 @@ export interface Moments<Snapshot, Request> {
 }
 
 /** Requests that may go to another node. Where a kind says nothing of it, none do. */
-export interface Remote<Snapshot, Request> {
+export interface AcrossNodes<Snapshot, Request> {
   /** Whether a request may go to another node: a client's may, a job's outcome (undefined) may not. */
   readonly forwardable: (request: Request) => Forwardable | undefined
   /** A request that has travelled, from its JSON; undefined of what is none. */
@@ -142,7 +144,7 @@ export interface KindDefinition<Snapshot, Request, Command, Job, W extends Write
   readonly committed?: (being: ActorView<Snapshot>, before: Snapshot, written: W, seq: number) => void
   readonly jobs?: Jobs<Snapshot, Request, Job>
   readonly moments?: Moments<Snapshot, Request>
-  readonly remote?: Remote<Snapshot, Request>
+  readonly remote?: AcrossNodes<Snapshot, Request>
   /** Sent instead of performing what the state implies, when the actor was taken up too often without progress. */
   readonly poison?: Request
 }
@@ -152,7 +154,7 @@ export interface Kind<Snapshot, Request, Command, Job, W extends WriteSet = Writ
   extends Required<Omit<KindDefinition<Snapshot, Request, Command, Job, W>, "jobs" | "moments" | "remote" | "poison">>,
     Jobs<Snapshot, Request, Job>,
     Pick<Moments<Snapshot, Request>, "nextDue">,
-    Required<Remote<Snapshot, Request>> {
+    Required<AcrossNodes<Snapshot, Request>> {
   /** Absent where no actor of the kind has moments. */
   readonly due?: Request
   readonly poison?: Request

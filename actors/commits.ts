@@ -8,7 +8,7 @@ import { type ActorError, type Reply, KeyReused } from "./Actor.ts"
 import type { Item, KeyOf } from "./envelope.ts"
 import { replayed, rowOf } from "./kept.ts"
 import type { Kind, WriteSet } from "./Kind.ts"
-import { type Activation, type Step as StepOf, unreachable } from "./live.ts"
+import { type Activation, type DecidedStep as StepOf, unreachable } from "./live.ts"
 import { mergeWrites } from "./mergeWrites.ts"
 
 /** An input has to wait for those in the inbox (H5). */
@@ -38,7 +38,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
   perform
 }: CommitOptions<Snapshot, Request, Command, Job, W>) => {
   type Actor = Activation<Snapshot, Request>
-  type Step = StepOf<Snapshot, Request, Job, W>
+  type DecidedStep = StepOf<Snapshot, Request, Job, W>
 
   /** The kept answer of an earlier request with the key. */
   const stored = Effect.fnUntraced(function* (live: Actor, key: KeyOf) {
@@ -74,7 +74,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     })
 
   /** The one append of what was decided. */
-  const appendOf = (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) => {
+  const appendOf = (live: Actor, steps: ReadonlyArray<DecidedStep>, item: Item<Request>, at: number) => {
     const written = mergeWrites(steps.flatMap(({ written }) => written ?? []))
     const kept = steps[0]?.exit
     const answer = kept !== undefined && Exit.isSuccess(kept) ? kept.value : undefined
@@ -102,6 +102,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
       inputs: written?.inputs,
       waits: written?.waits,
       spent: written?.spent,
+      settles: written?.settles,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
       keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
       accepted: item.inboxRow === undefined ? undefined : steps.flatMap(({ item: { inboxRow } }) => inboxRow ?? []),
@@ -111,7 +112,12 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     return { append, next }
   }
 
-  const write = Effect.fnUntraced(function* (live: Actor, steps: ReadonlyArray<Step>, item: Item<Request>, at: number) {
+  const write = Effect.fnUntraced(function* (
+    live: Actor,
+    steps: ReadonlyArray<DecidedStep>,
+    item: Item<Request>,
+    at: number
+  ) {
     const { append, next } = appendOf(live, steps, item, at)
     // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
     // it.
@@ -139,7 +145,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
   /** Appends what was decided, then applies, answers, publishes and performs it. */
   const commit = Effect.fnUntraced(function* (
     live: Actor,
-    steps: ReadonlyArray<Step>,
+    steps: ReadonlyArray<DecidedStep>,
     item: Item<Request>,
     at: number
   ) {

@@ -9,7 +9,7 @@ import { commands, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, Declined, type Unreachable } from "./Actor.ts"
 import type { Envelope, Item } from "./envelope.ts"
 import type { ActorView, Kind, WriteSet } from "./Kind.ts"
-import { type Activation, mostTogether, type Step as StepOf } from "./live.ts"
+import { type Activation, mostTogether, type DecidedStep as StepOf } from "./live.ts"
 
 /** Looks into the journal for what may have been taken before. */
 const readsAtOnce = 8
@@ -25,7 +25,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
   lease: Pick<Lease["Service"], "now">
 ) => {
   type Actor = Activation<Snapshot, Request>
-  type Step = StepOf<Snapshot, Request, Job, W>
+  type DecidedStep = StepOf<Snapshot, Request, Job, W>
   const decided = commands.with({ kind: kind.name })
 
   const decide = (
@@ -33,7 +33,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
     before: Snapshot,
     item: Item<Request>,
     at: number
-  ): Effect.Effect<Step, Declined | Unreachable> => {
+  ): Effect.Effect<DecidedStep, Declined | Unreachable> => {
     const being: ActorView<Snapshot> =
       before === live.snapshot ? live : { ...live, snapshot: before, head: { updatedAt: at } }
     return flatMapNow(kind.prepare(being, item.request, at), (command) => {
@@ -41,7 +41,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       record(decided)
       if (decision instanceof Declined) return Effect.fail(decision)
       const { answer, jobs, next, written } = decision
-      return Effect.succeed<Step>({
+      return Effect.succeed<DecidedStep>({
         item,
         exit: Exit.succeed(answer),
         before,
@@ -53,7 +53,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
   }
 
   /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
-  const gather = Effect.fnUntraced(function* (live: Actor, first: Step, at: number) {
+  const gather = Effect.fnUntraced(function* (live: Actor, first: DecidedStep, at: number) {
     const steps = [first]
     for (
       let item = live.mailbox[0];
@@ -61,7 +61,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       item = live.mailbox[0]
     ) {
       const snapshot: Snapshot = steps.at(-1)!.next
-      const exit: Exit.Exit<Step, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
+      const exit: Exit.Exit<DecidedStep, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
       if (Exit.isFailure(exit) && failure === undefined) break
       live.mailbox.shift()
@@ -97,11 +97,11 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
     const answers = yield* Effect.forEach(taken, ({ request }) => kind.priorReply(live, request), {
       concurrency: readsAtOnce
     })
-    const steps: Array<Step> = []
+    const steps: Array<DecidedStep> = []
     for (const [i, item] of taken.entries()) {
       const before: Snapshot = steps.at(-1)?.next ?? live.snapshot
       const answer = answers[i]
-      const exit: Exit.Exit<Step, ActorError> =
+      const exit: Exit.Exit<DecidedStep, ActorError> =
         answer === undefined
           ? yield* Effect.exit(decide(live, before, item, at))
           : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })

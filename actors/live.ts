@@ -36,7 +36,7 @@ export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
 }
 
 /** What a command came to, before anything of it is written. */
-export interface Step<Snapshot, Request, Job, W extends WriteSet> {
+export interface DecidedStep<Snapshot, Request, Job, W extends WriteSet> {
   readonly item: Item<Request>
   readonly exit: Exit.Exit<Reply, ActorError>
   readonly before: Snapshot

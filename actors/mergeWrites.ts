@@ -24,13 +24,15 @@ export const mergeWrites = (all: ReadonlyArray<WriteSet>): WriteSet | undefined 
   }
   const waits = lastOf(all.flatMap((written) => written.waits ?? []))
   const spends = all.flatMap((written) => written.spent ?? [])
-  const { inputs: _, spent, waits: __, ...rest } = last
+  const settles = all.flatMap((written) => written.settles ?? [])
+  const { inputs: _, settles: __, spent, waits: ___, ...rest } = last
   return {
     ...rest,
     facts: all.flatMap(({ facts }) => facts),
     ...(put.size === 0 && drop.size === 0 ? {} : { inputs: { put: [...put.values()], drop: [...drop] } }),
     ...(waits.length === 0 ? {} : { waits }),
     requiresEmptyInbox: all.some((written) => written.requiresEmptyInbox === true),
+    ...(settles.length === 0 ? {} : { settles }),
     ...(spends[0] === undefined
       ? {}
       : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })

@@ -7,7 +7,7 @@ interface Entry<A> {
   place: number
 }
 
-export class Moments<A> {
+export class MomentQueue<A> {
   private readonly heap: Array<Entry<A>> = []
   private readonly entries = new Map<A, Entry<A>>()
 

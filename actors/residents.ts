@@ -5,14 +5,14 @@
 import type { Desk } from "./Desk.ts"
 import type { Activation } from "./live.ts"
 import type { Kind } from "./Kind.ts"
-import { Moments } from "./moments.ts"
+import { MomentQueue } from "./moments.ts"
 
 export class Residents<Snapshot, Request> {
   private readonly live = new Map<string, Activation<Snapshot, Request>>()
   private readonly employers = new WeakMap<Desk<Request>, Activation<Snapshot, Request>>()
   /** How many actors of a shard are here. */
   private readonly shards = new Map<number, number>()
-  private readonly moments = new Moments<Activation<Snapshot, Request>>()
+  private readonly moments = new MomentQueue<Activation<Snapshot, Request>>()
   private readonly nextDue: Kind<Snapshot, Request, unknown, unknown>["nextDue"]
 
   constructor(nextDue: Kind<Snapshot, Request, unknown, unknown>["nextDue"]) {

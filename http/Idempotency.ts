@@ -19,7 +19,7 @@ import { textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { Refused } from "./errors.ts"
 import { bearerOf, header } from "./headers.ts"
-import { locationOf } from "./location.ts"
+import { keptHeaders } from "./location.ts"
 
 /** What the writer of the effect stores, with the status and body of its answer. */
 export type Key = Pick<IdempotencyRow, "scope" | "fingerprint">
@@ -93,7 +93,7 @@ export class Idempotency extends Context.Service<
           ? Effect.succeed(
               jsonText(reveal === undefined ? kept.body : reveal(kept.body), kept.status, {
                 "idempotency-replayed": "true",
-                ...(kept.status === 201 && locationOf(path, kept.body))
+                ...keptHeaders(kept.status, path, kept.body)
               })
             )
           : Effect.fail(reused())

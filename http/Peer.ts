@@ -33,7 +33,7 @@ const unreadBytes = 128 * 1024
 const partingMs = 1_000
 
 /** Why a connection is ended by its peer. */
-export type Cut = "pipelined" | "body_refused"
+export type CutReason = "pipelined" | "body_refused"
 
 /** Pieces passed on before the event loop turns. */
 const piecesAtOnce = 32
@@ -63,7 +63,7 @@ export class Peer {
   /** The answer is an event stream, which has its own rule for readers that stall. */
   streaming = false
   private readonly parse: (piece: NonSharedBuffer) => void
-  private readonly onCut: (why: Cut) => void
+  private readonly onCut: (why: CutReason) => void
   private held: NonSharedBuffer | undefined
   private turning = false
   /** Requests of which each came before the answer to the one before it. */
@@ -79,7 +79,7 @@ export class Peer {
    * Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3, P5 or
    * P6 ends it.
    */
-  constructor(socket: Socket, onCut: (why: Cut) => void) {
+  constructor(socket: Socket, onCut: (why: CutReason) => void) {
     const [parse] = socket.listeners("data")
     if (parse === undefined) throw new Error("Node's HTTP server no longer listens to its sockets' data")
     this.socket = socket

@@ -15,3 +15,14 @@ export const json = (value: unknown, status = 200, headers?: Headers) =>
   jsonText(JSON.stringify(value), status, headers)
 
 export const noContent = HttpServerResponse.empty({ status: 204 })
+
+/** An answer with its body as text, such as one that can be kept. */
+export const respond = ({
+  body,
+  headers,
+  status
+}: {
+  readonly status: number
+  readonly body: string
+  readonly headers?: Headers
+}) => (status === 204 ? noContent : jsonText(body, status, headers))

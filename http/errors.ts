@@ -44,6 +44,7 @@ export const statuses = {
   input_not_pending: 409,
   wait_already_resolved: 409,
   operation_resolved: 409,
+  operation_cancelled: 409,
   quota_exceeded: 409,
   feed_name_taken: 409,
   feed_archived: 409,

@@ -17,6 +17,16 @@ const places: { readonly [segment: string]: readonly [prefix: string, place: (pa
   retry: ["inp_", (path) => path.replace(/retry$/, "queue")]
 }
 
+/** What a client is told of an operation that waits: where it is, and when to look. */
+export const operationHeaders = (id: string) => ({ location: `/v1/operations/${id}`, "retry-after": "2" })
+
+/** Headers of an answer that was kept, of which only status and body are. */
+export const keptHeaders = (status: number, path: string, body: string): Readonly<Record<string, string>> => {
+  if (status === 201) return { ...locationOf(path, body) }
+  const operation = status === 202 ? /"id":"(op_[0-9a-z]{26})"/.exec(body)?.[1] : undefined
+  return operation === undefined ? {} : operationHeaders(operation)
+}
+
 /** The header of a 201; nothing for a path that creates nothing. */
 export const locationOf = (path: string, body: string): { readonly location?: string } => {
   const bare = path.replace(/\/$/, "")

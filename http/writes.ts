@@ -19,6 +19,9 @@ export const jsonAnswer = (body: unknown, status = 200, headers?: Readonly<Recor
   ...(headers !== undefined && { headers })
 })
 
+/** 204. */
+export const emptyAnswer: KeptAnswer = { status: 204, body: "" }
+
 type RefusalOf<A> = Extract<A, Refused>
 type Done<A> = Exclude<A, Refused>
 const isRefusal = <A>(value: A): value is RefusalOf<A> => isRefused(value)

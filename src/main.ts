@@ -13,7 +13,7 @@ import { listen } from "../http/listen.ts"
 import * as metrics from "../http/metrics.ts"
 import { Cursors } from "../http/Cursors.ts"
 import { RateLimit } from "../http/RateLimit.ts"
-import { Reach } from "../http/Reach.ts"
+import { Coverage } from "../http/Coverage.ts"
 import { Readiness } from "../http/Readiness.ts"
 import { Routes, RoutesWithoutMetrics } from "../http/Routes.ts"
 import { streamDefaults, Streams } from "../http/streams/Streams.ts"
@@ -36,15 +36,17 @@ import { layerPostgres } from "./journal/postgres.ts"
 import { layerPostgresLease } from "./journal/PostgresLease.ts"
 import * as Models from "./models/layer.ts"
 import { Outbound } from "./outbound/Outbound.ts"
+import { Policies } from "./operations/Policies.ts"
 import { Quotas } from "./quotas/Quotas.ts"
 import { Roles } from "./roles/Roles.ts"
 import { makeAnswers } from "./database/answers.ts"
 import { Database } from "./database/Database.ts"
 import { Directory } from "./agents/Directory.ts"
 import { keysPostgres } from "./keys/postgres.ts"
+import { Budgets } from "./agents/Budgets.ts"
 import { Spending } from "./agents/Spending.ts"
 import { ThreadReads } from "./threads/ThreadReads.ts"
-import { layerTidy } from "./chores/tidy.ts"
+import { layerChores } from "./chores/chores.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
 import { Schemas } from "./tools/Schemas.ts"
@@ -157,9 +159,11 @@ export const serve = (settings: NodeSettings) =>
         hooks,
         keysPostgres,
         layerPostgres(),
-        layerTidy,
+        layerChores,
+        Policies.layer,
         Quotas.layer(settings.quotasFile),
         Roles.layer,
+        Budgets.layer,
         Spending.layer,
         ThreadReads.layer,
         toolsets
@@ -167,7 +171,7 @@ export const serve = (settings: NodeSettings) =>
       const edge = Layer.mergeAll(
         Cursors.layer(cursorSecret(settings)),
         Idempotency.layer,
-        Reach.layer,
+        Coverage.layer,
         RateLimit.layer({
           credential: settings.rateLimit,
           burst: settings.rateBurst,

@@ -137,7 +137,7 @@ describe("the limits of the contract", () => {
   })
 
   it("have the unit that their name ends with", () => {
-    const units = { Bytes: "bytes", Chars: "characters", Ms: "ms", Seconds: "s", Hours: "hours" }
+    const units = { Bytes: "bytes", Chars: "characters", Ms: "ms", Seconds: "s", Hours: "hours", Days: "days" }
     for (const { name, unit } of limitRows) {
       const [, expected = name.startsWith("pages.") ? "rows" : "number"] =
         Object.entries(units).find(([ending]) => name.split(".").some((word) => word.endsWith(ending))) ?? []

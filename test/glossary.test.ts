@@ -1,6 +1,6 @@
 /** docs/glossary.md: each word once, each where it says, and what old words stood for is gone. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
 const root = resolve(import.meta.dirname, "..")
@@ -39,6 +39,31 @@ describe("the glossary", () => {
     const file = bare(where)
     const letters = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "")
     assert.include(letters(file + textOf(file)), letters(word))
+  })
+})
+
+describe("the words of the code", () => {
+  /** Each kind of actor has its own. */
+  const ofAKind = ["Command", "Context", "Draft", "Fact", "Snapshot", "Step"]
+
+  it("are exported from one file each: a type's name says which thing is meant", () => {
+    const files = ["machines", "actors", "src", "http"].flatMap((room) =>
+      readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts"))
+        .map((file) => join(room, file))
+    )
+    const homes = new Map<string, Set<string>>()
+    for (const file of files) {
+      for (const [, word = ""] of textOf(file).matchAll(
+        /^export (?:abstract )?(?:class|const|interface|type) ([A-Z]\w*)/gm
+      ))
+        homes.set(word, (homes.get(word) ?? new Set()).add(file))
+    }
+    assert.isAbove(homes.size, 500)
+    assert.deepStrictEqual(
+      [...homes].filter(([word, { size }]) => size > 1 && !ofAKind.includes(word)),
+      []
+    )
   })
 })
 

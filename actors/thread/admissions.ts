@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
+import { pricesOf } from "../../src/models/prices.ts"
 import { isSelected, selectorsOf, targetsOf } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
 import { mapErrorNow, flatMapNow } from "../../src/now.ts"
@@ -44,16 +45,24 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
 ) {
   const directory = yield* Directory
   const models = yield* Models
+  const prices = pricesOf(models.list)
 
   const planned = (
     thread: ThreadSettings,
     input: Wanting,
-    profile: ResolvedProfile
+    profile: ResolvedProfile,
+    isCapped: boolean
   ): Effect.Effect<Admission, Unreachable> => {
     const selectors = selectorsOf(profile, thread, input)
-    const exact = targetsOf(models, selectors)
-    if (exact.length === 0)
+    const available = targetsOf(models, selectors)
+    if (available.length === 0)
       return Effect.succeed(refuse("model_unavailable", `No model is available for ${selectors.join(", ")}.`))
+    // Nobody could say what it costs.
+    const exact = isCapped ? available.filter((id) => prices.of(id) !== "unknown") : available
+    if (exact.length === 0)
+      return Effect.succeed(
+        refuse("model_not_priced", `Under a budget only models with a known price run: ${available.join(", ")}.`)
+      )
     const { hooks, limits, profileId, toolsetIds, version } = profile
     const plan: Plan = {
       profileId,
@@ -62,6 +71,7 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
       maxSteps: limits.maxSteps,
       maxTurnMs: limits.maxTurnSeconds * 1000,
       maxParallelTools: limits.maxParallelTools,
+      ...(exact.some((id) => prices.of(id) === "priced") ? { priced: true } : {}),
       ...(hooks.some(({ enabled }) => enabled) ? { hooked: true } : {})
     }
     const opening = hooksAbout(
@@ -89,7 +99,7 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
       return flatMapNow(mapErrorNow(profileOf(directory, thread.workspace, agent, thread), unreachable), (profile) =>
         profile === undefined
           ? Effect.succeed(refuse("internal", "The profile version that the thread is pinned to does not exist."))
-          : planned(thread, input, profile)
+          : planned(thread, input, profile, agent.limit !== undefined || thread.maxCost !== undefined)
       )
     })
 

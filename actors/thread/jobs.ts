@@ -14,8 +14,9 @@ export const run = (job: Job): Run => {
     case "askHook": {
       const { data, index, message, round, step } = job.params
       const question = round === undefined ? index : `${index}/${round}`
+      const about = "toolCallId" in data ? data.toolCallId : (message ?? "reply")
       return {
-        start: `${turnId}/${data.point}/${step}/${"toolCallId" in data ? data.toolCallId : (message ?? "reply")}/${question}`,
+        start: `${turnId}/${data.point}/${step}/${about}/${question}`,
         repeatable: true
       }
     }

@@ -1,10 +1,13 @@
 /** The thread as a kind of actor: its chart behind the host's interface. */
+import type { Spending } from "../../src/agents/Spending.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
+import { withContentText } from "../../src/domain/contentText.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/threads/detail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
+import { dollars } from "../../src/domain/usage.ts"
 import { chargedIn } from "../../machines/thread/charged.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
@@ -22,6 +25,7 @@ import * as answers from "./replies/answers.ts"
 import { makePriorReply } from "./earlier.ts"
 import type { TurnEnds } from "./memory/turnEnds.ts"
 import type { Perform } from "./perform.ts"
+import { settledIn } from "./settling.ts"
 import type { Prompts } from "./memory/prompts.ts"
 import { makePrepare } from "./prepare.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
@@ -38,7 +42,7 @@ import {
   runnableAt,
   waitChanges
 } from "./replies/rows.ts"
-import { settingsOf } from "./settings.ts"
+import { payerOf } from "./settings.ts"
 import type { Tails } from "./replies/tails.ts"
 import { lost, run } from "./jobs.ts"
 import { decodeRequest, forwardable } from "./forwardable.ts"
@@ -46,6 +50,8 @@ import { decodeRequest, forwardable } from "./forwardable.ts"
 export interface ThreadKindOptions extends Preparing {
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly bus: Bus["Service"]
+  /** USD of an agent are in the journal. */
+  readonly booked: Spending["Service"]["booked"]
   readonly endings: TurnEnds
   readonly perform: Perform
   readonly prompts: Prompts
@@ -60,6 +66,7 @@ interface ThreadWriteSet extends WriteSet {
 export type ThreadKind = Kind<Snapshot, ThreadRequest, Prepared, Job, ThreadWriteSet>
 
 export const makeThreadKind = ({
+  booked,
   bus,
   endings,
   perform,
@@ -92,7 +99,7 @@ export const makeThreadKind = ({
       case "submit":
         return {
           kind: "created",
-          body: JSON.stringify(
+          body: withContentText(
             answers.submitted(find(before, command.input.inputId) ?? fresh(command.input, at), before, next, facts)
           )
         }
@@ -102,7 +109,7 @@ export const makeThreadKind = ({
           ? answers.nothing
           : {
               kind: "found",
-              body: JSON.stringify(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
+              body: withContentText(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
             }
       }
       case "edit": {
@@ -143,15 +150,16 @@ export const makeThreadKind = ({
       command?.type === "remove" ? command.inputId : undefined
     )
     const waits = waitChanges(before.context, next.context, facts, command?.type === "answer" ? command : undefined)
-    const amount = chargedIn(before.context.turn, facts)
+    const { settles, spent } = settledIn(before, next, command)
+    const amount = dollars(chargedIn(before.context.turn, facts) + spent)
     return {
       said: facts,
       facts: facts.map(factRow),
       inputs,
       requiresEmptyInbox: command?.type === "submit" && command.acknowledged !== true,
       waits: waits.length === 0 ? undefined : waits,
-      spent:
-        amount === 0 || parent === null ? undefined : { subject: settingsOf(being).reviews?.agentId ?? parent, amount }
+      spent: amount === 0 || parent === null ? undefined : { subject: payerOf(being), amount },
+      settles
     }
   }
 
@@ -206,6 +214,7 @@ export const makeThreadKind = ({
         if (typeOf(fact).ends !== undefined) endings.over(fact.turnId)
       }
       prompts.committed(ref.id, pos, written.said)
+      if (written.spent !== undefined) booked(ref.workspace, written.spent.subject, written.spent.amount)
       const events: Array<Required<HintedEvent>> = []
       let at = seq
       for (const fact of written.facts) {

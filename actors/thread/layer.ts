@@ -16,18 +16,22 @@ import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/database/Database.ts"
 import { Directory } from "../../src/agents/Directory.ts"
+import { Budgets } from "../../src/agents/Budgets.ts"
 import { Spending } from "../../src/agents/Spending.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
+import { pricesOf } from "../../src/models/prices.ts"
 import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { type Reply, KeyReused, Declined, Unreachable } from "../Actor.ts"
 import { replayed, rowOf } from "../kept.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeAdmission } from "./admissions.ts"
+import { makeCaps } from "./caps.ts"
 import { TurnEnds } from "./memory/turnEnds.ts"
+import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
@@ -99,9 +103,10 @@ export const layer = (options: ThreadOptions) =>
       const reviewers = yield* Reviewers
       reviewers.appoint(makeReviewing(exchange))
       const database = yield* Database
+      const approval = yield* makeApproval
       const tools = yield* makeTools([
-        threadFamily({ reads, modelOf: yield* makeThreadModel, now: lease.now }),
-        agentsFamily(database, exchange),
+        threadFamily({ approval, reads, modelOf: yield* makeThreadModel, now: lease.now }),
+        agentsFamily(database, exchange, approval),
         connectionsFamily(database)
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
@@ -117,7 +122,28 @@ export const layer = (options: ThreadOptions) =>
           mapErrorNow(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
         )
 
-      const perform = makePerform({ bus, hooks, models, prompts, tools, random: () => random.nextDoubleUnsafe() })
+      const budgets = yield* Budgets
+      const perform = makePerform({
+        budgets,
+        bus,
+        hooks,
+        models,
+        prompts,
+        tools,
+        random: () => random.nextDoubleUnsafe()
+      })
+      const payable = makeCaps({
+        prices: pricesOf(models.list),
+        agentOf,
+        spentLately: (workspace, agentId, window) =>
+          mapErrorNow(
+            Effect.map(spending.of(workspace, agentId, window), ({ spent }) => spent),
+            unreachable
+          ),
+        spentNow: (workspace, agentId, budget) =>
+          mapErrorNow(spending.against(workspace, agentId, budget), unreachable),
+        attributesOf: (being) => mapErrorNow(journal.attributes(being.ref), unreachable)
+      })
       const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
       const kind = makeThreadKind({
         admissionOf,
@@ -129,6 +155,8 @@ export const layer = (options: ThreadOptions) =>
         selects,
         spendOf,
         isLineFull,
+        payable,
+        booked: spending.booked,
         tails,
         tools
       })

@@ -8,7 +8,9 @@ import type { FinishReason } from "../../src/domain/event.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
-import type { Models } from "../../src/models/Model.ts"
+import { type Budgets, reservationOf } from "../../src/agents/Budgets.ts"
+import { ModelFailure, type Models, type Prompt } from "../../src/models/Model.ts"
+import { pricesOf } from "../../src/models/prices.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
@@ -18,7 +20,7 @@ import type { ActorView, Start } from "../Kind.ts"
 import { deliveryIdOf } from "./tools/derivedIds.ts"
 import type { Prompts } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
-import { callBy, settingsOf } from "./settings.ts"
+import { callBy, costOfThread, payerOf, settingsOf, spendingThreads } from "./settings.ts"
 import {
   emptyToolkit,
   judgesResponses,
@@ -30,6 +32,7 @@ import {
 
 export interface Performing {
   readonly models: Models["Service"]
+  readonly budgets: Budgets["Service"]
   readonly prompts: Prompts
   readonly tools: Tools
   readonly hooks: Pick<Hooks["Service"], "evaluate">
@@ -49,11 +52,18 @@ const saidNothing = (finishReason: FinishReason | undefined) =>
     ? "The model answered with neither text nor calls: it reached its limit of tokens first."
     : "The model answered with neither text nor calls."
 
+const overBudget = {
+  budget_exceeded: "What is left of the agent's budget does not cover the call of this model.",
+  thread_cost_exceeded: "What is left of the thread's maxCost does not cover the call of this model."
+}
+
 /** Milliseconds between two attempts to begin. */
 const firstPauseMs = 200
 const longestPauseMs = 5_000
 
-export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Performing) => {
+export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tools }: Performing) => {
+  const prices = pricesOf(models.list)
+
   /**
    * What a job needs of this node before it can begin. What cannot be had is no outcome: the model, the tool and the
    * hook have not been asked. The job waits and tries again, until it begins or its turn ends.
@@ -79,6 +89,41 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
   }
 
   const toolkitOf = (being: ActorView<Snapshot>, { plan }: Turn) => needed(tools.toolkit(being.ref.workspace, plan))
+
+  /** Sets aside what the call may cost; fails where nothing is left for it. */
+  const setAside = (
+    being: ActorView<Snapshot>,
+    turn: Turn,
+    { modelId, ...attempt }: Pick<Sample, "attempt" | "modelId" | "step" | "turnId">,
+    prompt: Prompt
+  ): Effect.Effect<void, ModelFailure> => {
+    if (turn.plan.priced !== true || prices.of(modelId) !== "priced") return Effect.void
+    const { target } = turn
+    return Effect.flatMap(
+      needed(
+        budgets.reserve({
+          workspace: being.ref.workspace,
+          id: reservationOf({ ...attempt, target }),
+          agentId: payerOf(being),
+          threadIds: spendingThreads(being),
+          known: costOfThread(being),
+          ...prices.foreseen(modelId, prompt)
+        })
+      ),
+      (verdict) =>
+        verdict === "reserved"
+          ? Effect.void
+          : Effect.fail(
+              new ModelFailure({
+                code: verdict,
+                text: overBudget[verdict],
+                transient: false,
+                // One that costs nothing may come later.
+                unavailable: turn.plan.models.slice(target + 1).some((id) => prices.of(id) === "free")
+              })
+            )
+    )
+  }
 
   const sample = (
     being: ActorView<Snapshot>,
@@ -120,13 +165,19 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
       const { systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
-      const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) =>
-        models.sample({
-          modelId,
-          onText: onText(hidden),
-          prompt: { messages, tools: definitions, turnId, purpose: "turn", ...(system === undefined ? {} : { system }) }
-        })
-      )
+      const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => {
+        const prompt: Prompt = {
+          messages,
+          tools: definitions,
+          turnId,
+          purpose: "turn",
+          ...(system === undefined ? {} : { system })
+        }
+        const called = models.sample({ modelId, onText: onText(hidden), prompt })
+        return turn?.plan.priced === true
+          ? Effect.andThen(setAside(being, turn, { attempt, modelId, step, turnId }, prompt), called)
+          : called
+      })
       const cut = finishReason === undefined ? {} : { finishReason }
       if (calls.length === 0 && !/\S/u.test(text)) {
         return failed({ code: "model_error", text: saidNothing(finishReason), empty: true, usage, ...cut })
@@ -263,6 +314,7 @@ export const makePerform = ({ bus, hooks, models, prompts, random, tools }: Perf
         index,
         deliveryId,
         data,
+        spendsWithin: settingsOf(being).spendsWithin ?? [],
         reviewer: settingsOf(being).reviews !== undefined
       })
       .pipe(

@@ -5,6 +5,7 @@ import type { Attributes, Journal } from "../../src/journal/Journal.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import type { Reply, Unreachable } from "../Actor.ts"
 import type { AdmissionOf, Selects } from "./admissions.ts"
+import type { Payable } from "./caps.ts"
 import type { Tools } from "./tools/toolkit.ts"
 
 /** A command with what its answer needs. `command` is absent of a birth without a message. */
@@ -28,4 +29,6 @@ export interface Preparing {
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
+  /** Refuses a fresh input that could not be paid for. */
+  readonly payable: Payable
 }

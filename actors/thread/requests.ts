@@ -63,7 +63,7 @@ type Submitting = Without<Submit, Late> & Fresh & Choosing & { readonly creating
 type Editing = Without<Edit, Late> & Choosing
 
 /** Somebody's answer to a wait. `from` is the thread that the agent acts in, where one answers. */
-export type Resolve = Omit<AnswerWait, Late | "hooks" | "calls"> & { readonly from?: string }
+type Resolve = Omit<AnswerWait, Late | "hooks" | "calls"> & { readonly from?: string }
 
 export type ThreadRequest = Submitting | Editing | Passed | Outcome | Retry | Create | Resolve
 

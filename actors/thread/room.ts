@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { type Guest, Line } from "../Line.ts"
 
-export class Room {
+export class MemoryRoom {
   private readonly line: Line<Guest>
 
   constructor(cap: number) {

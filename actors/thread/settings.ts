@@ -3,6 +3,7 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import type { ActorView } from "../Kind.ts"
 import type { Carry } from "../../machines/thread/context.ts"
+import { dollars } from "../../src/domain/usage.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 
 /** What is fixed at a thread's birth and a turn depends on. */
@@ -16,6 +17,10 @@ export interface ThreadSettings {
   readonly profileVersion?: number
   /** The thread judges for a hook of another one. */
   readonly reviews?: { readonly agentId: string; readonly threadId: string }
+  /** Threads that it was asked for by, the nearest first: what it costs is within what they may cost. */
+  readonly spendsWithin?: ReadonlyArray<string>
+  /** USD that it may cost, as it was when this node took the thread up. */
+  readonly maxCost?: number
   /** Another agent asked for it; `depth` is how many such questions lead here. */
   readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
 }
@@ -35,7 +40,7 @@ export const settingsOf = (being: ActorView<Snapshot>): ThreadSettings => {
   const found = known.get(being)
   if (found !== undefined) return found
   // The journal holds what `create` wrote.
-  const { asked, identity, model, profileId, profileVersion, reviews } = JSON.parse(
+  const { asked, identity, maxCost, model, profileId, profileVersion, reviews, spendsWithin } = JSON.parse(
     being.attributes
   ) as ThreadAttributes
   const settings: ThreadSettings = {
@@ -46,11 +51,26 @@ export const settingsOf = (being: ActorView<Snapshot>): ThreadSettings => {
     ...(profileId === undefined ? {} : { profileId }),
     ...(profileVersion === undefined ? {} : { profileVersion }),
     ...(reviews === undefined ? {} : { reviews }),
-    ...(asked === undefined ? {} : { asked })
+    ...(asked === undefined ? {} : { asked }),
+    ...(spendsWithin === undefined ? {} : { spendsWithin }),
+    ...(maxCost === undefined ? {} : { maxCost })
   }
   known.set(being, settings)
   return settings
 }
+
+/** The thread, and those that asked for it. */
+export const spendingThreads = (being: ActorView<Snapshot>): readonly [string, ...ReadonlyArray<string>] => [
+  being.ref.id,
+  ...(settingsOf(being).spendsWithin ?? [])
+]
+
+/** The agent whose budget its models are paid from: of a reviewer that of whom it reviews. */
+export const payerOf = (being: ActorView<Snapshot>): string => settingsOf(being).reviews?.agentId ?? being.parent ?? ""
+
+/** USD that the thread has cost so far, as far as prices are known. */
+export const costOfThread = ({ snapshot: { context } }: ActorView<Snapshot>): number =>
+  dollars((context.carry.usage.estimatedCost ?? 0) + (context.turn?.usage.estimatedCost ?? 0))
 
 /** Whose calls the thread's are. */
 export const callBy = (being: ActorView<Snapshot>): CallBy => {

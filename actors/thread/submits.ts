@@ -18,9 +18,12 @@ import { settingsOf } from "./settings.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-type Options = Pick<Preparing, "isLineFull" | "journal" | "selects" | "spendOf">
+type Options = Pick<Preparing, "isLineFull" | "journal" | "payable" | "selects" | "spendOf">
 
-export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, admissionsOf: AdmissionsOf) => {
+export const makeSubmits = (
+  { isLineFull, journal, payable, selects, spendOf }: Options,
+  admissionsOf: AdmissionsOf
+) => {
   const takenBefore = inputTaken(journal)
 
   /** The answer of an input that may have been taken before, if it was; what the machine holds it answers itself. */
@@ -84,11 +87,15 @@ export const makeSubmits = ({ isLineFull, journal, selects, spendOf }: Options, 
       }
       const { creating, fresh: _, profileModels: __, ...submit } = request
       const command = { ...submit, at, admissions }
-      return creating === true
-        ? flatMapNow(spendOf(being.ref.workspace, being.parent ?? ""), (spend) =>
-            Effect.succeed({ at, command, creating, spend })
-          )
-        : Effect.succeed({ at, command })
+      const paid =
+        isNew && admission !== undefined && "plan" in admission ? payable(being, admission.plan) : Effect.void
+      return flatMapNow(paid, () =>
+        creating === true
+          ? flatMapNow(spendOf(being.ref.workspace, being.parent ?? ""), (spend) =>
+              Effect.succeed({ at, command, creating, spend })
+            )
+          : Effect.succeed({ at, command })
+      )
     })
 
   /** The first message of the turn that ended last. */

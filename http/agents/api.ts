@@ -25,9 +25,9 @@ export const AgentsApi = HttpApiGroup.make("agents")
     HttpApiEndpoint.post("create", "/agents", {
       payload: AgentInput,
       success: AgentAnswer.pipe(HttpApiSchema.status(201)),
-      error: refuses("profile_not_found", "profile_archived", "quota_exceeded")
+      error: refuses("profile_not_found", "profile_archived", "quota_exceeded", "queue_full")
     })
-      .annotateMerge(access("write", { stores: "rows" }))
+      .annotateMerge(access("write", { stores: "rows", parks: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Create an agent",
@@ -54,7 +54,8 @@ export const AgentsApi = HttpApiGroup.make("agents")
       ),
     HttpApiEndpoint.get("get", "/agents/:agentId", {
       params: { agentId: AgentId },
-      success: AgentAnswer
+      success: AgentAnswer,
+      error: refuses("queue_full")
     })
       .annotateMerge(access("read", { lease: true, parks: true }))
       .annotateMerge(
@@ -68,9 +69,9 @@ export const AgentsApi = HttpApiGroup.make("agents")
       headers: IfMatch,
       payload: AgentPatch,
       success: AgentAnswer,
-      error: refuses("agent_archived", "profile_archived", "precondition_failed", "profile_not_found")
+      error: refuses("agent_archived", "profile_archived", "precondition_failed", "profile_not_found", "queue_full")
     })
-      .annotateMerge(access("write"))
+      .annotateMerge(access("write", { parks: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Change an agent",
@@ -81,9 +82,9 @@ export const AgentsApi = HttpApiGroup.make("agents")
       params: { agentId: AgentId },
       headers: IfMatch,
       success: HttpApiSchema.NoContent,
-      error: refuses("precondition_failed")
+      error: refuses("precondition_failed", "queue_full")
     })
-      .annotateMerge(access("write"))
+      .annotateMerge(access("write", { parks: true }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Archive an agent",

@@ -12,7 +12,7 @@ import type { ApiKey, Scope } from "../../src/keys/apiKey.ts"
 import { readIdentity } from "../../src/identities/rows.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { generateKey } from "../../src/keys/keyText.ts"
-import { createKey, type NewKey } from "../../src/keys/rows.ts"
+import { createKey, type KeyToStore } from "../../src/keys/rows.ts"
 import type { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { refuseForeign } from "../ownIdentity.ts"
@@ -48,7 +48,7 @@ export const created = (made: { readonly key: ApiKey; readonly token: string }) 
   jsonAnswer(made, 201, { location: `/v1/auth/keys/${made.key.id}` })
 
 /** A key as it is wanted: `expiresAt` in milliseconds. */
-export interface Wanted {
+export interface KeyTerms {
   readonly scopes: ReadonlyArray<Scope>
   readonly identity: string | undefined
   readonly expiresAt: number | undefined
@@ -57,7 +57,7 @@ export interface Wanted {
 /** U1. */
 export const refuseMore = (
   { expiresAt: end, identity: own, scopes: held }: Caller["Service"],
-  { expiresAt, identity, scopes }: Wanted
+  { expiresAt, identity, scopes }: KeyTerms
 ) => {
   if (!scopes.every((scope) => held.has(scope))) return notHeld
   const foreign = refuseForeign(own, identity)
@@ -70,7 +70,7 @@ export const makeIssue = Effect.gen(function* () {
   const lease = yield* Lease
   const roomFor = yield* makeRoom
 
-  return async (tx: Tx, workspace: string, wanted: Omit<NewKey, "public" | "hash">) => {
+  return async (tx: Tx, workspace: string, wanted: Omit<KeyToStore, "public" | "hash">) => {
     const { expiresAt, identity } = wanted
     if (expiresAt !== undefined && expiresAt <= lease.now()) return past
     if (identity !== undefined && (await readIdentity(tx, workspace, identity))?.disabled === true) return disabled

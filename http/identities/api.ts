@@ -36,7 +36,7 @@ export const IdentitiesApi = HttpApiGroup.make("identities")
     HttpApiEndpoint.post("disable", "/identities/disable", {
       payload: IdentityChoice,
       success: OperationHandle,
-      error: refuses("own_identity")
+      error: refuses("own_identity", "queue_full")
     })
       .annotateMerge(access("admin", { lease: true, parks: true }))
       .annotateMerge(
@@ -47,7 +47,8 @@ export const IdentitiesApi = HttpApiGroup.make("identities")
       ),
     HttpApiEndpoint.post("enable", "/identities/enable", {
       payload: IdentityChoice,
-      success: OperationHandle
+      success: OperationHandle,
+      error: refuses("queue_full")
     })
       .annotateMerge(access("admin", { lease: true, parks: true }))
       .annotateMerge(

@@ -14,6 +14,9 @@ export const submitWords = [
   "profile_not_found",
   "image_not_found",
   "model_unavailable",
+  "model_not_priced",
+  "budget_exceeded",
+  "thread_cost_exceeded",
   "queue_full"
 ] as const
 

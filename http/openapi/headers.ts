@@ -58,7 +58,7 @@ export const taggedIn = (paths: Json) => {
 }
 export type IsTagged = ReturnType<typeof taggedIn>
 
-export interface Answered {
+interface Answered {
   readonly method: string
   readonly path: string
   readonly status: string

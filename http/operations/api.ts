@@ -71,20 +71,23 @@ export const OperationsApi = HttpApiGroup.make("operations")
       params,
       payload: Decision,
       success: OperationHandle,
-      error: refuses("operation_resolved")
+      error: refuses("operation_resolved", "operation_expired")
     })
       .annotateMerge(access("approve"))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Approve an operation",
-          description: "Deciding twice the same way is allowed; the other way is refused."
+          description:
+            "It is carried out at once, with the rights that whoever asked has now: `result` is what the call itself " +
+            "would have answered, also where that is a refusal. Whoever asked does not decide, nor does another key " +
+            "of the same identity. Deciding twice the same way is allowed; the other way is refused."
         })
       ),
     HttpApiEndpoint.post("deny", "/operations/:operationId/deny", {
       params,
       payload: Decision,
       success: OperationHandle,
-      error: refuses("operation_resolved")
+      error: refuses("operation_resolved", "operation_expired")
     })
       .annotateMerge(access("approve"))
       .annotateMerge(
@@ -96,7 +99,7 @@ export const OperationsApi = HttpApiGroup.make("operations")
     HttpApiEndpoint.post("cancel", "/operations/:operationId/cancel", {
       params,
       success: OperationHandle,
-      error: refuses("operation_resolved")
+      error: refuses("operation_resolved", "operation_expired")
     })
       .annotateMerge(access("run", { lease: true }))
       .annotateMerge(
@@ -109,7 +112,7 @@ export const OperationsApi = HttpApiGroup.make("operations")
   .annotateMerge(
     OpenApi.annotations({
       description:
-        "Handles of requests that are parked for approval, or were carried out with one. Nothing parks yet; to " +
-        "approve what an agent asks, see waits."
+        "Handles of requests that are parked for approval, or were carried out with one. What parks is said by the " +
+        "approval policy; to approve a call of a tool, see waits."
     })
   )

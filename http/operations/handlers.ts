@@ -1,62 +1,59 @@
-/**
- * Operations: contract to rows. Nothing parks yet, so every row is terminal: a decision that agrees
- * with what happened is answered with it, another is refused.
- */
+/** Operations: contract to rows, and to decisions. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { isTerminal, type Operation, operationStates, type OperationState } from "../../src/operations/operation.ts"
+import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { Database } from "../../src/database/Database.ts"
-import { listOperations, readOperation } from "../../src/operations/rows.ts"
+import { isTerminal, type Operation, operationStates } from "../../src/operations/operation.ts"
+import { hasAsked } from "../../src/operations/requester.ts"
+import { listOperations, readOperation, type StoredOperation } from "../../src/operations/rows.ts"
+import { Decisions } from "../actions/Decisions.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { isRefused, Refused } from "../errors.ts"
+import { idempotent } from "../Idempotency.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
 import { type Ended, Streams } from "../streams/Streams.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const noOperation = new Refused({ error: "not_found", message: "no such operation" })
 
-/** The states that a decision leads to. */
-const outcomes = {
-  approve: ["approved", "completed", "failed"],
-  deny: ["denied"],
-  cancel: ["cancelled"]
-} as const satisfies Record<string, ReadonlyArray<OperationState>>
-type Decision = keyof typeof outcomes
-
-const agrees = (decision: Decision, { state }: Operation) => outcomes[decision].some((outcome) => outcome === state)
-
-const resolved = ({ state }: Operation) =>
-  new Refused({ error: "operation_resolved", code: state, message: `the operation is ${state} already` })
-
 /** How often a long poll looks again. */
 const lookAgain = "500 millis"
+
+/** What the caller may see of it: who asked for what is for those who decide, and for who asked. */
+const shownTo = (caller: Caller["Service"], { operation, request, requester }: StoredOperation): Operation =>
+  requester !== undefined && (caller.scopes.has("approve") || hasAsked(requester, caller))
+    ? { ...operation, request, requestedBy: requester.principal }
+    : operation
 
 export const OperationsHandlers = HttpApiBuilder.group(
   Api,
   "operations",
   Effect.fnUntraced(function* (handlers) {
     const database = yield* Database
+    const decisions = yield* Decisions
     const pages = yield* makePages
     const writes = yield* makeWrites
     const streams = yield* Streams
 
     const read = Effect.fnUntraced(function* (operationId: string) {
-      const { workspace } = yield* Caller
-      const found = yield* database.run("operations.get", (db) => readOperation(db, workspace, operationId))
-      return found === undefined ? yield* noOperation : found
+      const caller = yield* Caller
+      const found = yield* database.run("operations.get", (db) => readOperation(db, caller.workspace, operationId))
+      return found === undefined ? yield* noOperation : shownTo(caller, found)
     })
 
-    const decide = (decision: Decision) =>
-      Effect.fnUntraced(function* ({ params }: { readonly params: { readonly operationId: string } }) {
-        const { workspace } = yield* Caller
-        return yield* writes.post(`operations.${decision}`, async (tx) => {
-          const operation = await readOperation(tx, workspace, params.operationId)
-          if (operation === undefined) return noOperation
-          return agrees(decision, operation) ? jsonAnswer({ operation }) : resolved(operation)
+    /** A decision says the same however often it is sent; with a key its answer is kept all the same. */
+    const decided = <E>(
+      name: string,
+      decide: (caller: Caller["Service"]) => Effect.Effect<StoredOperation, E | DatabaseUnavailable>
+    ) =>
+      idempotent((key, caller) =>
+        Effect.gen(function* () {
+          const operation = shownTo(caller, yield* decide(caller))
+          return yield* writes.keep(name, caller.workspace, key, jsonAnswer({ operation }))
         })
-      })
+      )
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ params, query, request }) {
@@ -79,7 +76,8 @@ export const OperationsHandlers = HttpApiBuilder.group(
       }, Effect.scoped),
 
       list: Effect.fnUntraced(function* ({ query: { action, agentId, state, ...query } }) {
-        const { workspace } = yield* Caller
+        const caller = yield* Caller
+        const { workspace } = caller
         const { rows, nextCursor } = yield* pages({
           list: "operations",
           place: `operations ${workspace}`,
@@ -93,14 +91,17 @@ export const OperationsHandlers = HttpApiBuilder.group(
               action: filter.action,
               agentId: filter.agentId
             }),
-          position: positionOf
+          position: ({ operation }: StoredOperation) => positionOf(operation)
         })
-        return json({ operations: rows, nextCursor })
+        return json({ operations: rows.map((row) => shownTo(caller, row)), nextCursor })
       }),
 
-      approve: decide("approve"),
-      deny: decide("deny"),
-      cancel: decide("cancel")
+      approve: ({ params: { operationId } }) =>
+        decided("operations.approve", (caller) => decisions.approve(caller, operationId)),
+      deny: ({ params: { operationId }, payload: { reason } }) =>
+        decided("operations.deny", (caller) => decisions.deny(caller, operationId, reason)),
+      cancel: ({ params: { operationId } }) =>
+        decided("operations.cancel", (caller) => decisions.cancel(caller, operationId))
     })
   })
 )

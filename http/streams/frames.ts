@@ -79,6 +79,11 @@ const progress = ({ message, progress, threadId, toolCallId, total }: Of<"progre
   key: `progress ${toolCallId}`
 })
 
+const operation = ({ action, agentId, operationId, state }: Of<"operation">): QueuedFrame => ({
+  text: text("operation", JSON.stringify({ operationId, action, state, ...(agentId === "" ? {} : { agentId }) })),
+  key: `operation ${operationId}`
+})
+
 /** Pieces that wait together leave as one, with the first one's index. */
 export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): QueuedFrame => ({
   text: text("delta", JSON.stringify({ threadId, turnId, eventId, index, text: piece })),
@@ -104,5 +109,7 @@ export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): R
       return [discard(hint)]
     case "progress":
       return [progress(hint)]
+    case "operation":
+      return [operation(hint)]
   }
 })

@@ -2,9 +2,10 @@
 import { Schema } from "effect"
 import { described } from "../../src/domain/described.ts"
 import { PendingWait, ThreadStatus } from "../../src/domain/thread.ts"
+import { Operation } from "../../src/operations/operation.ts"
 import { ThreadEvent } from "../../src/threads/threadEvent.ts"
 
-/** Every frame that a stream may hold. `operation` is reserved. */
+/** Every frame that a stream may hold. */
 export const frameTypes = [
   "ready",
   "event",
@@ -124,6 +125,16 @@ const progress = frame(
   })
 )
 
+const operation = frame(
+  "operation",
+  Schema.Struct({
+    operationId: described(Schema.String, "The operation."),
+    action: Operation.fields.action,
+    state: Operation.fields.state,
+    agentId: Operation.fields.agentId
+  })
+)
+
 export const ThreadFrame = Schema.Union([
   ready,
   Schema.Struct({
@@ -148,6 +159,7 @@ export const HintFrame = Schema.Union([
   queue,
   wait,
   progress,
+  operation,
   discard,
   gap,
   bye

@@ -9,6 +9,7 @@ export interface Wanted {
   readonly queue: boolean
   readonly wait: boolean
   readonly progress: boolean
+  readonly operation: boolean
 }
 
 /**
@@ -29,6 +30,7 @@ export const wanted = (
     status: asked("status"),
     queue: asked("queue"),
     wait: asked("wait"),
+    operation: asked("operation"),
     progress: of === "one" ? asked("progress") : types?.has("progress") === true
   }
 }

@@ -48,6 +48,9 @@ export const createWords = [
   "agent_archived",
   "profile_not_found",
   "model_unavailable",
+  "model_not_priced",
+  "budget_exceeded",
+  "thread_cost_exceeded",
   "image_not_found",
   "origin_not_allowed"
 ] as const
@@ -57,6 +60,9 @@ export const retryWords = [
   "agent_archived",
   "profile_not_found",
   "model_unavailable",
+  "model_not_priced",
+  "budget_exceeded",
+  "thread_cost_exceeded",
   "queue_full"
 ] as const
 
@@ -95,7 +101,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       ),
     HttpApiEndpoint.get("get", "/threads/:threadId", {
       params: { threadId: ThreadId },
-      success: ThreadDetail
+      success: ThreadDetail,
+      error: refuses("queue_full")
     })
       .annotateMerge(access("read", { lease: true, trigger: true, parks: true }))
       .annotateMerge(

@@ -6,18 +6,19 @@ import { ThreadInput, type ThreadPatch } from "../../src/threads/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { flatMapNow } from "../../src/now.ts"
-import { threadDetail, threadOf, type DetailRows } from "../../src/threads/detail.ts"
+import { threadOf, type DetailRows } from "../../src/threads/detail.ts"
 import { edited } from "../../src/threads/edit.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
-import { type ThreadDetailRows, ThreadReads } from "../../src/threads/ThreadReads.ts"
+import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../src/threads/view.ts"
 import { refuseWith } from "../actorErrors.ts"
-import { json } from "../answers.ts"
+import { Actions } from "../actions/Actions.ts"
+import { json, respond } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
-import { etag, meets } from "../etag.ts"
+import { meets } from "../etag.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { refuseForeign } from "../ownIdentity.ts"
@@ -25,7 +26,9 @@ import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseBody } from "../badInput.ts"
 import { askedBy, ownIdentity } from "./asked.ts"
-import { noThread, refuseImages, refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
+import { makeThreadActions } from "./actions.ts"
+import { makeDetail } from "./detail.ts"
+import { refuseImages, refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
 import { ofInput, ofThread } from "./told.ts"
 import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
@@ -64,35 +67,9 @@ export const ThreadsHandlers = Layer.unwrap(
     const lease = yield* Lease
     const modelOf = yield* makeThreadModel
 
-    const find = (workspace: string, threadId: string) =>
-      Effect.flatMap(reads.detail(workspace, threadId), (rows) =>
-        rows === undefined ? noThread() : Effect.succeed(rows)
-      )
-
-    const answer = (workspace: string, found: ThreadDetailRows) => {
-      const {
-        head: { status },
-        id,
-        inputs,
-        owner,
-        spend,
-        version
-      } = found
-      const rows = threadRows(workspace, found, inputs)
-      const waiting = status === "running" ? threads.waitingFor(workspace, id, owner) : Effect.succeed(undefined)
-      return flatMapNow(waiting, (waitingFor) =>
-        Effect.map(modelOf(rows), (model) =>
-          json(
-            {
-              ...threadDetail(rows, { ...spend, at: lease.now() }, model),
-              ...(waitingFor === undefined ? {} : { waitingFor })
-            },
-            200,
-            { etag: etag(version) }
-          )
-        )
-      )
-    }
+    const { answer, find } = yield* makeDetail
+    const actions = yield* makeThreadActions
+    const { perform } = yield* Actions
 
     const update = Effect.fnUntraced(function* (
       caller: Caller["Service"],
@@ -108,7 +85,7 @@ export const ThreadsHandlers = Layer.unwrap(
           return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
         const before = readAttributes(rows.attributes)
         const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
-        if (after === before) return yield* answer(workspace, rows)
+        if (after === before) return respond(yield* answer(workspace, rows))
         const attributes = JSON.stringify(after)
         const written = yield* reads
           .updateAttributes(workspace, threadId, () => attributes, rows.version)
@@ -118,7 +95,7 @@ export const ThreadsHandlers = Layer.unwrap(
             )
           )
         if (written === undefined) continue
-        return yield* answer(workspace, { ...rows, ...written })
+        return respond(yield* answer(workspace, { ...rows, ...written }))
       }
     })
 
@@ -183,10 +160,7 @@ export const ThreadsHandlers = Layer.unwrap(
               })
             }),
 
-            get: Effect.fnUntraced(function* ({ params }) {
-              const { workspace } = yield* Caller
-              return yield* answer(workspace, yield* find(workspace, params.threadId))
-            }),
+            get: ({ params }) => perform(actions.read, params),
 
             update: Effect.fnUntraced(function* ({ headers, params, payload }) {
               return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])

@@ -1,7 +1,7 @@
 /** Waits: read from their rows, answered by their threads. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { readAnswer } from "../../src/waits/answer.ts"
+import { readWaitAnswer } from "../../src/waits/answer.ts"
 import { Database } from "../../src/database/Database.ts"
 import { waitBody } from "../../src/waits/waitRow.ts"
 import { findWait } from "../../src/waits/reads.ts"
@@ -35,7 +35,7 @@ export const WaitsHandlers = HttpApiBuilder.group(
       resolve: Effect.fnUntraced(function* ({ params: { threadId, waitId }, payload }) {
         const caller = yield* holding(scopes[payload.type])
         return yield* idempotent((key) =>
-          resolve(caller, key, find(caller.workspace, threadId, waitId), readAnswer(payload))
+          resolve(caller, key, find(caller.workspace, threadId, waitId), readWaitAnswer(payload))
         )
       })
     })

@@ -1,6 +1,6 @@
 /**
- * What the thread's chart does: each action is a plain function over a draft, from turn.ts, calls.ts or judging.ts. What
- * the draft has said is emitted, what it asks for becomes jobs.
+ * What the thread's chart does: each action is a plain function over a draft, from turn.ts, calls.ts or judging.ts.
+ * What the draft has said is emitted, what it asks for becomes jobs.
  */
 import { assertEvent, setup } from "xstate"
 import type { Failure } from "../../src/domain/failure.ts"
@@ -45,7 +45,7 @@ const failing = (why: (turn: Turn) => Failure) =>
   doing((d, event) => turn.end(d, { type: "turn_failed", failure: why(d.turn) }, event.at))
 
 /** Says what was decided, and ends the turn with it. */
-const failWith = (d: Draft, denial: judging.Denial | undefined, at: number) => {
+const failWith = (d: Draft, denial: judging.HookDenial | undefined, at: number) => {
   if (denial === undefined) return
   denial.say(d)
   turn.end(d, { type: "turn_failed", failure: denial.failure }, at)

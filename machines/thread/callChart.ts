@@ -1,7 +1,8 @@
 /**
- * The life of one call, and of a chain of hooks, as charts: for people who look at them. Their events are the facts that
- * are about a call. They are not run, so that the number of calls is free: a call is data of its turn, and callState.ts
- * says what each fact makes of it. A test takes every fact of many threads along these edges, and finds each edge taken.
+ * The life of one call, and of a chain of hooks, as charts: for people who look at them. Their events are the facts
+ * that are about a call. They are not run, so that the number of calls is free: a call is data of its turn, and
+ * callState.ts says what each fact makes of it. A test takes every fact of many threads along these edges, and finds
+ * each edge taken.
  */
 import { setup } from "xstate"
 import type { Fact } from "./facts.ts"

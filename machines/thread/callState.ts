@@ -4,7 +4,7 @@
  */
 import type { Rewrite } from "./commands.ts"
 import { type Call, type CallState, type OpenWait, type Returned, returnedOf, withWord } from "./context.ts"
-import type { HookDecision, ResultReceived, ToolIntent, WaitResolved } from "./facts.ts"
+import type { HookDecisionFact, ResultReceived, ToolIntent, WaitResolved } from "./facts.ts"
 
 /** It takes a place among those that run (C1). */
 export const hasPlace = ({ state: { type } }: Call) =>
@@ -82,7 +82,7 @@ export const wanted = ({ detail, event }: ToolIntent): Call => {
 export const placed = (call: Call): Call => passed(call, true)
 
 /** After a hook_decision about it. A deny is followed by its result, an ask by a wait. */
-export const judged = (call: Call, { detail, event: { hook } }: HookDecision): Call => {
+export const judged = (call: Call, { detail, event: { hook } }: HookDecisionFact): Call => {
   if (hook.decision === "deny") return call
   const { decided = {} } = call
   const [asked, ...later] = call.hooks

@@ -24,6 +24,8 @@ export interface Plan {
   readonly maxParallelTools: number
   /** The catalogues of its tools. */
   readonly catalogues?: ReadonlyArray<{ readonly id: string; readonly version: number }>
+  /** One of its models has a price: what a response costs is booked with it, not at the turn's end. */
+  readonly priced?: true
   /** The profile has hooks: a step of the turn may write many events. */
   readonly hooked?: true
 }

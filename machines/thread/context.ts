@@ -111,7 +111,7 @@ export interface Admitted {
 }
 
 /** A user's message that hooks of before_turn_start have still to judge. */
-export interface Judged {
+interface Judged {
   /** Number of its event. */
   readonly n: number
   readonly content: MessageContent

@@ -3,7 +3,7 @@ import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/us
 import * as calls from "./callState.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Call, type OpenWait, parked, ranFor, type Turn } from "./context.ts"
-import type { AttemptFailed, Fact, HookDecision, ResponseDetail, UserMessage, WaitResolved } from "./facts.ts"
+import type { AttemptFailed, Fact, HookDecisionFact, ResponseDetail, UserMessage, WaitResolved } from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn => ({
   ...turn,
@@ -11,9 +11,11 @@ const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call
 })
 
 /** What a turn has used once a response of its own is counted. */
-const counted = ({ charged, usage }: Turn, more: ModelUsage): Pick<Turn, "usage" | "charged"> => ({
+const counted = ({ charged, plan, usage }: Turn, more: ModelUsage): Pick<Turn, "usage" | "charged"> => ({
   usage: addUsage(usage, more),
-  ...(more.estimatedCost === undefined ? {} : { charged: dollars((charged ?? 0) + more.estimatedCost) })
+  ...(more.estimatedCost === undefined || plan.priced === true
+    ? {}
+    : { charged: dollars((charged ?? 0) + more.estimatedCost) })
 })
 
 /** A response has come: attempts begin anew. */
@@ -59,7 +61,7 @@ const passedReply = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyAr
 const passedTurn = (turn: Turn, rewrite: Rewrite | undefined, hooks: ReadonlyArray<number> | undefined): Turn =>
   turn.opening !== undefined ? passedMessage(turn, rewrite, hooks) : passedReply(turn, rewrite, hooks)
 
-const judged = (turn: Turn, fact: HookDecision): Turn => {
+const judged = (turn: Turn, fact: HookDecisionFact): Turn => {
   const {
     detail,
     event: { hook, toolCallId }

@@ -95,7 +95,7 @@ export interface ToolResult extends Common {
     readonly failureText?: string
   }
 }
-export interface HookDecision extends Common {
+export interface HookDecisionFact extends Common {
   readonly type: "hook_decision"
   readonly event: {
     readonly hook: HookDecisionEvent
@@ -222,7 +222,7 @@ export type Fact =
   | AssistantMessage
   | ToolIntent
   | ToolResult
-  | HookDecision
+  | HookDecisionFact
   | WaitCreated
   | WaitResolved
   | TurnCompleted

@@ -1,4 +1,6 @@
-/** What the thread's chart asks before a transition: one meaning and one name each, since composed guards are anonymous. */
+/**
+ * What the thread's chart asks before a transition: one meaning and one name each, since composed guards are anonymous.
+ */
 import { isFull } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { runs } from "./callState.ts"

@@ -233,7 +233,7 @@ export const isAsked = ({ calls, opening, reviewing, step, turnId }: Turn, event
 export const expired = (turn: Turn, at: number) => openWaits(turn).filter(({ wait }) => wait.expiresAt <= at)
 
 /** Why a turn ends with what was decided: what is said of the decision before, and the failure. */
-export interface Denial {
+export interface HookDenial {
   readonly failure: Failure
   readonly say: (d: Draft) => void
 }
@@ -241,13 +241,13 @@ export interface Denial {
 const waitExpired: Failure = { code: "wait_expired", text: "Nobody answered in time." }
 
 /** A hook denies a message or the response: the turn ends. A call that is denied gets a result. */
-export const hookDenial = (turn: Turn, event: HookDecided): Denial | undefined =>
+export const hookDenial = (turn: Turn, event: HookDecided): HookDenial | undefined =>
   event.decision !== "deny" || event.toolCallId !== undefined || !isAsked(turn, event)
     ? undefined
     : { failure: deniedBy(event), say: (d) => sayDecision(d, event, undefined) }
 
 /** A person denies a message or the response. */
-export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: AnswerWait): Denial | undefined => {
+export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: AnswerWait): HookDenial | undefined => {
   const found = openWaits(turn).find(({ wait }) => wait.waitId === waitId)
   if (found === undefined || found.call !== undefined || answer.type !== "decision" || answer.decision !== "deny")
     return undefined
@@ -263,7 +263,7 @@ export const failsTurn = ({ call, wait }: ReturnType<typeof openWaits>[number]) 
   wait.onTimeout === "fail" || (call === undefined && wait.onTimeout === "deny")
 
 /** A wait is over whose end means that the turn fails. */
-export const waitFailure = (turn: Turn, at: number): Denial | undefined => {
+export const waitFailure = (turn: Turn, at: number): HookDenial | undefined => {
   const late = expired(turn, at).find(failsTurn)
   return late === undefined
     ? undefined

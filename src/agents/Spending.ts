@@ -27,11 +27,28 @@ const sum = `select coalesce(sum(amount), 0)::float8 as spent from spent where w
   minute >
   $3`
 
+/** The first minute with which more than so much has left the window. */
+const leaves = `select minute from (
+    select minute, sum(sum(amount)) over (order by minute) as gone from spent
+      where workspace = $1 and subject = $2 and minute > $3 group by minute) minutes
+  where gone > $4 order by minute limit 1`
+
 export class Spending extends Context.Service<
   Spending,
   {
     /** At most five seconds old. */
     readonly of: (workspace: string, agentId: string, window: BudgetWindow) => Effect.Effect<Spend, DatabaseUnavailable>
+    /** This node has booked it: what it remembers of the agent grows by it. */
+    readonly booked: (workspace: string, agentId: string, amount: number) => void
+    /**
+     * As of now; with the seconds until enough of it has left the window for the limit, where it has reached that. What
+     * was spent for all time never leaves.
+     */
+    readonly against: (
+      workspace: string,
+      agentId: string,
+      budget: { readonly limit: number; readonly window: BudgetWindow }
+    ) => Effect.Effect<{ readonly spent: number; readonly retryAfterSeconds?: number }, DatabaseUnavailable>
   }
 >()("troupe/agents/Spending") {
   static readonly layer = Layer.effect(
@@ -44,7 +61,7 @@ export class Spending extends Context.Service<
       const read = Effect.fnUntraced(function* (workspace: string, agentId: string, window: BudgetWindow) {
         const at = Math.floor(lease.now())
         const length = minutes[window]
-        const since = length === null ? 0 : Math.floor(at / 60_000) - length
+        const since = length === null ? -1 : Math.floor(at / 60_000) - length
         const rows = yield* database.read<{ readonly spent: number }>({
           name: "spending",
           text: sum,
@@ -56,7 +73,31 @@ export class Spending extends Context.Service<
         return spend
       })
 
+      const against = Effect.fnUntraced(function* (
+        workspace: string,
+        agentId: string,
+        { limit, window }: { readonly limit: number; readonly window: BudgetWindow }
+      ) {
+        const { at, spent } = yield* read(workspace, agentId, window)
+        const length = minutes[window]
+        if (spent < limit || length === null) return { spent }
+        const rows = yield* database.read<{ readonly minute: number }>({
+          name: "spending_leaves",
+          text: leaves,
+          values: [toUuid(workspace), toUuid(agentId), Math.floor(at / 60_000) - length, spent - limit]
+        })
+        const [row] = rows
+        // A minute has left the window when it is as old as that is long.
+        const until = row === undefined ? at : (row.minute + length) * 60_000
+        return { spent, retryAfterSeconds: Math.max(1, Math.ceil((until - at) / 1000)) }
+      })
+
       return Spending.of({
+        against,
+        booked: (workspace, agentId, amount) => {
+          const known = held.get(workspace + agentId)
+          if (known !== undefined) held.set(workspace + agentId, { ...known, spent: dollars(known.spent + amount) })
+        },
         of: (workspace, agentId, window) => {
           const known = held.get(workspace + agentId)
           return known !== undefined && known.window === window && lease.now() - known.at < freshMs

@@ -31,6 +31,8 @@ export interface AgentView {
   readonly profileId: string
   /** The pinned version, or else the latest. */
   readonly profile: ResolvedProfile
+  /** USD of the agent's budget, if it has one. */
+  readonly limit?: number
   /** Of the agent's budget; 24h without one. */
   readonly window: BudgetWindow
 }
@@ -73,14 +75,18 @@ const resolved = (profileId: string, version: number, content: unknown): Resolve
   }
 }
 
-const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView => ({
-  agentId,
-  archived: row.archived,
-  ...(row.identity !== null && { identity: row.identity }),
-  profileId: profile.profileId,
-  profile,
-  window: readAgentBody(row.body).budget?.window ?? "24h"
-})
+const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView => {
+  const { budget } = readAgentBody(row.body)
+  return {
+    agentId,
+    archived: row.archived,
+    ...(row.identity !== null && { identity: row.identity }),
+    profileId: profile.profileId,
+    profile,
+    ...(budget !== undefined && { limit: budget.limit }),
+    window: budget?.window ?? "24h"
+  }
+}
 
 /** What Directory says of agents and profiles. */
 export const makeAgentCache = (database: Database["Service"]) => {

@@ -36,7 +36,7 @@ export interface LinkOptions {
 }
 
 /** An answer, and the signature of the question. */
-export interface Answered {
+interface Answered {
   readonly answer: Msg
   readonly signature: string
 }

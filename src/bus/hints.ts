@@ -1,6 +1,7 @@
 /** What travels on the bus: what a hint is about, what it tells, who listens for what, and how a request may fail. */
 import { Data } from "effect"
 import type { ThreadStatus } from "../domain/thread.ts"
+import type { OperationState } from "../operations/operation.ts"
 
 export interface About {
   readonly workspace: string
@@ -46,6 +47,13 @@ export type News =
       readonly progress: number
       readonly total?: number
       readonly message?: string
+    }
+  /** An operation was asked for, decided or carried out. Its thread is empty, and its agent where it has none. */
+  | {
+      readonly type: "operation"
+      readonly operationId: string
+      readonly action: string
+      readonly state: OperationState
     }
   /** Hints were lost, or may have been (B4). What a watch of more than one thread does not name is empty here. */
   | { readonly type: "look" }

@@ -30,7 +30,7 @@ import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink, signed } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
 import { makePeers } from "./peers.ts"
-import { type BusKey, makeSignatures, type Taken } from "./signature.ts"
+import { type BusKey, makeSignatures, type TakenCounts } from "./signature.ts"
 import { topicWatched } from "./topics.ts"
 import * as wire from "./wire.ts"
 
@@ -83,7 +83,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
   const mistrusted = (
     kind: Kind,
     { data, headers, subject }: Msg,
-    more: { readonly about?: string; readonly taken?: Taken }
+    more: { readonly about?: string; readonly taken?: TakenCounts }
   ) => {
     const signature = headers?.get(wire.signatureHeader) ?? ""
     if (signature !== "") return signatures.mistrusted(signature, { subject, data, ...more })
@@ -208,24 +208,21 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
   const subscriptions = new Map<string, () => void>()
   const local = yield* makeInProcess({
     onListening: (topic, watch) => {
-      const subject = wire.watchSubject(watch)
-      if (subject === undefined) return
-      subscriptions.set(
-        topic,
-        link.subscribe(
-          subject,
-          take(
-            "hint",
-            ({ data, subject }) =>
-              Result.flatMap(wire.readHintSubject(subject), (about) =>
-                Result.map(wire.readHints(data), (hints) => ({ about, hints }))
-              ),
-            ({ about, hints }) => {
-              for (const news of hints) local.dispatch(topic, { ...about, ...news })
-            }
-          )
-        )
+      const hear = take(
+        "hint",
+        ({ data, subject }) =>
+          Result.flatMap(wire.readHintSubject(subject), (about) =>
+            Result.map(wire.readHints(data), (hints) => ({ about, hints }))
+          ),
+        ({ about, hints }) => {
+          for (const news of hints) local.dispatch(topic, { ...about, ...news })
+        }
       )
+      const ends = wire.watchSubjects(watch).map((subject) => link.subscribe(subject, hear))
+      if (ends.length > 0)
+        subscriptions.set(topic, () => {
+          for (const end of ends) end()
+        })
     },
     onSilent: (topic) => {
       subscriptions.get(topic)?.()
@@ -268,7 +265,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
 
   const subscribe = (watch: Watch, listener: (hint: Hint) => void) =>
     Effect.gen(function* () {
-      if (watch.deltas === true && wire.watchSubject(watch) !== undefined) {
+      if (watch.deltas === true && wire.watchSubjects(watch).length > 0) {
         yield* Effect.acquireRelease(
           Effect.sync(() => interest.want(topicWatched(watch))),
           (end) => Effect.sync(end)
@@ -325,7 +322,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
     const asked = link.request(subject, data, () => signatures.sign(subject, data), timeoutMs)
     const { answer, signature } = yield* Effect.mapError(asked, (reason) => new NoAnswer({ incarnation, reason }))
     const doubt = mistrusted("answer", answer, { about: signature })
-    const found = doubt === undefined ? wire.readAnswer(answer.data) : Result.fail(doubt)
+    const found = doubt === undefined ? wire.readWireAnswer(answer.data) : Result.fail(doubt)
     if (Result.isFailure(found)) {
       ignore("answer", found.failure, answer)
       return yield* new NoAnswer({ incarnation, reason: "failed" })

@@ -5,23 +5,23 @@
  * A node's row names the keys that it knows, the one that it signs with first. Nodes of the version before name none:
  * while one of them lives, what is not signed may be theirs.
  */
-export interface Peer {
+export interface NodePeer {
   readonly incarnation: string
   readonly name: string
   readonly signs?: ReadonlyArray<string>
 }
 
-export interface Peers {
+export interface NodePeers {
   /** A node that does not sign is alive. */
   readonly unsigned: () => boolean
   /** Each can verify what the other signs; so it is supposed of nodes that are not on the list yet. */
   readonly shares: (incarnation: string) => boolean
   /** The live nodes with which this one shares no key. */
-  readonly strangers: () => ReadonlyArray<Peer>
+  readonly strangers: () => ReadonlyArray<NodePeer>
 }
 
-export const makePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray<Peer>): Peers => {
-  const understands = ({ signs }: Peer) => {
+export const makePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray<NodePeer>): NodePeers => {
+  const understands = ({ signs }: NodePeer) => {
     const [theirs] = signs ?? []
     const [ours] = own
     return (

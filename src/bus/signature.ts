@@ -21,17 +21,22 @@ export interface BusKey {
 export type Mistrust = "unsigned" | "unknown_key" | "forged" | "late" | "replayed"
 
 /** The highest count of each sender that was taken, and when it was sent. */
-export type Taken = Map<string, { readonly count: number; readonly at: number }>
+export type TakenCounts = Map<string, { readonly count: number; readonly at: number }>
 
 export interface Signatures {
   /** `about` is the signature that is answered. */
   readonly sign: (subject: string, data: Uint8Array, about?: string) => string
   /** What a new subscription has to remember (A2). */
-  readonly taken: () => Taken
+  readonly taken: () => TakenCounts
   /** Undefined when the message is to be taken. Without `taken`, an answer: it is good for its question only. */
   readonly mistrusted: (
     signature: string,
-    message: { readonly subject: string; readonly data: Uint8Array; readonly about?: string; readonly taken?: Taken }
+    message: {
+      readonly subject: string
+      readonly data: Uint8Array
+      readonly about?: string
+      readonly taken?: TakenCounts
+    }
   ) => Mistrust | undefined
 }
 
@@ -62,7 +67,7 @@ const macOf = (key: KeyObject, head: string, subject: string, about: string, dat
 /** As texts: some texts decode to the same bytes. */
 const same = (a: string, b: string) => timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
-const forgetOld = (taken: Taken, now: number) => {
+const forgetOld = (taken: TakenCounts, now: number) => {
   if (taken.size <= manySenders) return
   for (const [sender, { at }] of taken) if (now - at > windowMs) taken.delete(sender)
 }
@@ -74,7 +79,7 @@ export const makeSignatures = (keys: ReadonlyArray<BusKey>, now: () => number): 
   const self = randomBytes(12).toString("base64url")
   let count = 0
   /** Over all subscriptions. */
-  const everywhere: Taken = new Map()
+  const everywhere: TakenCounts = new Map()
 
   return {
     sign: (subject, data, about = "") => {

@@ -10,6 +10,7 @@
 import { Option, Result, Schema } from "effect"
 import { isIdOf } from "../domain/ids.ts"
 import { threadStatuses } from "../domain/thread.ts"
+import { OperationState } from "../operations/operation.ts"
 import { coarseCount, coarseOf, shardsIn } from "../journal/shard.ts"
 import type { About, News, NoAnswer, Watch } from "./hints.ts"
 import type { Mistrust } from "./signature.ts"
@@ -52,17 +53,19 @@ const none = "-"
 /** undefined for what no node of ours has made (M1). */
 export const nodeSubject = (incarnation: string) => (isNode(incarnation) ? `${root}.node.${incarnation}` : undefined)
 
-export const hintSubject = ({ agentId, threadId, workspace }: About) =>
-  isWorkspace(workspace) && isThread(threadId) && (agentId === "" || isAgent(agentId))
-    ? `${root}.hint.${workspace}.${agentId || none}.${threadId}`
-    : undefined
+/** What is about no thread has a subject of its own: nodes of the version before know none without one. */
+export const hintSubject = ({ agentId, threadId, workspace }: About) => {
+  if (!isWorkspace(workspace) || (agentId !== "" && !isAgent(agentId))) return undefined
+  if (threadId === "") return `${root}.news.${workspace}.${agentId || none}`
+  return isThread(threadId) ? `${root}.hint.${workspace}.${agentId || none}.${threadId}` : undefined
+}
 
-export const watchSubject = ({ agentId, threadId, workspace }: Watch) =>
-  isWorkspace(workspace) &&
-  (threadId === undefined || isThread(threadId)) &&
-  (agentId === undefined || isAgent(agentId))
-    ? `${root}.hint.${workspace}.${threadId === undefined ? (agentId ?? "*") : "*"}.${threadId ?? "*"}`
-    : undefined
+/** Where a watch listens; empty for what no node of ours would ask. */
+export const watchSubjects = ({ agentId, threadId, workspace }: Watch): ReadonlyArray<string> => {
+  if (!isWorkspace(workspace) || (agentId !== undefined && !isAgent(agentId))) return []
+  if (threadId !== undefined) return isThread(threadId) ? [`${root}.hint.${workspace}.*.${threadId}`] : []
+  return [`${root}.hint.${workspace}.${agentId ?? "*"}.*`, `${root}.news.${workspace}.${agentId ?? "*"}`]
+}
 
 export const readHintSubject = (subject: string): Result.Result<About, Strange> => {
   const [, , , workspace = "", agent = "", threadId = "", ...rest] = subject.split(".")
@@ -116,9 +119,10 @@ const later = Schema.Union([
     progress: Schema.Finite,
     total: Schema.optionalKey(Schema.Finite),
     message: Schema.optionalKey(text)
-  })
+  }),
+  Schema.Struct({ type: Schema.Literal("operation"), operationId: text, action: text, state: OperationState })
 ])
-const laterKinds: ReadonlySet<string> = new Set<(typeof later.Type)["type"]>(["progress"])
+const laterKinds: ReadonlySet<string> = new Set<(typeof later.Type)["type"]>(["progress", "operation"])
 const readLater = Schema.decodeUnknownOption(later)
 
 const topic = Schema.String.check(Schema.isPattern(/^wsp_[0-9a-z]{26}(\/(agt|thr)_[0-9a-z]{26})?$/))
@@ -223,7 +227,7 @@ export const readRequest = readText
 
 export const writeAnswer = (answer: string) => encoder.encode(`${head}+${answer}`)
 export const writeRefusal = (reason: Refusal) => encoder.encode(`${head}-${reason}`)
-export const readAnswer = (
+export const readWireAnswer = (
   data: Uint8Array
 ): Result.Result<{ readonly answer: string } | { readonly refused: Refusal }, Strange> =>
   Result.flatMap(

@@ -1,12 +1,11 @@
 /**
- * Removes what nobody asks for any more: idempotency keys, minutes of tallies. Every node does, a little at a time.
+ * Removes what nobody asks for any more: idempotency keys.
  *
  * Keys count for 24 hours and are removed after 25: the hour between keeps a late round from mattering.
  */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { sql } from "kysely"
 import { Database } from "../database/Database.ts"
-import { foldTallies } from "../quotas/tallies.ts"
 
 /** Rows a statement: no long locks, no large transactions. */
 const portion = 2_000
@@ -25,14 +24,3 @@ export const forgetOldKeys = Effect.fnUntraced(function* () {
     if (numAffectedRows < portion) return gone
   }
 })
-
-/** A round about every hour, not at the same time on all nodes. */
-export const layerTidy = Layer.effectDiscard(
-  Effect.suspend(() =>
-    Effect.delay(Effect.andThen(forgetOldKeys(), foldTallies()), (45 + Math.random() * 30) * 60_000)
-  ).pipe(
-    Effect.catch((error) => Effect.logWarning("old idempotency keys and tallies stay for now", error)),
-    Effect.forever,
-    Effect.forkScoped
-  )
-)

@@ -35,7 +35,9 @@ const HeaderSecret = Schema.String.check(
  * beside the bytes.
  */
 const whole = "(?:[A-Za-z0-9+/]{4})"
-const signingSecret = `^whsec_(?:${whole}{8,21}(?:[A-Za-z0-9+/][AQgw]==)?|${whole}{8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$`
+const two = "[A-Za-z0-9+/][AQgw]=="
+const three = "[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]="
+const signingSecret = `^whsec_(?:${whole}{8,21}(?:${two})?|${whole}{8,20}${three})$`
 const SigningSecret = Schema.String.check(
   Schema.isPattern(new RegExp(signingSecret), {
     expected: "whsec_ and 24 to 64 bytes in base64",

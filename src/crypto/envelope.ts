@@ -17,7 +17,7 @@ export interface EncryptionKey {
 }
 
 /** What a secret belongs to. Ids with their prefixes. */
-export interface Place {
+export interface SecretPlace {
   readonly workspace: string
   readonly id: string
   /** Such as `connection`. */
@@ -27,9 +27,9 @@ export interface Place {
 export class SecretEnvelope extends Context.Service<
   SecretEnvelope,
   {
-    readonly seal: (place: Place, secret: string) => string
+    readonly seal: (place: SecretPlace, secret: string) => string
     /** Throws NotOpened: of another place, changed, or sealed with a key that is not in the list. */
-    readonly open: (place: Place, sealed: string) => string
+    readonly open: (place: SecretPlace, sealed: string) => string
   }
 >()("troupe/crypto/Envelope") {
   /** At least one key. */
@@ -39,7 +39,7 @@ export class SecretEnvelope extends Context.Service<
 const version = "v1"
 
 /** Ids and purposes hold no line end. */
-const contextOf = ({ id, purpose, workspace }: Place, keyId: string) =>
+const contextOf = ({ id, purpose, workspace }: SecretPlace, keyId: string) =>
   [version, keyId, workspace, id, purpose].join("\n")
 
 const derived = (key: Redacted.Redacted<Uint8Array>) =>

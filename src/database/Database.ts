@@ -91,8 +91,16 @@ export class Database extends Context.Service<
 
 // 25006: it is read-only, as a standby is until it takes over.
 const gone = /^(57P0|08|53|58)|^(57014|55P03|25P03|25006|40001|40P01)$/
-const goneMessage =
-  /^(Connection terminated|timeout exceeded when trying|Client has encountered|Client was closed|Query read timeout|Cannot use a pool|The server does not support|Connection ended)/
+const goneMessages = [
+  "Connection terminated",
+  "timeout exceeded when trying",
+  "Client has encountered",
+  "Client was closed",
+  "Query read timeout",
+  "Cannot use a pool",
+  "The server does not support",
+  "Connection ended"
+]
 
 /** SQLSTATE of an error, or the system's code such as ECONNRESET. */
 export const sqlStateOf = (cause: unknown) =>
@@ -105,7 +113,7 @@ export const isUnavailable = (cause: unknown): boolean => {
   if (cause instanceof pg.DatabaseError) return gone.test(cause.code ?? "")
   if (cause instanceof AggregateError) return cause.errors.some(isUnavailable)
   if (!(cause instanceof Error)) return false
-  return /^E[A-Z_]+$/.test(sqlStateOf(cause) ?? "") || goneMessage.test(cause.message)
+  return /^E[A-Z_]+$/.test(sqlStateOf(cause) ?? "") || goneMessages.some((words) => cause.message.startsWith(words))
 }
 
 /** The statement took too long, or waited too long for a lock: a smaller one may do. */

@@ -49,5 +49,11 @@ export interface ConfigurationTables {
     resolved_by: NullableJson
     status: number | null
     body: NullableJson
+    /** These four are of one that parked; the last is the key, or the agent of the lease, that asked. */
+    request: NullableJson
+    requester: NullableJson
+    fingerprint: string | null
+    credential: string | null
   }
+  approval_policies: { workspace: string; rules: Json; rev: number; updated_at: Date; updated_by: Json }
 }

@@ -86,7 +86,7 @@ const ConditionValue = Schema.Json.check(
     {
       toJsonSchema: () => [
         {
-          description: `At most ${limits.conditionValueBytes} bytes: of a string its own UTF-8, of anything else its JSON.`
+          description: `At most ${limits.conditionValueBytes} bytes: of a string its UTF-8, of anything else its JSON.`
         },
         true
       ]

@@ -30,6 +30,8 @@ export type ContentBlock = typeof ContentBlock.Type
 
 const textBytes = (blocks: ReadonlyArray<ContentBlock>) =>
   blocks.reduce((sum, block) => (block.type === "text" ? sum + utf8Bytes(block.text) : sum), 0)
+const textLength = (blocks: ReadonlyArray<ContentBlock>) =>
+  blocks.reduce((sum, block) => (block.type === "text" ? sum + block.text.length : sum), 0)
 const imageIds = (blocks: ReadonlyArray<ContentBlock>) =>
   blocks.flatMap((block) => (block.type === "image" ? [block.imageId] : []))
 
@@ -55,6 +57,9 @@ const blocks = Schema.Array(ContentBlock)
     )
   )
 
+/** More than an image's block takes as JSON, or a text's without its text: of that a character takes up to six bytes. */
+const blockBytes = 128
+
 const withTextOf = (bytes: number) =>
   blocks.check(
     Schema.makeFilter((content) => textBytes(content) <= bytes || `at most ${bytes} bytes of text in all`, {
@@ -65,6 +70,7 @@ const withTextOf = (bytes: number) =>
     }),
     Schema.makeFilter(
       (content) =>
+        content.length * blockBytes + 6 * textLength(content) <= limits.messageBytes ||
         utf8Bytes(JSON.stringify(content)) <= limits.messageBytes ||
         `at most ${limits.messageBytes} bytes of encoded JSON`
     )

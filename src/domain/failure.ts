@@ -28,6 +28,7 @@ export const failureCodes = [
   "step_limit",
   "budget_exceeded",
   "thread_cost_exceeded",
+  "model_not_priced",
   "identity_disabled",
   "agent_archived",
   "tool_outcome_unknown",

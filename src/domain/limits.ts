@@ -58,6 +58,13 @@ export const limits = {
   eventsWaitSeconds: 30,
   operationWaitSeconds: 60,
   operationReasonBytes: 1024,
+  approvalRules: 64,
+  ruleActions: 32,
+  ruleAgents: 64,
+  /** Requests of a workspace that wait for approval. */
+  pendingOperations: 1000,
+  /** How long a resolved operation is kept. */
+  operationDays: 90,
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   toolOutputBytes: 256 * 1024,

@@ -22,6 +22,8 @@ export type Origin = typeof Origin.Type
 
 export const PrincipalType = Schema.Literals(["user", "api_key", "agent", "schedule", "trigger", "subscription"])
 
+export type PrincipalType = typeof PrincipalType.Type
+
 export const Principal = Schema.Struct({
   type: described(PrincipalType, "What kind of actor it is."),
   id: described(Schema.String, "Id of the actor: of a key, agent, schedule or subscription."),

@@ -14,7 +14,9 @@ const isDay = (text: string) => {
 }
 
 const clock = "(?:[01]\\d|2[0-3]):[0-5]\\d"
-const anyTime = `^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:${clock}:[0-5]\\d(?:\\.\\d{1,9})?|24:00:00(?:\\.0{1,9})?)(?:Z|[+-]${clock})$`
+const date = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])"
+const time = `(?:${clock}:[0-5]\\d(?:\\.\\d{1,9})?|24:00:00(?:\\.0{1,9})?)`
+const anyTime = `^${date}T${time}(?:Z|[+-]${clock})$`
 const isAnyTime = new RegExp(anyTime)
 
 /** The years that a timestamp has digits for: an offset may lead out of them. */

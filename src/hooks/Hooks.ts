@@ -12,7 +12,7 @@ import { asyncTimeoutOf, type Hook, onErrorOf, onTimeoutOf, timeoutOf } from "..
 import { limits } from "../domain/limits.ts"
 import { utf8Bytes } from "../domain/text.ts"
 import { Outbound } from "../outbound/Outbound.ts"
-import { type HookAnswer, NotAnAnswer, readReview, type Rewrite } from "./answer.ts"
+import { type HookAnswer, NotAnAnswer, readReview, type HookRewrite } from "./answer.ts"
 import { type Delivery, makePost, Unanswered } from "./delivery.ts"
 import { DeliveryTokens } from "./deliveryToken.ts"
 import type { HookQuestion } from "./question.ts"
@@ -40,7 +40,7 @@ interface Evaluated {
   /** For people, at most 1 KiB. */
   readonly reason?: string
   /** With allow and ask only; fits the point. */
-  readonly rewrite?: Rewrite
+  readonly rewrite?: HookRewrite
   /** No valid answer came, and onError has decided: a deny of this kind is `hook_failed`. */
   readonly failed?: true
 }
@@ -113,7 +113,7 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
     timeoutMs: number,
     dry: boolean
   ) {
-    const { agentId, deliveryId, threadId, workspace } = question
+    const { agentId, deliveryId, spendsWithin, threadId, workspace } = question
     const text = questionOf(instructions, question)
     // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it
     // hides.
@@ -122,7 +122,15 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
         `it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`
       )
     const told = yield* reviewers
-      .review({ workspace, agentId: reviewer, reviewed: { agentId, threadId }, deliveryId, text, ...(dry && { dry }) })
+      .review({
+        workspace,
+        agentId: reviewer,
+        reviewed: { agentId, threadId },
+        ...(spendsWithin !== undefined && { spendsWithin }),
+        deliveryId,
+        text,
+        ...(dry && { dry })
+      })
       .pipe(
         Effect.map(readReview),
         Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),

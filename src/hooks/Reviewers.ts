@@ -1,6 +1,6 @@
 /**
- * Agents that review for hooks: who asks one, and what it is asked. The threads that they answer in are
- * the actors', which ask hooks in turn: so they appoint themselves once they are there (actors/thread/tools/reviewer.ts).
+ * Agents that review for hooks: who asks one, and what it is asked. The threads that they answer in are the actors',
+ * which ask hooks in turn: so they appoint themselves once they are there (actors/thread/tools/reviewer.ts).
  */
 import { Context, Data, Effect, Layer } from "effect"
 
@@ -10,6 +10,8 @@ export interface Review {
   readonly agentId: string
   /** Whose turn it judges: the cost is theirs. */
   readonly reviewed: { readonly agentId: string; readonly threadId: string }
+  /** Threads that the reviewed one was asked for by: the review is within what they may cost, too. */
+  readonly spendsWithin?: ReadonlyArray<string>
   /** The same for the same question, also after a crash: asked again, the same thread answers. */
   readonly deliveryId: string
   /** The one message that the reviewer gets. */

@@ -15,7 +15,7 @@ import { problemsOf, sentence, wordsOf } from "../domain/problems.ts"
 import { strictly } from "../domain/strict.ts"
 import { maxBytes, utf8Bytes } from "../domain/text.ts"
 
-export type Rewrite =
+export type HookRewrite =
   | { readonly toolInput: unknown }
   | { readonly toolOutput: unknown }
   | { readonly content: MessageContent }
@@ -23,7 +23,7 @@ export type Rewrite =
 export interface HookAnswer {
   readonly decision: "allow" | "deny" | "ask" | "defer"
   readonly reason?: string
-  readonly rewrite?: Rewrite
+  readonly rewrite?: HookRewrite
   /** Of an ask: the endpoint itself will answer it. */
   readonly answerBy?: "url"
 }
@@ -41,7 +41,7 @@ const assistantText = Schema.makeFilter<ReadonlyArray<typeof TextBlock.Type>>(
  * The answers of a point, by what may be put in the place of what is judged there. Made once: that is the larger part
  * of the work.
  */
-const answers = (judged: Schema.Decoder<Rewrite>) => {
+const answers = (judged: Schema.Decoder<HookRewrite>) => {
   const rewrite = Schema.optionalKey(judged)
   return strictly(
     Schema.Union([
@@ -74,19 +74,20 @@ const decodeAt: {
   after_tool_result: answers(rewrites.after_tool_result),
   after_model_response: answers(rewrites.after_model_response)
 }
-const takeAt: { readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<Rewrite, Schema.SchemaError> } =
-  {
-    before_turn_start: strictly(rewrites.before_turn_start),
-    before_tool_call: strictly(rewrites.before_tool_call),
-    after_tool_result: strictly(rewrites.after_tool_result),
-    after_model_response: strictly(rewrites.after_model_response)
-  }
+const takeAt: {
+  readonly [Point in HookData["point"]]: (json: unknown) => Result.Result<HookRewrite, Schema.SchemaError>
+} = {
+  before_turn_start: strictly(rewrites.before_turn_start),
+  before_tool_call: strictly(rewrites.before_tool_call),
+  after_tool_result: strictly(rewrites.after_tool_result),
+  after_model_response: strictly(rewrites.after_model_response)
+}
 
 const imagesOf = (content: MessageContent) =>
   content.flatMap((block) => (block.type === "image" ? [block.imageId] : []))
 
 /** What only what was judged can tell of a rewrite: A2, and that only a response of calls can do without text. */
-const strays = (data: HookData, rewrite: Rewrite | undefined) => {
+const strays = (data: HookData, rewrite: HookRewrite | undefined) => {
   if (rewrite === undefined || !("content" in rewrite) || !("content" in data)) return undefined
   const held = imagesOf(data.content)
   if (!imagesOf(rewrite.content).every((id) => held.includes(id))) return "brings in an image"

@@ -26,7 +26,7 @@ export class Unanswered {
   }
 }
 
-export interface Sent {
+export interface SentDelivery {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -35,7 +35,7 @@ export interface Sent {
 export interface Delivery {
   readonly told: HookAnswer | Unanswered
   /** Of the last attempt. */
-  readonly request?: Sent
+  readonly request?: SentDelivery
   readonly response?: { readonly status: number; readonly body: string }
 }
 
@@ -143,7 +143,7 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
           "webhook-signature": signatures(secret.secrets, question.deliveryId, now, body)
         })
       }
-      const request: Sent = { url, headers, body }
+      const request: SentDelivery = { url, headers, body }
       const result = yield* Effect.result(
         outbound.request({
           workspace: question.workspace,

@@ -9,7 +9,7 @@ import { Context, Layer } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
 import { body, isIdOf, prefixes } from "../domain/ids.ts"
 
-export interface Delivered {
+interface Delivered {
   readonly workspace: string
   readonly threadId: string
   readonly deliveryId: string

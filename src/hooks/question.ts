@@ -16,6 +16,8 @@ export interface HookQuestion {
   readonly index: number
   readonly deliveryId: string
   readonly data: HookData
+  /** Threads that the thread was asked for by. */
+  readonly spendsWithin?: ReadonlyArray<string>
   /** The thread is a reviewer's: it is not reviewed itself. */
   readonly reviewer: boolean
 }

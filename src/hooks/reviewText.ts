@@ -3,7 +3,7 @@ import type { HookData } from "../domain/hook.ts"
 import type { Principal } from "../domain/principal.ts"
 import { readingOf } from "../tools/reading.ts"
 
-export interface Judged {
+interface Judged {
   readonly agentId: string
   readonly threadId: string
   readonly turnId: string

@@ -129,6 +129,14 @@ export interface Spent {
   readonly amount: number
 }
 
+/** A model call that something was set aside for (src/agents/Budgets.ts) is over. */
+export interface Settled {
+  /** UUID of the reservation. */
+  readonly id: string
+  /** USD; absent where the call was cut off: it costs its prompt's price, and that is booked with it. */
+  readonly cost?: number
+}
+
 export interface Append {
   readonly actor: ActorRef
   readonly epoch: number
@@ -143,6 +151,8 @@ export interface Append {
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly keys?: ReadonlyArray<IdempotencyRow> | undefined
   readonly spent?: Spent | undefined
+  /** Reservations of model calls that are over with this append. */
+  readonly settles?: ReadonlyArray<Settled> | undefined
   /**
    * The head's runnableAt where this append makes it another moment than before: it is noted on the agenda
    * (src/journal/agenda.ts).

@@ -30,7 +30,8 @@ const releasing = `with given as (update heads t set owner = null from unnest($1
     greatest(t.runnable_at, now()) as at, t.runnable_at is not null as waits),
 noted as (insert into agenda (at, actors) select max(at), array_agg(id) from given where waits and at <= now() +
   ${near} group by date_trunc('second', at))
-insert into agenda_later (at, actors) select max(at), array_agg(id) from given where waits and at > now() + ${near} group by date_trunc('second', at)`
+insert into agenda_later (at, actors) select max(at), array_agg(id) from given where waits and at > now() + ${near}
+  group by date_trunc('second', at)`
 
 const living = `living as materialized (select n.incarnation, coalesce((n.status ->> 'notes')::boolean, false) as notes
   from

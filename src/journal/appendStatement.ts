@@ -132,13 +132,28 @@ const keys = section(
 )
 
 // Each node has rows of its own, so that none waits for another's commit.
-const spend = section(
-  "s",
-  "subject:uuid minute:int amount:float8",
-  `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
-  select won.w, s.subject, s.minute, h.me, sum(s.amount) from s join won using (o) join h using (o) group by 1, 2, 3, 4
-    order by 1, 2, 3, 4
+const spend = section("s", "subject:uuid minute:int amount:float8", "")
+const booked = (sources: ReadonlyArray<"s" | "settled">) => {
+  const rows = {
+    s: `select won.w, s.subject, s.minute, h.me, s.amount from s join won using (o) join h using (o)`,
+    settled: `select w, subject, minute, me, cost from settled where cut`
+  }
+  return `booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
+  select w, subject, minute, me, sum(amount) from (${sources.map((source) => rows[source]).join(" union all ")})
+    as rows (w, subject, minute, me, amount) group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)`
+}
+
+// What was set aside for model calls goes with the facts that tell of them. One that was cut off costs its prompt's price.
+const settles = section(
+  "st",
+  "id:uuid cost:float8 minute:int",
+  `settled as (delete from reservations r using st join won using (o) join h using (o)
+  where r.workspace = won.w and r.id = st.id
+  returning won.w, r.subject, r.threads, st.minute, h.me, st.cost is null as cut, coalesce(st.cost, r.prompt) as cost),
+spent_by_threads as (insert into thread_spend (workspace, thread, amount)
+  select settled.w, t, sum(settled.cost) from settled, unnest(settled.threads) t group by 1, 2 order by 1, 2
+  on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount)`
 )
 
 const inbox = section(
@@ -159,7 +174,8 @@ const bit = {
   spend: 128,
   inbox: 256,
   agenda: 512,
-  later: 1024
+  later: 1024,
+  settles: 2048
 } as const
 
 const variants = new Map<number, string>()
@@ -174,6 +190,7 @@ const textOf = (mask: number) => {
     ...(has("inputsDrop") ? [inputsDrop] : []),
     ...(has("waits") ? [waits] : []),
     ...(has("keys") ? [keys] : []),
+    ...(has("settles") ? [settles] : []),
     ...(has("spend") ? [spend] : []),
     ...(has("inbox") ? [inbox] : [])
   ]
@@ -186,10 +203,18 @@ const textOf = (mask: number) => {
     return `${name} as (select o,
       ${columns.map(([title, type]) => `($${++parameter}::${type}[])[i] as ${title}`).join(", ")} from ${rows})`
   })
-  const won = `won as
-    (${[...(has("moved") ? ["select o, w, id from moved"] : []), ...(has("born") ? ["select o, w, id from born"] : [])].join(" union all ")})`
+  const winning = (["moved", "born"] as const).filter(has).map((name) => `select o, w, id from ${name}`)
+  const won = `won as (${winning.join(" union all ")})`
+  const sources = [...(has("spend") ? (["s"] as const) : []), ...(has("settles") ? (["settled"] as const) : [])]
+  const parts = [
+    ...given,
+    ...before.map((part) => part.with),
+    won,
+    ...winners.flatMap((part) => (part.with === "" ? [] : [part.with])),
+    ...(sources.length === 0 ? [] : [booked(sources)])
+  ]
   return `with
-    ${[...given, ...before.map((part) => part.with), won, ...winners.map((part) => part.with)].join(",\n")}\nselect
+    ${parts.join(",\n")}\nselect
     o from won`
 }
 
@@ -330,6 +355,19 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       texts(keys, ({ of: k }) => k.fingerprint),
       ints(keys, ({ of: k }) => k.status),
       texts(keys, ({ of: k }) => k.body)
+    )
+  }
+
+  const settled = rowsOf(appends, ({ head, settles }) =>
+    settles?.map((of) => ({ ...of, minute: minuteOf(head.updatedAt) }))
+  )
+  if (settled.length > 0) {
+    mask |= bit.settles
+    values.push(
+      order(settled),
+      uuids(settled, ({ of }) => of.id),
+      floats(settled, ({ of }) => of.cost ?? null),
+      ints(settled, ({ of }) => of.minute)
     )
   }
 

@@ -14,6 +14,7 @@ export const eventId = (turn: string, n: number) => derive("event", turn, n)
 /** The JSON text of a ThreadEvent. */
 export const eventText = (threadId: string, { at, event, n, seq, turn, type }: PublicFact) => {
   if (turn === null) throw new Error(`a public fact of a thread belongs to a turn: ${threadId} ${seq}`)
-  const common = `{"seq":${seq},"eventId":"${eventId(turn, n)}","threadId":"${threadId}","turnId":"${turn}","type":"${type}","occurredAt":"${toTimestamp(at)}"`
+  const ids = `"eventId":"${eventId(turn, n)}","threadId":"${threadId}","turnId":"${turn}"`
+  const common = `{"seq":${seq},${ids},"type":"${type}","occurredAt":"${toTimestamp(at)}"`
   return event === "{}" ? `${common}}` : `${common},${event.slice(1)}`
 }

@@ -44,7 +44,8 @@ const postingOnce = `with kept as (insert into idempotency (workspace, scope, cr
   on conflict (workspace, scope) do update set status = excluded.status, fingerprint = excluded.fingerprint, body =
     excluded.body, created_at = excluded.created_at
   where idempotency.created_at <= now() - interval '24 hours' returning scope)
-insert into inbox (workspace, id, actor, kind, command) select $1, $2, $3, $4, $5 from kept on conflict do nothing returning id`
+insert into inbox (workspace, id, actor, kind, command) select $1, $2, $3, $4, $5 from kept on conflict do nothing
+  returning id`
 
 interface InboxColumns {
   id: string

@@ -17,7 +17,7 @@ import type { Db } from "../database/handle.ts"
 import { seeIdentity } from "../identities/rows.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 
-export interface NewKey {
+export interface KeyToStore {
   /** The eight characters that find the row. */
   readonly public: string
   /** SHA-256 of the whole text, in hex. */
@@ -93,7 +93,7 @@ const keyOf = (row: Row): ApiKey => {
   }
 }
 
-export const createKey = async (tx: Db, workspace: string, key: NewKey, at: number): Promise<ApiKey> => {
+export const createKey = async (tx: Db, workspace: string, key: KeyToStore, at: number): Promise<ApiKey> => {
   if (key.identity !== undefined) await seeIdentity(tx, workspace, key.identity, at)
   const trigger = key.trigger && { ...key.trigger, scopes: key.scopes }
   const row = {

@@ -8,8 +8,8 @@ import { toTimestamp } from "../domain/time.ts"
 import type { ModelEntry } from "./Model.ts"
 import { type KnownModel, type KnownProvider, knownProviders } from "./knownModels.ts"
 import { type ModelInFile, type ModelsFile, ModelsFileInvalid } from "./modelsFile.ts"
-import { type Access, type ProviderKind, toRemote } from "./providers.ts"
-import type { Remote } from "./remote.ts"
+import { type ModelAccess, type ProviderKind, toRemote } from "./providers.ts"
+import type { RemoteModel } from "./remote.ts"
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -34,7 +34,7 @@ interface Source {
   readonly inFile?: ModelInFile | undefined
 }
 
-const toModel = ({ id, kind, known, inFile }: Source, env: Env, createdAt: string): Remote => {
+const toModel = ({ id, kind, known, inFile }: Source, env: Env, createdAt: string): RemoteModel => {
   const [provider, name] = split(id)
   const usual = knownKind(kind)
   const keyEnv = inFile?.apiKeyEnv ?? (inFile?.baseUrl === undefined ? usual?.apiKeyEnv : undefined)
@@ -54,7 +54,7 @@ const toModel = ({ id, kind, known, inFile }: Source, env: Env, createdAt: strin
     targets: [{ id, provider, inputFormats }],
     createdAt
   }
-  const access: Access = {
+  const access: ModelAccess = {
     kind,
     api: inFile?.api ?? "responses",
     provider,
@@ -95,7 +95,7 @@ export const realModels = (
   builtIn: ReadonlyArray<string>,
   env: Env,
   createdAt: (index: number) => string
-): ReadonlyArray<Remote> | ModelsFileInvalid => {
+): ReadonlyArray<RemoteModel> | ModelsFileInvalid => {
   const reason = problemOf(file, builtIn)
   if (reason !== undefined) return new ModelsFileInvalid({ source, reason })
   const inFile = new Map((file.models ?? []).map((model) => [model.id, model]))

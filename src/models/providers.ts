@@ -5,7 +5,7 @@ import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { providerUrls } from "../domain/providers.ts"
 import type { ModelEntry } from "./Model.ts"
-import type { Remote } from "./remote.ts"
+import type { RemoteModel } from "./remote.ts"
 
 export const providerKinds = ["openai", "anthropic", "google", "openai-compatible"] as const
 export type ProviderKind = (typeof providerKinds)[number]
@@ -14,7 +14,7 @@ export type ProviderKind = (typeof providerKinds)[number]
 export type OpenAIApi = "responses" | "chat"
 
 /** Where a model is, and with what to ask for it. */
-export interface Access {
+export interface ModelAccess {
   readonly kind: ProviderKind
   readonly api: OpenAIApi
   /** The part of the id before the slash. */
@@ -26,7 +26,10 @@ export interface Access {
 }
 
 // A base URL is always given: the packages would otherwise read the process's environment behind our back.
-export const toRemote = (entry: ModelEntry, { kind, api, provider, name, apiKey = "", baseUrl }: Access): Remote => {
+export const toRemote = (
+  entry: ModelEntry,
+  { kind, api, provider, name, apiKey = "", baseUrl }: ModelAccess
+): RemoteModel => {
   switch (kind) {
     case "openai": {
       const settings = { apiKey, baseURL: baseUrl ?? providerUrls.openai }

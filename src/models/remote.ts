@@ -36,7 +36,7 @@ import { reportedUsage } from "./reportedUsage.ts"
 import { fromProviderName } from "./toolNames.ts"
 import { makeWatchdog, type Watchdog } from "./watchdog.ts"
 
-export interface Remote {
+export interface RemoteModel {
   readonly entry: ModelEntry
   /** Whose parts may go back to it (P1): kind, endpoint and name of the provider. */
   readonly partsOwner: string
@@ -127,7 +127,7 @@ const badEnd = (finish: Finish, heard: Heard): ModelFailure | undefined => {
 
 /** Reads one response to its end, into `heard`. Rejects with whatever went wrong. */
 const hear = async (
-  remote: Remote,
+  remote: RemoteModel,
   { prompt }: SampleRequest,
   { fetch, signal }: Watchdog,
   heard: Heard,
@@ -189,7 +189,7 @@ const brokenBy = (error: unknown, heard: Heard, asked: ProviderRequest): ModelFa
   return failure.transient ? failing("model_error", brokeOff(heard, "the connection was lost"), true) : failure
 }
 
-export const remoteBackend = (remote: Remote, formatOf: FormatOf, idleTimeoutMs: number): Backend => {
+export const remoteBackend = (remote: RemoteModel, formatOf: FormatOf, idleTimeoutMs: number): Backend => {
   const sample = Effect.fn("Models.sample")(function* (request: SampleRequest) {
     yield* Effect.annotateCurrentSpan({ "gen_ai.request.model": request.modelId })
     const clock = yield* Clock.Clock

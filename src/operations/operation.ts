@@ -8,8 +8,17 @@ export const operationStates = ["pending", "approved", "completed", "failed", "d
 export const OperationState = Schema.Literals(operationStates)
 export type OperationState = typeof OperationState.Type
 
-/** Dotted `<noun>.<verb>`. Grows with what can park. */
-export type OperationAction = "identity.disable" | "identity.enable"
+/** What can park, as `<noun>.<verb>`. */
+export const operationActions = [
+  "agent.read",
+  "agent.create",
+  "agent.update",
+  "agent.archive",
+  "thread.read",
+  "identity.disable",
+  "identity.enable"
+] as const
+export type OperationAction = (typeof operationActions)[number]
 
 /** States that nothing leaves. */
 export const isTerminal = (state: OperationState) => state !== "pending" && state !== "approved"
@@ -23,7 +32,7 @@ export type OperationResult = typeof OperationResult.Type
 
 export const Operation = Schema.Struct({
   id: described(Schema.String, "Id of the operation."),
-  action: described(Schema.String, "What was asked for, as `noun.verb`: `identity.disable` or `identity.enable`."),
+  action: described(Schema.String, "What was asked for, as `noun.verb`, such as `agent.update`."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that the action is about, else the one that asked."),
   state: described(
     OperationState,
@@ -32,10 +41,18 @@ export const Operation = Schema.Struct({
   createdAt: described(Timestamp, "When it was asked for."),
   expiresAt: described(Timestamp, "Until when it can be decided: 24 hours after it was asked for."),
   resolvedAt: described(Schema.optionalKey(Timestamp), "When it left `pending`."),
-  resolvedBy: described(Schema.optionalKey(Principal), "Who decided it."),
+  resolvedBy: described(Schema.optionalKey(Principal), "Who decided it. Absent where time did."),
   result: described(
     Schema.optionalKey(OperationResult),
     "What the direct call would have answered. Only in terminal states."
+  ),
+  request: described(
+    Schema.optionalKey(Schema.Unknown),
+    "What was asked for, as it was sent. Only for who asked, and for credentials with the scope `approve`."
+  ),
+  requestedBy: described(
+    Schema.optionalKey(Principal),
+    "Who asked. Only for who asked, and for credentials with the scope `approve`."
   )
 }).annotate({ identifier: "Operation" })
 export type Operation = typeof Operation.Type

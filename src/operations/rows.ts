@@ -1,8 +1,11 @@
 /**
- * Operations as rows. So far every one is born resolved: what the interface answers is stored first,
- * so that the handle can be polled from the start. Parking comes with the approval policy.
+ * Operations as rows: read and listed, and born resolved where nothing parks.
+ *
+ * O1. A pending one whose time is over is expired at every look, by the database's clock, whether or not the chore that
+ *     writes so has been there.
  */
 import { Schema } from "effect"
+import { sql } from "kysely"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import {
   type Operation,
@@ -14,13 +17,30 @@ import {
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
+import { rightsOf } from "../keys/rows.ts"
 import type { Db } from "../database/handle.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
+import { type ResolvedState, unsuccessful } from "./outcomes.ts"
+import { Requester } from "./requester.ts"
+
+/** An operation with what only some may see. */
+export interface StoredOperation {
+  /** Without `request` and `requestedBy`. */
+  readonly operation: Operation
+  /** The action's parameters. */
+  readonly request: unknown
+  /** Undefined for one that never parked. */
+  readonly requester: Requester | undefined
+}
 
 const readState = Schema.decodeUnknownSync(OperationState)
+const readRequester = Schema.decodeUnknownSync(Requester)
 const isPrincipal = Schema.is(Principal)
 
-const columns = [
+/** O1. */
+const isLate = sql<boolean>`state = 'pending' and expires_at <= now()`
+
+export const operationColumns = [
   "id",
   "action",
   "agent",
@@ -30,10 +50,12 @@ const columns = [
   "resolved_at",
   "resolved_by",
   "status",
-  "body"
+  "body",
+  "request",
+  "requester"
 ] as const
 
-interface Row {
+export interface OperationRow {
   readonly id: string
   readonly action: string
   readonly agent: string | null
@@ -44,19 +66,31 @@ interface Row {
   readonly resolved_by: unknown
   readonly status: number | null
   readonly body: unknown
+  readonly request: unknown
+  readonly requester: unknown
+  readonly late: boolean
 }
 
-const operationOf = (row: Row): Operation => ({
-  id: fromUuid("operation", row.id),
-  action: row.action,
-  ...(row.agent !== null && { agentId: fromUuid("agent", row.agent) }),
-  state: readState(row.state),
-  createdAt: toTimestamp(row.created_at.getTime()),
-  expiresAt: toTimestamp(row.expires_at.getTime()),
-  ...(row.resolved_at !== null && { resolvedAt: toTimestamp(row.resolved_at.getTime()) }),
-  ...(isPrincipal(row.resolved_by) && { resolvedBy: row.resolved_by }),
-  ...(row.status !== null && { result: { status: row.status, body: row.body } })
-})
+export const storedOperation = (row: OperationRow): StoredOperation => {
+  const { late } = row
+  const resolvedAt = late ? row.expires_at : row.resolved_at
+  const result = late ? unsuccessful("expired") : row.status !== null && { status: row.status, body: row.body }
+  return {
+    operation: {
+      id: fromUuid("operation", row.id),
+      action: row.action,
+      ...(row.agent !== null && { agentId: fromUuid("agent", row.agent) }),
+      state: late ? "expired" : readState(row.state),
+      createdAt: toTimestamp(row.created_at.getTime()),
+      expiresAt: toTimestamp(row.expires_at.getTime()),
+      ...(resolvedAt !== null && { resolvedAt: toTimestamp(resolvedAt.getTime()) }),
+      ...(isPrincipal(row.resolved_by) && { resolvedBy: row.resolved_by }),
+      ...(result && { result })
+    },
+    request: row.request,
+    requester: row.requester === null ? undefined : readRequester(row.requester)
+  }
+}
 
 /** An operation that needed no approval: completed by the one who asked. */
 export const createCompleted = async (
@@ -82,17 +116,86 @@ export const createCompleted = async (
     body: JSON.stringify(operation.result.body)
   }
   await tx.insertInto("operations").values(row).execute()
-  return operationOf({ ...row, resolved_by: operation.by, body: operation.result.body })
+  return storedOperation({
+    ...row,
+    resolved_by: operation.by,
+    body: operation.result.body,
+    request: null,
+    requester: null,
+    late: false
+  }).operation
 }
 
-export const readOperation = async (db: Db, workspace: string, id: string): Promise<Operation | undefined> => {
+export const readOperation = async (db: Db, workspace: string, id: string): Promise<StoredOperation | undefined> => {
   const row = await db
     .selectFrom("operations")
-    .select(columns)
+    .select(operationColumns)
+    .select(isLate.as("late"))
     .where("workspace", "=", toUuid(workspace))
     .where("id", "=", toUuid(id))
     .executeTakeFirst()
-  return row && operationOf(row)
+  return row && storedOperation(row)
+}
+
+/** An operation with what has become of the credential that asked for it. */
+export interface HeldOperation extends StoredOperation {
+  readonly credential: {
+    /** Revoked or past its end, or of an agent that is archived. */
+    readonly isOver: boolean
+    /** Of a key. */
+    readonly scopes: ReadonlyArray<string>
+  }
+}
+
+/** Held until the transaction ends: nobody else decides it meanwhile. */
+export const holdOperation = async (tx: Db, workspace: string, id: string): Promise<HeldOperation | undefined> => {
+  const row = await tx
+    .selectFrom("operations as o")
+    .leftJoin("api_keys as k", (join) =>
+      join.onRef("k.workspace", "=", "o.workspace").onRef("k.id", "=", "o.credential")
+    )
+    .leftJoin("agents as a", (join) => join.onRef("a.workspace", "=", "o.workspace").onRef("a.id", "=", "o.credential"))
+    .select(operationColumns.map((column) => `o.${column}` as const))
+    .select(sql<boolean>`o.state = 'pending' and o.expires_at <= now()`.as("late"))
+    // Null where a key never ends.
+    .select(
+      sql<boolean>`case when k.id is not null then k.revoked_at is not null or coalesce(k.expires_at <= now(), false)
+        else a.id is null or a.archived_at is not null end`.as("over")
+    )
+    .select(["k.kind", "k.scopes", "k.trigger"])
+    .where("o.workspace", "=", toUuid(workspace))
+    .where("o.id", "=", toUuid(id))
+    .forUpdate("o")
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { kind, scopes, trigger } = row
+  const held = kind === null || scopes === null ? [] : rightsOf({ kind, scopes, trigger }).scopes
+  return { ...storedOperation(row), credential: { isOver: row.over, scopes: held } }
+}
+
+/** Moves one that is held: `result` in states that nothing leaves. */
+export const resolveOperation = async (
+  tx: Db,
+  workspace: string,
+  id: string,
+  to: { readonly state: ResolvedState; readonly by: Principal | undefined; readonly result?: OperationResult },
+  at: number
+): Promise<StoredOperation> => {
+  const { by, result, state } = to
+  const row = await tx
+    .updateTable("operations")
+    .set({
+      state,
+      ...(result !== undefined && { status: result.status, body: JSON.stringify(result.body) }),
+      ...(by !== undefined && { resolved_by: JSON.stringify(by) }),
+      // When it left `pending`: what was approved before keeps its moment.
+      resolved_at: sql<Date>`coalesce(resolved_at, ${new Date(at)})`
+    })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .returning(operationColumns)
+    .executeTakeFirstOrThrow()
+  return storedOperation({ ...row, late: false })
 }
 
 export const listOperations = async (
@@ -105,10 +208,15 @@ export const listOperations = async (
     readonly after: Position | undefined
     readonly limit: number
   }
-): Promise<ReadonlyArray<Operation>> => {
+): Promise<ReadonlyArray<StoredOperation>> => {
   const { action, agentId, state } = options
-  let query = db.selectFrom("operations").select(columns).where("workspace", "=", toUuid(workspace))
-  if (state !== undefined) query = query.where("state", "=", state)
+  let query = db
+    .selectFrom("operations")
+    .select(operationColumns)
+    .select(isLate.as("late"))
+    .where("workspace", "=", toUuid(workspace))
+  if (state === "expired") query = query.where(sql<boolean>`(state = 'expired' or (${isLate}))`)
+  else if (state !== undefined) query = query.where("state", "=", state).where(sql<boolean>`not (${isLate})`)
   if (action !== undefined) query = query.where("action", "=", action)
   if (agentId !== undefined) query = query.where("agent", "=", toUuid(agentId))
   const rows = await query
@@ -117,5 +225,5 @@ export const listOperations = async (
     .orderBy("id", "desc")
     .limit(options.limit)
     .execute()
-  return rows.map(operationOf)
+  return rows.map(storedOperation)
 }

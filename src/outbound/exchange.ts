@@ -27,7 +27,7 @@ export interface Caps {
   readonly maxBytes: number
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number
   /** Names in lower case. `set-cookie` is left out (X1), and what described the coding that is undone. */
   readonly headers: Readonly<Record<string, string>>

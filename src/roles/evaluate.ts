@@ -54,8 +54,10 @@ export type RoleVerdict =
   | { readonly decision: "allow"; readonly approvals?: ReadonlyArray<string> }
 
 /** V5. */
-const keyOf = (role: string, { conditions = [], tools }: Grant) =>
-  `${role}/${hash("sha256", JSON.stringify([tools, ...conditions.map(({ op, path, value }) => [path, op, value])]), "base64url").slice(0, 22)}`
+const keyOf = (role: string, { conditions = [], tools }: Grant) => {
+  const said = JSON.stringify([tools, ...conditions.map(({ op, path, value }) => [path, op, value])])
+  return `${role}/${hash("sha256", said, "base64url").slice(0, 22)}`
+}
 
 export const compileRole = ({
   allow,

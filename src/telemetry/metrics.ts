@@ -144,6 +144,16 @@ export const turnsEnded = labelled((attributes) => total("turns", "turns ended",
 export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
+// Chores
+export const choresDone = labelled(
+  (attributes) => total("chores_done", "what chores of a node have found to do, by chore", attributes),
+  "chore"
+)
+export const choreDuration = labelled(
+  (attributes) => seconds("chore_duration", "duration of a chore's round", attributes),
+  "chore"
+)
+
 // Schemas of tools
 export const schemaChecks = labelled(
   (attributes) =>

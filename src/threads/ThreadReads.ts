@@ -42,7 +42,7 @@ export interface ThreadStanding {
 /** The attributes are at another version than the caller saw. */
 export class VersionConflict extends Data.TaggedError("VersionConflict")<{ readonly version: number }> {}
 
-export interface Attributes {
+interface Attributes {
   readonly attributes: string
   readonly version: number
 }
@@ -106,7 +106,7 @@ const standingText = `select h.parent, h.carry, h.attributes from heads h where 
 const detailText = `select ${threadColumns}, ${pending} as inputs, ${postedColumn} as posted, b.budget_window as
   "window",
     coalesce((select sum(s.amount) from spent s where s.workspace = h.workspace and s.subject = h.parent and s.minute >
-      case b.budget_window when 'total' then 0 else extract(epoch from now())::int / 60 - case b.budget_window when
+      case b.budget_window when 'total' then -1 else extract(epoch from now())::int / 60 - case b.budget_window when
         '7d' then 10080 else 1440 end end), 0) as spent
   from heads h
   left join lateral (select readable(g.body::text) -> 'budget' ->> 'window' as budget_window from agents g where

@@ -31,6 +31,8 @@ export interface ThreadAttributes {
   readonly profileVersion?: number
   /** The thread judges for a hook of another one, at the cost of that one's agent. */
   readonly reviews?: { readonly agentId: string; readonly threadId: string }
+  /** The threads that asked for it, and that these were asked for by: it spends within what they may cost. */
+  readonly spendsWithin?: ReadonlyArray<string>
   /** Another agent asked for it in a turn of its own; `depth` is how many such questions lead here. */
   readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
   readonly createdBy: Principal

@@ -92,7 +92,8 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
         ? []
         : [
             sql`h.touched <= ${Math.floor(position.updatedAt / 60_000)}::int
-        and (h.updated_at, h.id) < (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
+        and (h.updated_at, h.id) <
+          (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
           ]),
       ...(agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`]),
       ...(within === undefined ? [] : [sql`h.parent = any(${within.map(toUuid)}::uuid[])`]),

@@ -8,7 +8,7 @@
  * F3. What is kept of a workspace is forgotten once nothing of it waits and its budget is whole.
  */
 
-export interface Budget {
+export interface Allowance {
   /** Milliseconds of processor time in a window, all of it at once if need be. */
   readonly ms: number
   readonly windowMs: number
@@ -27,13 +27,13 @@ const manyAccounts = 1_000
 
 /** Times are milliseconds of one clock that never goes back. */
 export class FairQueue<Work> {
-  private readonly budget: Budget
+  private readonly budget: Allowance
   private readonly accounts = new Map<string, Account>()
   /** Those with work in line; whose turn comes first stands first. */
   private readonly lines = new Map<string, Array<Work>>()
   private waiting = 0
 
-  constructor(budget: Budget) {
+  constructor(budget: Allowance) {
     this.budget = budget
   }
 

@@ -12,7 +12,7 @@
  * H4. Threads are started when first needed, do not keep the process alive, and are ended without being waited for.
  */
 import { Worker } from "node:worker_threads"
-import { type Budget, FairQueue } from "./FairQueue.ts"
+import { type Allowance, FairQueue } from "./FairQueue.ts"
 import type { SchemaAnswer, SchemaQuestion } from "./schemaThread.ts"
 
 export interface ThreadLimits {
@@ -20,7 +20,7 @@ export interface ThreadLimits {
   readonly checkMs: number
   readonly wallMs: number
   readonly lineMs: number
-  readonly budget: Budget
+  readonly budget: Allowance
 }
 
 export const threadLimits: ThreadLimits = {
@@ -36,7 +36,7 @@ export type Without = "slow" | "busy" | "broken"
 export type Judgement = { readonly problem: string | undefined } | { readonly without: Without }
 
 /** What became of it, for those who count. */
-export interface Watcher {
+interface Watcher {
   readonly waiting: (count: number) => void
   readonly spent: (ms: number) => void
   /** A thread ended that nobody had ended. */

@@ -53,8 +53,8 @@ export const mayRunAgain = ({ annotations }: Pick<Tool, "annotations">) =>
   annotations?.readOnlyHint === true || annotations?.idempotentHint === true
 
 /**
- * A catalogue's tools as turns use them. Annotations that do not count are left out: nothing else could go by them. `trustedNow` is the
- * toolset's own word.
+ * A catalogue's tools as turns use them. Annotations that do not count are left out: nothing else could go by them.
+ * `trustedNow` is the toolset's own word.
  */
 export const toolsOf = (toolsetId: string, catalogue: Catalogue, trustedNow: boolean): ReadonlyArray<Tool> => {
   const { exposure, kind, namespace, trusted = trustedNow } = catalogue

@@ -1,4 +1,6 @@
-/** Changes of a toolset: those that a client makes, and what a probe of its server finds. Its rows, and L1 to L3: rows.ts. */
+/**
+ * Changes of a toolset: those that a client makes, and what a probe of its server finds. Its rows and L1 to L3: rows.ts.
+ */
 import { Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { toUuid } from "../domain/ids.ts"

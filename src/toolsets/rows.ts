@@ -50,7 +50,7 @@ export interface Probed {
 }
 
 /** There is none, or it is not as the request's If-Match says. */
-export interface NotThere {
+interface NotThere {
   readonly refused: "not_found" | "precondition"
 }
 /**

@@ -106,7 +106,8 @@ const toolSchema = (input: boolean) =>
           required: ["type"],
           additionalProperties: true
         }),
-        description: `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; references only within it.`
+        description:
+          `JSON Schema 2020-12, at most ${limits.clientToolSchemaBytes} bytes encoded; ` + "references only within it."
       })
     })
   )

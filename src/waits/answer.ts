@@ -153,5 +153,5 @@ export type DecidedAnswer =
 export const decided = ({ type: _, ...said }: HookWaitDecision): DecidedAnswer => ({ type: "decision", ...said })
 export const returned = ({ error, output }: ToolCallResult): DecidedAnswer =>
   error === undefined ? { type: "tool_result", output } : { type: "tool_result", error }
-export const readAnswer = (body: WaitResolution): DecidedAnswer =>
+export const readWaitAnswer = (body: WaitResolution): DecidedAnswer =>
   body.type === "decision" ? decided(body) : returned(body)

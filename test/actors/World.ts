@@ -330,9 +330,19 @@ export const startNode = Effect.fnUntraced(function* (
       journal,
       prompts,
       tools,
-      perform: makePerform({ bus, models, prompts, tools, random: () => 0.5, hooks: { evaluate: evaluateIn(world) } }),
+      perform: makePerform({
+        budgets: { reserve: () => Effect.succeed("reserved") },
+        bus,
+        models,
+        prompts,
+        tools,
+        random: () => 0.5,
+        hooks: { evaluate: evaluateIn(world) }
+      }),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
       selects: () => Effect.succeed(true),
+      payable: () => Effect.void,
+      booked: () => {},
       isLineFull: (workspace) => options.bulkheads.isLineFull(workspace),
       admissionOf: (_, input) =>
         Effect.sync(() =>

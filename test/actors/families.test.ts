@@ -30,11 +30,16 @@ afterAll(() => server.stop())
 
 const families = async () => [
   threadFamily({
+    approval: () => Effect.succeed(undefined),
     reads: await server.runtime.runPromise(ThreadReads),
     modelOf: await server.runtime.runPromise(makeThreadModel),
     now: Date.now
   }),
-  agentsFamily(server.database, () => Effect.never),
+  agentsFamily(
+    server.database,
+    () => Effect.never,
+    () => Effect.succeed(undefined)
+  ),
   connectionsFamily(server.database)
 ]
 

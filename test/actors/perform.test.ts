@@ -47,6 +47,7 @@ const performing = Effect.fnUntraced(function* (
   const { sample = () => Effect.die("no model was to be asked"), ...rest } = more
   const perform = makePerform({
     bus,
+    budgets: { reserve: () => Effect.succeed("reserved") },
     prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
     tools: noTools,
     random: () => 0.5,

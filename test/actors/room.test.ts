@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import fc from "fast-check"
-import { Room } from "../../actors/thread/room.ts"
+import { MemoryRoom } from "../../actors/thread/room.ts"
 
-const open = (room: Room, size: number, inside: Array<number>, name: number) => {
+const open = (room: MemoryRoom, size: number, inside: Array<number>, name: number) => {
   const gate = Deferred.makeUnsafe<void>()
   const fiber = Effect.runFork(
     room.within(
@@ -28,7 +28,7 @@ const open = (room: Room, size: number, inside: Array<number>, name: number) => 
 
 describe("a room", () => {
   it("lets in who comes first, however small those behind are, and one that is larger than all of it alone", async () => {
-    const room = new Room(10)
+    const room = new MemoryRoom(10)
     const inside: Array<number> = []
     const [small, large, tiny] = [open(room, 6, inside, 1), open(room, 50, inside, 2), open(room, 1, inside, 3)]
     assert.deepStrictEqual(inside, [1])
@@ -47,7 +47,7 @@ describe("a room", () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
-        const room = new Room(20)
+        const room = new MemoryRoom(20)
         const inside: Array<number> = []
         const visits: Array<{ readonly size: number; readonly visit: ReturnType<typeof open> }> = []
         const gone = new Set<number>()

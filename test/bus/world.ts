@@ -7,7 +7,7 @@ import type { Hint } from "../../src/bus/hints.ts"
 import { layerNats } from "../../src/bus/nats.ts"
 import type { NatsSettings } from "../../src/bus/natsSettings.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
-import type { Peer } from "../../src/bus/peers.ts"
+import type { NodePeer } from "../../src/bus/peers.ts"
 import { type BusKey, busKeys } from "../../src/bus/signature.ts"
 import type { LiveNode } from "../../src/journal/Lease.ts"
 
@@ -21,7 +21,7 @@ export interface Node {
 export const keys = busKeys([new Uint8Array(32).fill(7)])
 
 /** A row of the list of live nodes. Without `signs`, of a node of the version before. */
-export const live = (peer: Peer): LiveNode => ({ actors: 0, births: 0, draining: false, bus: "connected", ...peer })
+export const live = (peer: NodePeer): LiveNode => ({ actors: 0, births: 0, draining: false, bus: "connected", ...peer })
 
 export interface Standing {
   readonly keys?: ReadonlyArray<BusKey>

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import * as fc from "fast-check"
 import { box, NotOpened, open } from "../../src/crypto/box.ts"
-import { keyIdOf, makeEnvelope, type Place } from "../../src/crypto/envelope.ts"
+import { keyIdOf, makeEnvelope, type SecretPlace } from "../../src/crypto/envelope.ts"
 
 const key = (id: string, fill: number) => ({ id, key: Redacted.make(new Uint8Array(32).fill(fill)) })
-const place: Place = { workspace: "wsp_1", id: "conn_1", purpose: "connection" }
+const place: SecretPlace = { workspace: "wsp_1", id: "conn_1", purpose: "connection" }
 const one = makeEnvelope([key("k1", 1)])
 
 /** What opening throws; undefined when it does not. */

@@ -303,6 +303,8 @@ describe("the document says of", () => {
         `200 GET /v1/${path}/{${id}}`,
         `200 PATCH /v1/${path}/{${id}}`
       ]),
+      "200 GET /v1/approval-policy",
+      "200 PUT /v1/approval-policy",
       "200 GET /v1/profiles/{profileId}/versions/{version}",
       "200 POST /v1/toolsets/{toolsetId}/refresh",
       "200 POST /v1/threads/{threadId}/cancel"

@@ -12,7 +12,7 @@ import { startWays, type Ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { startLiar } from "../tools/liar.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
-import { ended, type Event, logOf, makeThread, submit } from "./threadFixture.ts"
+import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 import {
   addRole,
   addToolset,
@@ -34,7 +34,7 @@ let providers: Ways
 let toolset: { readonly id: string; readonly namespace: string }
 const gate = new Gate()
 beforeAll(async () => {
-  providers = await startWays(5)
+  providers = await startWays(6)
   ;[server, hooks, mcp] = await Promise.all([
     startServer({ models: providers.settings }),
     startHookServer(),
@@ -84,6 +84,9 @@ const at = async (
   return turnOf(server.alpha, await makeWorker(server.alpha, { toolsetIds: [id] }), call(`${namespace}.${tool}`))
 }
 
+/** An agent whose model has a price. */
+const payer = (more: object = {}) => makeAgent(server.alpha, ["troupe/scripted-paid"], more)
+
 /** The turn of an input that waited while this happened. */
 const queuedWhile = async (threadId: string, happen: () => Promise<unknown>): Log => {
   await submit(server.alpha, threadId, "/wait 600s")
@@ -111,8 +114,24 @@ type Way = Making | ReturnType<typeof notYet> | ReturnType<typeof alone>
 
 const table: Readonly<Record<FailureCode, Way>> = {
   model_image_format_unsupported: notYet("images", "model_image_format_unsupported"),
-  budget_exceeded: notYet("budgets", "budget_exceeded"),
-  thread_cost_exceeded: notYet("budgets", "thread_cost_exceeded"),
+  budget_exceeded: async () =>
+    turnOf(server.alpha, await payer({ budget: { limit: 1e-6, window: "total" } }), call("nothing")),
+  thread_cost_exceeded: async () => {
+    const threadId = await makeThread(server.alpha, await payer(), { maxCost: 1e-6 })
+    await submit(server.alpha, threadId, call("nothing"))
+    return logOf(server.alpha, threadId, ended(1))
+  },
+  // Nobody has told the price of the provider's model, and the budget comes while the input waits.
+  model_not_priced: async () => {
+    const agentId = await makeWorker(server.alpha, { models: [providers.next("openai").modelId] })
+    const threadId = await makeThread(server.alpha, agentId)
+    await submit(server.alpha, threadId, "/wait 600s", { model: "troupe/scripted" })
+    await submit(server.alpha, threadId, "the next")
+    const budget = { limit: 1, window: "24h" }
+    assert.strictEqual((await server.alpha.patch(`/v1/agents/${agentId}`, { budget })).status, 200)
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/cancel`)).status, 200)
+    return logOf(server.alpha, threadId, ended(2))
+  },
   compaction_failed: notYet("compaction", "compaction_failed"),
 
   model_error: provided(status(400)),

@@ -32,6 +32,28 @@ const lastSeqOf = async (threadId: string) => (await alpha.get(`/v1/threads/${th
 const image = (digit: string) => ({ type: "image", imageId: `img_${digit.repeat(64).slice(0, 64)}` })
 
 describe("submitting a message", () => {
+  it("serialises its content once, for its row and its answer", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const words = "told to many, written once"
+    const body = JSON.stringify({ content: text(words) })
+    const { stringify } = JSON
+    const written: Array<string> = []
+    JSON.stringify = (...args: ReadonlyArray<unknown>) => {
+      const out = Reflect.apply(stringify, JSON, args)
+      if (typeof out === "string" && out.includes(`"text":"${words}"`)) written.push(out)
+      return out
+    }
+    try {
+      const answer = await send(threadId, body)
+      assert.deepStrictEqual(answer.body.content, text(words))
+    } finally {
+      JSON.stringify = stringify
+    }
+    assert.deepStrictEqual(written, [stringify(text(words))])
+    const { body: page } = await alpha.get(`/v1/threads/${threadId}/events?order=asc&limit=1`)
+    assert.deepStrictEqual(page.events[0].content, text(words))
+  })
+
   it("to a thread at rest is admitted at once, with its seq, whatever the mode", async () => {
     for (const mode of [undefined, "queue", "steer", "interrupt"] as const) {
       const threadId = await makeThread(alpha, agentId)

@@ -18,7 +18,7 @@ import { Leases } from "../../http/Leases.ts"
 import { type Listener, listen, portOf } from "../../http/listen.ts"
 import { Cursors } from "../../http/Cursors.ts"
 import { RateLimit, type Rates } from "../../http/RateLimit.ts"
-import { Reach } from "../../http/Reach.ts"
+import { Coverage } from "../../http/Coverage.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
@@ -38,11 +38,13 @@ import { layer as layerModels, layerScripted, type ModelsSettings } from "../../
 import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import type { QuotasFile } from "../../src/quotas/quotasFile.ts"
+import { Policies } from "../../src/operations/Policies.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { createKey } from "../../src/keys/rows.ts"
 import { Database } from "../../src/database/Database.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { keysPostgres } from "../../src/keys/postgres.ts"
+import { Budgets } from "../../src/agents/Budgets.ts"
 import { Spending } from "../../src/agents/Spending.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
@@ -86,6 +88,9 @@ export class Client {
   }
   post(path: string, body: unknown = {}, headers?: Record<string, string>) {
     return this.send("POST", path, body, headers)
+  }
+  put(path: string, body: unknown, headers?: Record<string, string>) {
+    return this.send("PUT", path, body, headers)
   }
   patch(path: string, body: unknown, headers?: Record<string, string>) {
     return this.send("PATCH", path, body, headers)
@@ -169,7 +174,9 @@ const services = (url: string, options: ServerOptions) => {
     Directory.layer,
     hooks,
     Quotas.layer(options.quotas),
+    Policies.layer,
     Roles.layer,
+    Budgets.layer,
     Spending.layer,
     toolsets
   ).pipe(Layer.provideMerge(ground))
@@ -177,7 +184,7 @@ const services = (url: string, options: ServerOptions) => {
     Credentials.layer,
     Idempotency.layer,
     Leases.layer,
-    Reach.layer,
+    Coverage.layer,
     Cursors.layer(new Uint8Array(32).fill(7)),
     Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide([Credentials.layer, Leases.layer])),
     RateLimit.layer(options.rates ?? { credential: 0 }),
@@ -243,6 +250,8 @@ export const startServer = async (options: ServerOptions = {}) => {
     url: fresh.url,
     /** `wsp_…` of the two workspaces. */
     workspaces: { alpha, beta },
+    /** One more, or the one of that name. */
+    workspace,
     alpha: await client(alpha),
     beta: await client(beta),
     anonymous: new Client(base, undefined),

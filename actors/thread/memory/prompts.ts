@@ -16,7 +16,7 @@ import type { PromptMessage } from "../../../src/models/Model.ts"
 import type { ResponseDetail } from "../../../machines/thread/facts.ts"
 import { flatMapNow } from "../../../src/now.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
-import { Room } from "../room.ts"
+import { MemoryRoom } from "../room.ts"
 import { type LoggedFactBody, toldOf } from "../replies/rows.ts"
 import { typesOf } from "../../../machines/thread/facts.ts"
 
@@ -173,7 +173,7 @@ export class Prompts {
   private readonly kept = new Map<string, Kept>()
   private bytes = 0
   private readonly keptBytes: number
-  private readonly underWay: Room
+  private readonly underWay: MemoryRoom
   private readonly read: (
     actor: ActorRef,
     afterPos: number,
@@ -182,7 +182,7 @@ export class Prompts {
 
   constructor({ keptBytes, underWayBytes }: PromptLimits, read: Prompts["read"]) {
     this.keptBytes = keptBytes
-    this.underWay = new Room(underWayBytes)
+    this.underWay = new MemoryRoom(underWayBytes)
     this.read = read
   }
 

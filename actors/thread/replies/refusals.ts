@@ -8,7 +8,10 @@ import { Declined } from "../../Actor.ts"
 export const refusedAdmission = ({ code, text }: Failure): Declined =>
   new Declined({
     reason:
-      code === "identity_disabled" || code === "agent_archived" || code === "model_unavailable"
+      code === "identity_disabled" ||
+      code === "agent_archived" ||
+      code === "model_unavailable" ||
+      code === "model_not_priced"
         ? code
         : "profile_not_found",
     message: text

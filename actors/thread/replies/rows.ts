@@ -10,6 +10,7 @@ import { carryText, readCarry } from "../../../src/threads/carry.ts"
 import { openText, overText } from "../../../src/waits/waitRow.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
 import { statusOf } from "../../../machines/thread/decide.ts"
+import { withContentText } from "../../../src/domain/contentText.ts"
 import type { Input } from "../../../src/domain/input.ts"
 import type { PendingWait, WaitRecord, WaitSubject } from "../../../src/domain/thread.ts"
 import type { AnswerWait, Plan } from "../../../machines/thread/commands.ts"
@@ -72,7 +73,7 @@ export const factRow = (fact: Fact): FactRow => ({
   n: fact.n,
   public: isPublic(fact),
   listed: typeOf(fact).listed === true,
-  event: JSON.stringify(fact.event),
+  event: fact.type === "user_message" ? withContentText(fact.event) : JSON.stringify(fact.event),
   detail: detailOf(fact),
   once: onceOf(fact),
   at: fact.at

@@ -25,7 +25,7 @@ export interface AgentQuestion {
   readonly inputId: string
   readonly principal: Principal
   /** What the thread is born with, besides who made it. */
-  readonly born: Pick<ThreadAttributes, "identity" | "reviews" | "asked">
+  readonly born: Pick<ThreadAttributes, "identity" | "reviews" | "asked" | "spendsWithin">
   readonly text: string
   /** The thread whose turn waits for the answer; absent where nobody would ask again. */
   readonly asker?: string

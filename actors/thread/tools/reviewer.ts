@@ -13,7 +13,7 @@ import type { Exchange } from "./exchange.ts"
 
 export const makeReviewing =
   (exchange: Exchange): Reviewing =>
-  ({ agentId, deliveryId, dry, reviewed, text, workspace }) =>
+  ({ agentId, deliveryId, dry, reviewed, spendsWithin = [], text, workspace }) =>
     exchange({
       workspace,
       agentId,
@@ -22,7 +22,7 @@ export const makeReviewing =
       // The delivery's own body is that of the wait that an ask would open.
       inputId: begunBy("input", deliveryId),
       principal: { type: "agent", id: reviewed.agentId },
-      born: { reviews: reviewed },
+      born: { reviews: reviewed, spendsWithin: [reviewed.threadId, ...spendsWithin] },
       ...(dry === true ? {} : { asker: reviewed.threadId })
     }).pipe(
       Effect.map(({ text }) => text),

@@ -24,7 +24,8 @@ const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
  * How long the calls of one response may wait for their schemas together: their thread hears nothing else meanwhile.
  */
 const patienceMs = 10_000
-const impatient = `the input was not checked: the schemas of this response's calls took more than ${patienceMs / 1_000} s together`
+const limit = `${patienceMs / 1_000} s`
+const impatient = `the input was not checked: the schemas of this response's calls took more than ${limit} together`
 
 const noTools = Effect.succeed<ReadonlyArray<Tool>>([])
 

@@ -9,7 +9,9 @@ import * as agenda from "./006_agenda.ts"
 import * as connections from "./007_connections.ts"
 import * as lineage from "./008_lineage.ts"
 import * as quotas from "./009_quotas.ts"
+import * as operations from "./010_operations.ts"
 import * as keys from "./011_keys.ts"
+import * as budgets from "./012_budgets.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -21,5 +23,7 @@ export const migrations: Record<string, Migration> = {
   "007_connections": connections,
   "008_lineage": lineage,
   "009_quotas": quotas,
-  "011_keys": keys
+  "010_operations": operations,
+  "011_keys": keys,
+  "012_budgets": budgets
 }

@@ -13,7 +13,7 @@ import { Outbound } from "../../outbound/Outbound.ts"
 import { record, sessionsGivenUp } from "../../telemetry/metrics.ts"
 import { changed, McpFailure } from "./McpFailure.ts"
 import { openSession, type Session, withSession } from "./Session.ts"
-import type { Credential, TransportOptions } from "./transport.ts"
+import type { ServerCredential, TransportOptions } from "./transport.ts"
 
 /** Where an MCP server is, and with what it is asked. */
 export interface McpServer {
@@ -110,7 +110,7 @@ const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
         message: "the connection holds no token that can be used"
       })
     }
-    const found: Credential = {
+    const found: ServerCredential = {
       token: Redacted.value(secret.kind === "token" ? secret.token : secret.apiKey),
       reach: secret.reach,
       ...(secret.header !== undefined && { header: secret.header })

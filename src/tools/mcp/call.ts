@@ -17,7 +17,7 @@ import { tellingOf } from "./progress.ts"
 import type { Schemas } from "../Schemas.ts"
 import type { McpServer, Sessions } from "./Sessions.ts"
 
-export interface Call {
+interface Call {
   readonly workspace: string
   readonly tool: Tool
   readonly server: McpServer

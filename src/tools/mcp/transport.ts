@@ -36,7 +36,7 @@ const ofCall = (ms: number): FetchLimits => ({
 const ofListening: FetchLimits = { headerTimeoutMs: 10_000, bodyTimeoutMs: 600_000, maxBytes: 1024 * 1024 }
 
 /** What a request is sent with. Asked for each time: a secret that was replaced is not used again. */
-export interface Credential {
+export interface ServerCredential {
   readonly token?: string
   /** Takes the token as it is; without it, it is the Authorization header's, as a Bearer. */
   readonly header?: string
@@ -46,7 +46,7 @@ export interface Credential {
 export interface TransportOptions {
   readonly url: string
   /** Rejects where there should be a credential and is none. */
-  readonly credential: () => Promise<Credential>
+  readonly credential: () => Promise<ServerCredential>
   readonly fetch: (limits: FetchLimits) => typeof globalThis.fetch
 }
 

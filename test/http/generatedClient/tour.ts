@@ -43,14 +43,14 @@ assert.equal(models.find((model) => model.id === "troupe/scripted")?.pricing?.in
 // A profile and an agent that follows it.
 const { profile } = got(await client.POST("/v1/profiles", { body: { name: "Guide", models: ["troupe/scripted"], systemPrompt: "Be brief." } }))
 const made = await client.POST("/v1/agents", { body: { name: "Guide", profileId: profile.id, tags: ["tour"], budget: { limit: 5, window: "24h" } } })
-const { agent } = got(made)
+const { agent } = direct(got(made))
 assert.equal(made.response.headers.get("location"), `/v1/agents/${agent.id}`)
 const found = await client.GET("/v1/agents/{agentId}", { params: { path: { agentId: agent.id } } })
 assert.deepEqual(direct(got(found)).agent, agent)
 const patched = got(await client.PATCH("/v1/agents/{agentId}", {
   params: { path: { agentId: agent.id }, header: { "If-Match": found.response.headers.get("etag") ?? "" } }, body: { description: "Shows you around", tags: null }
 }))
-assert.deepEqual([patched.agent.description, patched.agent.tags], ["Shows you around", []])
+assert.deepEqual([direct(patched).agent.description, direct(patched).agent.tags], ["Shows you around", []])
 refused(await client.PATCH("/v1/agents/{agentId}", { params: { path: { agentId: agent.id }, header: { "If-Match": `"0"` } }, body: { name: "No" } }), 412, "precondition_failed")
 const next = got(await client.PATCH("/v1/profiles/{profileId}", { params: { path: { profileId: profile.id } }, body: { systemPrompt: null } }))
 assert.equal(next.profile.version, 2)

@@ -12,6 +12,7 @@ import { limits } from "../../../../src/domain/limits.ts"
 import { maxBytes, nonBlank } from "../../../../src/domain/text.ts"
 import { listAgents, readAgent } from "../../../../src/agents/rows.ts"
 import type { Database } from "../../../../src/database/Database.ts"
+import type { ToolApproval } from "../approval.ts"
 import { begunBy } from "../derivedIds.ts"
 import type { Exchange } from "../exchange.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
@@ -28,7 +29,7 @@ const shortened = (text: string) => (text.length <= descriptionChars ? text : `$
 
 const noAgent = (id: string) => toolError(`There is no agent ${id}.`)
 
-export const agentsFamily = (database: Database["Service"], exchange: Exchange): Family => {
+export const agentsFamily = (database: Database["Service"], exchange: Exchange, approval: ToolApproval): Family => {
   const ask = Effect.fnUntraced(function* (
     by: CallBy,
     asked: { readonly agentId: string; readonly message: string },
@@ -54,6 +55,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
       principal: { type: "agent", id: by.agentId, ...(identity === undefined ? {} : { identity }) },
       born: {
         asked: { agentId: by.agentId, threadId: by.threadId, depth },
+        spendsWithin: [by.threadId, ...(by.spendsWithin ?? [])],
         ...(by.identity === undefined ? {} : { identity: by.identity })
       }
     }).pipe(
@@ -68,6 +70,25 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
         })
       })
     )
+  })
+
+  const get = Effect.fnUntraced(function* (by: CallBy, agentId: string) {
+    const found = yield* database.run("agents.get", (db) => readAgent(db, by.workspace, agentId))
+    if (found === undefined) return noAgent(agentId)
+    const parked = yield* approval(by, { action: "agent.read", agentId, request: { agentId } })
+    if (parked !== undefined) return parked
+    const { archivedAt, createdAt, description, id, name, profileId, tags } = found.agent
+    return {
+      output: {
+        id,
+        name,
+        ...(description === undefined ? {} : { description }),
+        tags,
+        profileId,
+        createdAt,
+        ...(archivedAt === undefined ? {} : { archivedAt })
+      }
+    }
   })
 
   return {
@@ -108,25 +129,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange):
           "Gets one agent of the workspace: name, whole description, tags, profile, and whether it was archived.",
         input: Schema.Struct({ agentId }),
         readOnly: true,
-        run: ({ workspace }, { agentId }) =>
-          Effect.map(
-            database.run("agents.get", (db) => readAgent(db, workspace, agentId)),
-            (found) => {
-              if (found === undefined) return noAgent(agentId)
-              const { archivedAt, createdAt, description, id, name, profileId, tags } = found.agent
-              return {
-                output: {
-                  id,
-                  name,
-                  ...(description === undefined ? {} : { description }),
-                  tags,
-                  profileId,
-                  createdAt,
-                  ...(archivedAt === undefined ? {} : { archivedAt })
-                }
-              }
-            }
-          )
+        run: (by, { agentId }) => get(by, agentId)
       }),
       builtIn({
         name: "agents.ask",

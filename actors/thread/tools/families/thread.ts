@@ -17,10 +17,12 @@ import { edited } from "../../../../src/threads/edit.ts"
 import type { ThreadReads } from "../../../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../../../src/threads/view.ts"
 import { cutOutput } from "../../../../src/tools/output.ts"
+import type { ToolApproval } from "../approval.ts"
 import { builtIn, type Family, nothing, toolError } from "./builtIn.ts"
 import type { CallBy } from "../../settings.ts"
 
 export interface OwnThread {
+  readonly approval: ToolApproval
   readonly reads: ThreadReads["Service"]
   readonly modelOf: ThreadModel
   /** Milliseconds by the journal's clock. */
@@ -63,10 +65,13 @@ const fitting = (events: ReadonlyArray<unknown>) => {
 
 const gone = toolError("The thread could not be found.")
 
-export const threadFamily = ({ modelOf, now, reads }: OwnThread): Family => {
-  const get = Effect.fnUntraced(function* ({ threadId, workspace }: CallBy) {
+export const threadFamily = ({ approval, modelOf, now, reads }: OwnThread): Family => {
+  const get = Effect.fnUntraced(function* (by: CallBy) {
+    const { threadId, workspace } = by
     const found = yield* reads.detail(workspace, threadId)
     if (found === undefined) return gone
+    const parked = yield* approval(by, { action: "thread.read", request: { threadId } })
+    if (parked !== undefined) return parked
     const rows = threadRows(workspace, found, found.inputs)
     const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(
       rows,

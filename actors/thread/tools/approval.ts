@@ -1,0 +1,72 @@
+/**
+ * A built-in tool that is an action of the API is under the same approval policy: where that parks it, the operation is
+ * what the tool returns, and the turn goes on. A call that runs again after a crash finds its own.
+ */
+import { Effect } from "effect"
+import { Bus } from "../../../src/bus/Bus.ts"
+import { Database, type DatabaseUnavailable } from "../../../src/database/Database.ts"
+import { limits } from "../../../src/domain/limits.ts"
+import type { Principal } from "../../../src/domain/principal.ts"
+import { Lease } from "../../../src/journal/Lease.ts"
+import type { OperationAction } from "../../../src/operations/operation.ts"
+import { park } from "../../../src/operations/parking.ts"
+import { Policies } from "../../../src/operations/Policies.ts"
+import type { CallBy } from "../settings.ts"
+import { toolError } from "./families/builtIn.ts"
+import type { BuiltInOutcome } from "./toolkit.ts"
+
+export interface ActionOfTool {
+  readonly action: OperationAction
+  /** Agent that it is about; the one that calls, where it is about none. */
+  readonly agentId?: string
+  /** As the endpoint's action has its parameters. */
+  readonly request: unknown
+}
+
+/** Undefined where nothing parks: the tool runs. */
+export type ToolApproval = (
+  by: CallBy,
+  asked: ActionOfTool
+) => Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
+
+const full = toolError(`queue_full: ${limits.pendingOperations} requests of this workspace wait for approval already.`)
+
+export const makeApproval = Effect.gen(function* () {
+  const bus = yield* Bus
+  const database = yield* Database
+  const lease = yield* Lease
+  const policies = yield* Policies
+
+  const parkFor = Effect.fnUntraced(function* (by: CallBy, { action, agentId, request }: ActionOfTool) {
+    const own = by.identity === undefined ? {} : { identity: by.identity }
+    const principal: Principal = { type: "agent", id: by.agentId, ...own }
+    const requester = { principal, credential: { type: "lease", agentId: by.agentId, ...own } } as const
+    const parked = yield* database.atomically("operations.park", (tx) =>
+      park(tx, by.workspace, { action, agentId: agentId ?? by.agentId, request, requester }, lease.now())
+    )
+    if (parked === undefined) return full
+    const { fresh, operation } = parked
+    if (fresh)
+      bus.publish({
+        workspace: by.workspace,
+        agentId: operation.agentId ?? "",
+        threadId: "",
+        type: "operation",
+        operationId: operation.id,
+        action,
+        state: operation.state
+      })
+    return { output: { operation } }
+  })
+
+  const approval: ToolApproval = (by, asked) =>
+    Effect.flatMap(
+      policies.parks(by.workspace, {
+        action: asked.action,
+        principal: "agent",
+        agentId: asked.agentId ?? by.agentId
+      }),
+      (parks) => (parks ? parkFor(by, asked) : Effect.succeed(undefined))
+    )
+  return approval
+})

@@ -1,0 +1,194 @@
+/**
+ * The one way of whatever may park: asks the policy, then carries the action out or parks it.
+ *
+ * A1. What would be refused is refused at once: a change is tried in a transaction that is withdrawn, a read is read, a
+ *     command says what it refuses. Nothing hopeless parks.
+ * A2. What runs at once is written with its kept answer, as any other POST is (http/writes.ts).
+ */
+import { Context, Effect, Layer, Result } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Bus } from "../../src/bus/Bus.ts"
+import { Database } from "../../src/database/Database.ts"
+import { withdrawable } from "../../src/database/withdrawable.ts"
+import { limits } from "../../src/domain/limits.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { flatMapNow } from "../../src/now.ts"
+import type { Operation } from "../../src/operations/operation.ts"
+import { park, type ParkedRequest } from "../../src/operations/parking.ts"
+import { Policies } from "../../src/operations/Policies.ts"
+import type { Requester } from "../../src/operations/requester.ts"
+import { createCompleted } from "../../src/operations/rows.ts"
+import { respond } from "../answers.ts"
+import { Caller } from "../Caller.ts"
+import { isRefused, Refused } from "../errors.ts"
+import type { Idempotency, KeptAnswer } from "../Idempotency.ts"
+import { operationHeaders } from "../location.ts"
+import { jsonAnswer, makeWrites } from "../writes.ts"
+import type { Asking, Unavailable } from "./Action.ts"
+import type { DefinedAction } from "./defineAction.ts"
+
+/** What any action may come to, beside its own words. */
+type Always = "invalid_request" | "idempotency_key_reused" | "idempotency_in_progress"
+type Answering<R> = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  R | Refused<Always> | Refused<"queue_full"> | Unavailable,
+  Needs
+>
+type Needs = Caller | Idempotency | HttpServerRequest.HttpServerRequest
+
+export class Actions extends Context.Service<
+  Actions,
+  {
+    readonly perform: <Params, R extends Refused>(action: DefinedAction<Params, R>, params: Params) => Answering<R>
+    /** Tells whoever watches the workspace, or the agent that it is about. */
+    readonly announce: (workspace: string, operation: Operation) => void
+  }
+>()("troupe/http/Actions") {
+  static readonly layer = Layer.effect(
+    Actions,
+    Effect.suspend(() => make)
+  )
+}
+
+const full = new Refused({
+  error: "queue_full",
+  message: `${limits.pendingOperations} requests of this workspace wait for approval, as many as may`,
+  retryAfterSeconds: 60
+})
+
+const isAnswer = <R extends Refused>(answer: KeptAnswer | R): answer is KeptAnswer => !isRefused(answer)
+
+const askingOf = ({ identity, principal, workspace }: Caller["Service"]): Asking => ({
+  workspace,
+  principal,
+  ...(identity === undefined ? {} : { identity })
+})
+
+const requesterOf = ({ identity, keyId, lease, principal }: Caller["Service"]): Requester => {
+  const own = identity === undefined ? {} : { identity }
+  return {
+    principal,
+    credential: lease === undefined ? { type: "key", keyId, ...own } : { type: "lease", agentId: lease.agentId, ...own }
+  }
+}
+
+const make = Effect.gen(function* () {
+  const bus = yield* Bus
+  const database = yield* Database
+  const lease = yield* Lease
+  const policies = yield* Policies
+  const writes = yield* makeWrites
+  const withdrawing = withdrawable(database)
+
+  const announce = (workspace: string, { action, agentId = "", id, state }: Operation) =>
+    bus.publish({ workspace, agentId, threadId: "", type: "operation", operationId: id, action, state })
+
+  /** A1. */
+  const check = <Params, R extends Refused>(
+    { name, way }: DefinedAction<Params, R>,
+    asking: Asking,
+    params: Params
+  ): Effect.Effect<void, R | Unavailable> => {
+    switch (way.type) {
+      case "change":
+        return withdrawing<void, R | "tried">(`${name} (tried)`, async (tx) => {
+          const answer = await way.change(tx, asking, params)
+          return Result.fail(isAnswer(answer) ? "tried" : answer)
+        }).pipe(Effect.catch((failure) => (failure === "tried" ? Effect.void : Effect.fail(failure))))
+      case "read":
+        return Effect.asVoid(way.read(asking, params))
+      case "command": {
+        const refused = way.refuse(asking, params)
+        return refused === undefined ? Effect.void : Effect.fail(refused)
+      }
+    }
+  }
+
+  const parked = (operation: Operation) => jsonAnswer({ operation }, 202, operationHeaders(operation.id))
+
+  const runNow = <Params, R extends Refused>(
+    { name, way }: DefinedAction<Params, R>,
+    asking: Asking,
+    params: Params,
+    isPost: boolean
+  ): Answering<R> => {
+    switch (way.type) {
+      case "read":
+        return Effect.map(way.read(asking, params), respond)
+      case "change": {
+        const changed = Effect.sync(() => way.changed?.(asking, params))
+        return isPost
+          ? Effect.tap(
+              writes.post(name, (tx) => way.change(tx, asking, params)),
+              changed
+            )
+          : Effect.map(
+              Effect.tap(
+                withdrawing<KeptAnswer, R>(name, async (tx) => {
+                  const answer = await way.change(tx, asking, params)
+                  return isAnswer(answer) ? Result.succeed(answer) : Result.fail(answer)
+                }),
+                changed
+              ),
+              respond
+            )
+      }
+      case "command": {
+        const refused = way.refuse(asking, params)
+        if (refused !== undefined) return Effect.fail(refused)
+        return writes
+          .postAfter(name, way.command(asking, params), async (tx, tell) => {
+            const { body, status } = await tell(tx)
+            const result = { status, body: JSON.parse(body) }
+            const completed = { action: name, by: asking.principal, result }
+            return jsonAnswer({ operation: await createCompleted(tx, asking.workspace, completed, lease.now()) })
+          })
+          .pipe(Effect.tap(way.told))
+      }
+    }
+  }
+
+  const parkNow = <Params, R extends Refused>(
+    action: DefinedAction<Params, R>,
+    caller: Caller["Service"],
+    params: Params,
+    agentId: string | undefined,
+    isPost: boolean
+  ): Answering<R> => {
+    const request: ParkedRequest = { action: action.name, agentId, request: params, requester: requesterOf(caller) }
+    let made: Operation | undefined
+    const parking = async (tx: Parameters<typeof park>[0]) => {
+      made = undefined
+      const done = await park(tx, caller.workspace, request, lease.now())
+      if (done === undefined) return full
+      if (done.fresh) made = done.operation
+      return parked(done.operation)
+    }
+    const name = `${action.name} (parked)`
+    const checked = check(action, askingOf(caller), params)
+    const answered: Answering<R> = isPost
+      ? writes.postAfter(name, checked, parking)
+      : Effect.map(Effect.andThen(checked, writes.change(name, parking)), respond)
+    return Effect.tap(answered, () =>
+      Effect.sync(() => {
+        if (made !== undefined) announce(caller.workspace, made)
+      })
+    )
+  }
+
+  return Actions.of({
+    announce,
+    perform: (action, params) =>
+      Effect.contextWith((context: Context.Context<Needs>) => {
+        const caller = Context.get(context, Caller)
+        const isPost = Context.get(context, HttpServerRequest.HttpServerRequest).method === "POST"
+        const { principal, workspace } = caller
+        const about = action.agentOf?.(params)
+        const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
+        const asked = { action: action.name, principal: principal.type, agentId }
+        return flatMapNow(policies.parks(workspace, asked), (parks) =>
+          parks ? parkNow(action, caller, params, agentId, isPost) : runNow(action, askingOf(caller), params, isPost)
+        )
+      })
+  })
+})

@@ -1,0 +1,18 @@
+/** What may park of threads: to read one. */
+import { Effect, Schema } from "effect"
+import { defineAction } from "../actions/defineAction.ts"
+import { makeDetail } from "./detail.ts"
+
+const One = Schema.Struct({ threadId: Schema.String })
+
+export const makeThreadActions = Effect.gen(function* () {
+  const detail = yield* makeDetail
+  return {
+    read: defineAction({
+      name: "thread.read",
+      params: One,
+      scope: "read",
+      way: { type: "read", read: ({ workspace }, { threadId }) => detail.read(workspace, threadId) }
+    })
+  }
+})

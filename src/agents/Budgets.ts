@@ -1,0 +1,100 @@
+/**
+ * What a model call may cost is set aside before it runs, over all nodes: so no more is spent than budgets allow, but
+ * for what a call costs beyond its reservation.
+ *
+ * B1. A call may begin where spent + set aside + its own amount is within the limit, or where nothing is set aside and
+ *     something is left. That holds for its agent's budget, its thread's maxCost, and those of the threads that asked
+ *     for it, up the chain.
+ * B2. The id of a reservation derives from turn, step, target and attempt: a job that is repeated finds its own.
+ * B3. What tells of the call's outcome removes its reservation and books its cost, in one statement (the journal's).
+ *     One that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`).
+ */
+import { Context, Effect, Layer } from "effect"
+import { hash } from "node:crypto"
+import { batched } from "../database/batches.ts"
+import { Database, DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
+import { floats, texts, uuids } from "../database/parameters.ts"
+import { fromBytes, toUuid } from "../domain/ids.ts"
+
+export interface Reserving {
+  readonly workspace: string
+  readonly id: string
+  /** Agent whose budget it is. */
+  readonly agentId: string
+  /** Its thread, and those that asked for it. */
+  readonly threadIds: readonly [string, ...ReadonlyArray<string>]
+  /** USD that it may cost. */
+  readonly amount: number
+  /** USD of its prompt alone: what it costs when it is cut off. */
+  readonly prompt: number
+  /** USD that its thread has cost as far as the log knows. */
+  readonly known: number
+}
+
+export type BudgetVerdict = "reserved" | "budget_exceeded" | "thread_cost_exceeded"
+
+export class Budgets extends Context.Service<
+  Budgets,
+  {
+    readonly reserve: (call: Reserving) => Effect.Effect<BudgetVerdict, DatabaseUnavailable>
+  }
+>()("troupe/agents/Budgets") {
+  static readonly layer = Layer.effect(
+    Budgets,
+    Effect.suspend(() => make)
+  )
+}
+
+/** B2. */
+export const reservationOf = ({
+  attempt,
+  step,
+  target,
+  turnId
+}: {
+  readonly turnId: string
+  readonly step: number
+  readonly target: number
+  readonly attempt: number
+}) => `rsv_${fromBytes(hash("sha256", `${turnId}/sample/${step}/${target}/${attempt}`, "buffer").subarray(0, 16))}`
+
+const text = `select place, verdict from reserve_costs($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[],
+  $6::float8[], $7::float8[])`
+
+const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+
+  const reserve = batched<Reserving, BudgetVerdict, DatabaseUnavailable>({
+    max: 500,
+    lanes: 1,
+    run: async (requests) => {
+      const calls = requests.map(({ item }) => item)
+      try {
+        const rows = await database.query<{ readonly place: number; readonly verdict: string }>({
+          name: "reserve_costs",
+          text,
+          values: [
+            uuids(calls, ({ workspace }) => workspace),
+            uuids(calls, ({ id }) => id),
+            uuids(calls, ({ agentId }) => agentId),
+            texts(calls, ({ threadIds }) => `{${threadIds.map(toUuid).join(",")}}`),
+            floats(calls, ({ amount }) => amount),
+            floats(calls, ({ prompt }) => prompt),
+            floats(calls, ({ known }) => known)
+          ]
+        })
+        for (const { place, verdict } of rows) {
+          const found = verdicts.find((one) => one === verdict)
+          if (found !== undefined) requests[place - 1]?.answer(Effect.succeed(found))
+        }
+      } catch (cause) {
+        if (!isUnavailable(cause)) throw cause
+        for (const { answer } of requests)
+          answer(Effect.fail(new DatabaseUnavailable({ operation: "budgets.reserve", cause })))
+      }
+    }
+  })
+  return Budgets.of({ reserve })
+})

@@ -1,0 +1,41 @@
+/**
+ * What every node does now and then, beside its work: a list of named chores, each a bounded piece of work that all
+ * nodes may do at once. Not at the same time on all of them: each waits for a time of its own.
+ */
+import { Duration, Effect, Layer, Random } from "effect"
+import { rollUpSpend, settleOverdue } from "../agents/budgetChores.ts"
+import type { Database, DatabaseUnavailable } from "../database/Database.ts"
+import type { Lease } from "../journal/Lease.ts"
+import { foldTallies } from "../quotas/tallies.ts"
+import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
+import { forgetOldKeys } from "./tidy.ts"
+
+export interface Chore {
+  readonly name: string
+  /** Between two rounds, on average. */
+  readonly every: Duration.Input
+  /** One round: how much it has found to do. */
+  readonly work: Effect.Effect<number, DatabaseUnavailable, Database | Lease>
+}
+
+export const chores: ReadonlyArray<Chore> = [
+  { name: "forget idempotency keys", every: "1 hour", work: forgetOldKeys() },
+  { name: "fold tallies", every: "1 hour", work: foldTallies() },
+  { name: "settle overdue reservations", every: "1 minute", work: settleOverdue() },
+  { name: "roll up spend", every: "1 hour", work: rollUpSpend() }
+]
+
+/** A round of a chore: counted and timed. */
+export const round = ({ name, work }: Chore) =>
+  Effect.gen(function* () {
+    const [duration, done] = yield* Effect.timed(work)
+    record(choresDone.with({ chore: name }), done)
+    record(choreDuration.with({ chore: name }), Duration.toSeconds(duration))
+  }).pipe(Effect.catch((error) => Effect.logWarning(`the chore "${name}" is put off`, error)))
+
+const again = (chore: Chore) =>
+  Effect.flatMap(Random.nextBetween(0.75, 1.25), (factor) =>
+    Effect.delay(round(chore), Duration.toMillis(Duration.fromInputUnsafe(chore.every)) * factor)
+  ).pipe(Effect.forever, Effect.forkScoped)
+
+export const layerChores = Layer.effectDiscard(Effect.forEach(chores, again, { discard: true }))

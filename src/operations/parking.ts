@@ -1,0 +1,73 @@
+/**
+ * Parks a request: it becomes an operation that waits for approval.
+ *
+ * K1. While it is pending, the same request of the same credential is the same operation.
+ * K2. A workspace has at most 1,000 that wait: whoever parks holds the workspace's lock, so that no two count at once.
+ */
+import { sql } from "kysely"
+import { hash } from "node:crypto"
+import { toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+import { freshId } from "../seed.ts"
+import type { Db } from "../database/handle.ts"
+import { type Operation, type OperationAction, operationLifeMs } from "./operation.ts"
+import { unsuccessful } from "./outcomes.ts"
+import { credentialOf, type Requester } from "./requester.ts"
+import { type OperationRow, storedOperation } from "./rows.ts"
+
+export interface ParkedRequest {
+  readonly action: OperationAction
+  /** Agent that it is about, else the one that asks. */
+  readonly agentId: string | undefined
+  readonly request: unknown
+  readonly requester: Requester
+}
+
+/** Keys in order: a request is the same however its properties were arranged. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part
+  )
+
+const fingerprintOf = ({ action, request, requester: { credential, principal } }: ParkedRequest) =>
+  hash("sha256", canonical([action, request, credential, principal.type, principal.id]), "base64url")
+
+/** `fresh` when it was not pending before; undefined when the workspace has as many as it may. */
+export const park = async (
+  tx: Db,
+  workspace: string,
+  parked: ParkedRequest,
+  at: number
+): Promise<{ readonly operation: Operation; readonly fresh: boolean } | undefined> => {
+  const { action, agentId, request, requester } = parked
+  const space = toUuid(workspace)
+  const fingerprint = fingerprintOf(parked)
+  const expired = unsuccessful("expired")
+  // One that nobody decided in time is out of the way of the same request, asked again (O1).
+  await sql`with expired as (update operations set state = 'expired', resolved_at = expires_at,
+      status = ${expired.status}, body = ${JSON.stringify(expired.body)}::json
+    where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending' and expires_at <= now())
+    select pg_advisory_xact_lock(hashtextextended('operations ' || ${space}, 0))`.execute(tx)
+  const columns = sql`id, action, agent, state, created_at, expires_at, resolved_at, resolved_by, status, body, request,
+    requester, false as late`
+  const { rows } = await sql<OperationRow & { readonly fresh: boolean }>`with
+    known as (select ${columns}, false as fresh from operations
+      where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending'),
+    waiting as (select count(*) as many from operations where workspace = ${space}::uuid and state = 'pending'
+      and expires_at > now()),
+    made as (insert into operations
+      (workspace, id, action, agent, state, requested_by, created_at, expires_at, request, requester, fingerprint,
+        credential)
+      select ${space}::uuid, ${toUuid(freshId("operation"))}::uuid, ${action},
+        ${agentId === undefined ? null : toUuid(agentId)}::uuid, 'pending', ${JSON.stringify(requester.principal)}::json,
+        ${new Date(at)}, ${new Date(at + operationLifeMs)}, ${JSON.stringify(request)}::json,
+        ${JSON.stringify(requester)}::json, ${fingerprint},
+        ${toUuid(credentialOf(requester))}::uuid
+      from waiting where many < ${limits.pendingOperations} and not exists (select from known)
+      returning ${columns}, true as fresh)
+    select * from known union all select * from made`.execute(tx)
+  const [row] = rows
+  return row && { operation: storedOperation(row).operation, fresh: row.fresh }
+}

@@ -1,0 +1,41 @@
+/** Who asked for what parked: whose rights are asked again when it is carried out. */
+import { Schema } from "effect"
+import { Principal } from "../domain/principal.ts"
+
+export const Requester = Schema.Struct({
+  principal: Principal,
+  credential: Schema.Union([
+    Schema.Struct({ type: Schema.Literal("key"), keyId: Schema.String, identity: Schema.optionalKey(Schema.String) }),
+    /** An agent's lease: `identity` is the one that its thread acts for. */
+    Schema.Struct({
+      type: Schema.Literal("lease"),
+      agentId: Schema.String,
+      identity: Schema.optionalKey(Schema.String)
+    })
+  ])
+})
+export type Requester = typeof Requester.Type
+
+/** The id of the key, or of the agent whose lease it was. */
+export const credentialOf = ({ credential }: Requester) =>
+  credential.type === "key" ? credential.keyId : credential.agentId
+
+/** A credential of a request, as far as it matters to who may decide. */
+export interface Decider {
+  readonly keyId: string
+  readonly identity?: string
+}
+
+/**
+ * Whether the decider asked for it itself: with that key, or with another one of the same identity. What an agent asked
+ * may be decided by the identity that its thread acts for: that is whom it asks.
+ */
+export const isOwn = ({ credential }: Requester, { identity, keyId }: Decider) =>
+  credential.type === "key" &&
+  (credential.keyId === keyId || (credential.identity !== undefined && credential.identity === identity))
+
+/** Whether that credential asked for it. */
+export const hasAsked = ({ credential, principal }: Requester, by: Decider & { readonly principal: Principal }) =>
+  credential.type === "key"
+    ? credential.keyId === by.keyId
+    : by.principal.type === "agent" && by.principal.id === principal.id

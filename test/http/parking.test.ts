@@ -1,0 +1,470 @@
+/** Requests that wait for approval: what parks, who decides, and what becomes of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { sql } from "kysely"
+import { afterAll, beforeAll } from "vitest"
+import { toUuid } from "../../src/domain/ids.ts"
+import { type Client, type KeyOptions, startServer, type TestServer } from "../setup/server.ts"
+import { assertRefused } from "./refusals.ts"
+import { Watcher } from "./sse.ts"
+import { makeAgent, makeThread } from "./threadFixture.ts"
+import { call, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const policy = "/v1/approval-policy"
+const rule = (...actions: ReadonlyArray<string>) => ({ actions, principals: ["api_key", "user"], require: true })
+
+let spaces = 0
+/** A workspace with a policy: keys of one who asks, and of one who decides. */
+const space = async (rules: ReadonlyArray<object>, asker: KeyOptions = {}) => {
+  const id = await server.workspace(`parking ${++spaces}`)
+  const admin = await server.client(id)
+  const profileId = await makeProfile(admin)
+  const agentId = await makeAgent(admin)
+  const put = await admin.put(policy, { rules })
+  assert.strictEqual(put.status, 200, put.text)
+  return { id, admin, profileId, agentId, asker: await server.client(id, asker), decider: await server.client(id) }
+}
+const makeProfile = async (client: Client): Promise<string> =>
+  (await client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
+
+const parked = async (asked: ReturnType<Client["send"]>) => {
+  const answer = await asked
+  assert.strictEqual(answer.status, 202, answer.text)
+  const { operation } = answer.body
+  assert.strictEqual(operation.state, "pending")
+  assert.strictEqual(answer.headers.get("location"), `/v1/operations/${operation.id}`)
+  assert.strictEqual(answer.headers.get("retry-after"), "2")
+  return operation
+}
+const decide = async (client: Client, verdict: "approve" | "deny" | "cancel", { id }: { readonly id: string }) =>
+  client.post(`/v1/operations/${id}/${verdict}`)
+const decided = async (client: Client, verdict: "approve" | "deny" | "cancel", operation: { readonly id: string }) => {
+  const answer = await decide(client, verdict, operation)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return answer.body.operation
+}
+const agentsOf = async (client: Client) => (await client.get("/v1/agents")).body.agents.length
+const change = (work: (id: string) => ReturnType<typeof sql>, { id }: { readonly id: string }) =>
+  server.runtime.runPromise(server.database.run("test", (db) => work(toUuid(id)).execute(db)))
+
+describe("the approval policy", () => {
+  it("is empty until it is changed, and then what was put, with an ETag", async () => {
+    const admin = await server.client(await server.workspace("policy"))
+    const before = await admin.get(policy)
+    assert.deepStrictEqual([before.body, before.headers.get("etag")], [{ policy: { rules: [] } }, '"0"'])
+    const rules = [rule("agent.*")]
+    const put = await admin.put(policy, { rules }, { "if-match": '"0"' })
+    assert.deepStrictEqual([put.status, put.headers.get("etag")], [200, '"1"'])
+    assert.deepStrictEqual(put.body.policy.rules, rules)
+    assert.strictEqual(put.body.policy.updatedBy.type, "api_key")
+    assertRefused(await admin.put(policy, { rules: [] }, { "if-match": '"0"' }), 412, "precondition_failed")
+    // The same once more changes nothing.
+    const again = await admin.put(policy, { rules })
+    assert.deepStrictEqual([again.body, again.headers.get("etag")], [put.body, '"1"'])
+    assert.deepStrictEqual((await admin.get(policy)).body, put.body)
+  })
+
+  it.each<[string, unknown]>([
+    ["a rule without actions", { ...rule(), actions: [] }],
+    ["an unknown action", rule("agent.burn")],
+    ["an unknown noun", rule("memories.*")],
+    ["an action twice", rule("agent.read", "agent.read")],
+    ["nobody's requests", { ...rule("*"), principals: [] }],
+    ["requests of schedules, which ask nothing", { ...rule("*"), principals: ["schedule"] }],
+    ["no agents", { ...rule("*"), agentIds: [] }],
+    [
+      "65 agents",
+      { ...rule("*"), agentIds: Array.from({ length: 65 }, (_, i) => `agt_${String(i).padStart(26, "0")}`) }
+    ],
+    ["an agent that is none", { ...rule("*"), agentIds: ["agent"] }],
+    ["a rule that does not say", { actions: ["*"], principals: ["user"] }],
+    ["what rules do not have", { ...rule("*"), expires: 1 }]
+  ])("refuses %s", async (_, wrong) => {
+    const answer = await server.alpha.put(policy, { rules: [rule("*"), wrong] })
+    assertRefused(answer, 400, "invalid_request")
+    assert.match(answer.body.message, /^rules\[1\]/)
+  })
+
+  it("takes 64 rules, and none more", async () => {
+    const admin = await server.client(await server.workspace("many rules"))
+    const rules = Array.from({ length: 65 }, () => rule("agent.create"))
+    assertRefused(await admin.put(policy, { rules }), 400, "invalid_request")
+    assert.strictEqual((await admin.put(policy, { rules: rules.slice(1) })).status, 200)
+  })
+})
+
+describe("a request that the policy parks", () => {
+  it("is carried out with its operation, or not at all", async () => {
+    const { agentId, asker, decider } = await space([rule("agent.update")])
+    const operation = await parked(asker.patch(`/v1/agents/${agentId}`, { name: "B" }))
+    const run = (text: string) =>
+      server.runtime.runPromise(server.database.run("test", (db) => sql.raw(text).execute(db)))
+    const fail = "begin raise exception 'away' using errcode = '57P01'; end"
+    await run(`create function away() returns trigger language plpgsql as $$ ${fail} $$`)
+    await run("create trigger away before update on operations for each row execute function away()")
+    try {
+      assertRefused(await decide(decider, "approve", operation), 503, "runtime_unavailable")
+    } finally {
+      await run("drop trigger away on operations; drop function away()")
+    }
+    assert.strictEqual((await asker.get(`/v1/agents/${agentId}`)).body.agent.name, "Tester")
+    assert.strictEqual((await asker.get(`/v1/operations/${operation.id}`)).body.operation.state, "pending")
+    assert.strictEqual((await decided(decider, "approve", operation)).state, "completed")
+    assert.strictEqual((await asker.get(`/v1/agents/${agentId}`)).body.agent.name, "B")
+  })
+
+  it("is carried out when somebody else approves it, and its result is what the call would have answered", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const body = { name: "New", profileId }
+    const before = await agentsOf(asker)
+    const operation = await parked(asker.post("/v1/agents", body))
+    assert.strictEqual(operation.action, "agent.create")
+    assert.strictEqual(Date.parse(operation.expiresAt) - Date.parse(operation.createdAt), 24 * 3_600_000)
+    assert.strictEqual(await agentsOf(asker), before)
+    const waiting = asker.get(`/v1/operations/${operation.id}?waitSeconds=10`)
+    const done = await decided(decider, "approve", operation)
+    assert.deepStrictEqual([done.state, done.result.status], ["completed", 201])
+    assert.strictEqual(done.result.body.agent.name, "New")
+    assert.isString(done.resolvedAt)
+    assert.strictEqual(done.resolvedBy.type, "api_key")
+    const seen = (await waiting).body.operation
+    assert.deepStrictEqual([seen.state, seen.result, seen.request], ["completed", done.result, body])
+    assert.strictEqual(await agentsOf(asker), before + 1)
+    const agent = await asker.get(`/v1/agents/${done.result.body.agent.id}`)
+    assert.deepStrictEqual(agent.body, done.result.body)
+  })
+
+  it("is the same operation as long as the same request of the same credential is pending", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const body = { name: "New", profileId, tags: ["a"] }
+    const first = await parked(asker.post("/v1/agents", body))
+    const turned = { tags: ["a"], profileId, name: "New" }
+    assert.strictEqual((await parked(asker.post("/v1/agents", turned))).id, first.id)
+    assert.notStrictEqual((await parked(asker.post("/v1/agents", { ...body, tags: ["b"] }))).id, first.id)
+    assert.notStrictEqual((await parked(decider.post("/v1/agents", body))).id, first.id)
+    await decided(decider, "deny", first)
+    assert.notStrictEqual((await parked(asker.post("/v1/agents", body))).id, first.id)
+  })
+
+  it("with an Idempotency-Key is answered with its operation, headers and all, also once it is decided", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const send = () => asker.post("/v1/agents", { name: "New", profileId }, { "idempotency-key": "k" })
+    const first = await parked(send())
+    await decided(decider, "approve", first)
+    const again = await send()
+    assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+    assert.deepStrictEqual([again.status, again.headers.get("location")], [202, `/v1/operations/${first.id}`])
+    assert.strictEqual(again.body.operation.id, first.id)
+  })
+
+  it("is refused at once where the call would be: nothing hopeless parks", async () => {
+    const { agentId, asker, profileId } = await space([rule("*", "agent.read", "thread.read")])
+    const unknown = agentId.replace(/.{4}$/, "0000")
+    assertRefused(
+      await asker.post("/v1/agents", { name: "A", profileId: profileId.replace(/.{4}$/, "0000") }),
+      422,
+      "profile_not_found"
+    )
+    assertRefused(
+      await asker.patch(`/v1/agents/${agentId}`, { name: "B" }, { "if-match": '"9"' }),
+      412,
+      "precondition_failed"
+    )
+    assertRefused(await asker.patch(`/v1/agents/${agentId}`, { name: "" }), 400, "invalid_request")
+    assertRefused(await asker.delete(`/v1/agents/${unknown}`), 404, "not_found")
+    assertRefused(await asker.get(`/v1/agents/${unknown}`), 404, "not_found")
+    assertRefused(await asker.get(`/v1/threads/${unknown.replace("agt", "thr")}`), 404, "not_found")
+    assert.deepStrictEqual((await asker.get("/v1/operations")).body.operations, [])
+    assert.strictEqual((await parked(asker.patch(`/v1/agents/${agentId}`, { name: "B" }))).agentId, agentId)
+  })
+
+  it("is held against what is there by then: a version that has moved is the result", async () => {
+    const { admin, agentId, asker, decider } = await space([
+      { ...rule("agent.update"), agentIds: ["agt_00000000000000000000000000"] }
+    ])
+    const put = (ids?: ReadonlyArray<string>) =>
+      admin.put(policy, { rules: [{ ...rule("agent.update"), ...(ids && { agentIds: ids }) }] })
+    await put()
+    const etag = (await asker.get(`/v1/agents/${agentId}`)).headers.get("etag")!
+    const operation = await parked(asker.patch(`/v1/agents/${agentId}`, { name: "Late" }, { "if-match": etag }))
+    await put(["agt_00000000000000000000000000"])
+    assert.strictEqual((await admin.patch(`/v1/agents/${agentId}`, { name: "Early" })).status, 200)
+    const done = await decided(decider, "approve", operation)
+    assert.deepStrictEqual(
+      [done.state, done.result.status, done.result.body.error],
+      ["failed", 412, "precondition_failed"]
+    )
+    assert.strictEqual((await asker.get(`/v1/agents/${agentId}`)).body.agent.name, "Early")
+  })
+
+  it("changes nothing in halves: an archived agent is archived by one approval, however many come at once", async () => {
+    const { agentId, asker, id } = await space([rule("agent.archive")])
+    const operation = await parked(asker.delete(`/v1/agents/${agentId}`))
+    const other = await startServer({ beside: server, name: "other" })
+    try {
+      const deciders = await Promise.all([0, 1, 2, 3].map(() => server.client(id)))
+      const answers = await Promise.all(
+        deciders.map((decider, i) => decided(i % 2 === 0 ? decider : other.at(decider), "approve", operation))
+      )
+      const [first] = answers
+      assert.deepStrictEqual([first.state, first.result], ["completed", { status: 204, body: null }])
+      for (const answer of answers) assert.deepStrictEqual(answer, first)
+    } finally {
+      await other.stop()
+    }
+    assert.isString((await asker.get(`/v1/agents/${agentId}`)).body.agent.archivedAt)
+  })
+
+  it("parks for a command too, and the result is what the command has answered", async () => {
+    const { asker, decider } = await space([rule("identity.*")])
+    const operation = await parked(asker.post("/v1/identities/disable", { identity: " eve " }))
+    assert.deepStrictEqual(operation.request, undefined)
+    assert.deepStrictEqual((await asker.get("/v1/identities")).body.identities, [])
+    const done = await decided(decider, "approve", operation)
+    assert.deepStrictEqual([done.state, done.result.status], ["completed", 200])
+    assert.deepStrictEqual([done.result.body.identity.identity, done.result.body.identity.disabled], ["eve", true])
+    assert.strictEqual((await asker.get("/v1/identities")).body.identities[0].disabled, true)
+  })
+
+  it("is taken up by some node where the one that approved it has died before the command", async () => {
+    const { asker } = await space([rule("identity.*")])
+    const operation = await parked(asker.post("/v1/identities/disable", { identity: "eve" }))
+    await change(
+      (id) =>
+        sql`update operations set state = 'approved', resolved_at = now() - interval '11 seconds' where id = ${id}`,
+      operation
+    )
+    const seen = (await asker.get(`/v1/operations/${operation.id}?waitSeconds=15`)).body.operation
+    assert.deepStrictEqual([seen.state, seen.result.body.identity.disabled], ["completed", true])
+  })
+
+  it("may be a read, where a rule names it: `*` does not mean it", async () => {
+    const { admin, agentId, asker, decider } = await space([rule("*", "agent.*")])
+    const threadId = await makeThread(asker, agentId)
+    assert.strictEqual((await asker.get(`/v1/threads/${threadId}`)).status, 200)
+    assert.strictEqual((await asker.get(`/v1/agents/${agentId}`)).status, 200)
+    await admin.put(policy, { rules: [rule("thread.read", "agent.read")] })
+    const ofThread = await parked(asker.get(`/v1/threads/${threadId}`))
+    const ofAgent = await parked(asker.get(`/v1/agents/${agentId}`))
+    assert.deepStrictEqual([ofThread.action, ofAgent.action, ofAgent.agentId], ["thread.read", "agent.read", agentId])
+    const done = await decided(decider, "approve", ofThread)
+    assert.deepStrictEqual([done.state, done.result.status, done.result.body.thread.id], ["completed", 200, threadId])
+    assert.strictEqual((await decided(decider, "approve", ofAgent)).result.body.agent.id, agentId)
+  })
+
+  it("may be an agent's own: where a rule names what a tool does, the tool returns the operation, and the turn goes on", async () => {
+    const { admin, decider } = await space([{ ...rule("agent.read"), principals: ["agent"] }])
+    const agentId = await makeWorker(admin, { families: ["agents"] })
+    const log = await turnOf(
+      admin,
+      agentId,
+      call("tool_search", { query: "agents" }),
+      "/then",
+      call("agents.get", { agentId })
+    )
+    const [, output] = outcomes(log) as ReadonlyArray<any>
+    assert.deepStrictEqual(
+      [output.operation.action, output.operation.state, output.operation.agentId],
+      ["agent.read", "pending", agentId]
+    )
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+    const done = await decided(decider, "approve", output.operation)
+    assert.deepStrictEqual([done.state, done.result.body.agent.id], ["completed", agentId])
+    assert.deepStrictEqual((await admin.get(`/v1/operations/${done.id}`)).body.operation.requestedBy, {
+      type: "agent",
+      id: agentId
+    })
+  })
+
+  it("is one of at most 1,000 that wait in a workspace", async () => {
+    const { asker, id, profileId } = await space([rule("agent.create")])
+    const first = await parked(asker.post("/v1/agents", { name: "0", profileId }))
+    await change(
+      (op) => sql`insert into operations (workspace, id, action, state, requested_by, created_at, expires_at, request,
+          requester, fingerprint)
+        select workspace, gen_random_uuid(), action, state, requested_by, created_at, expires_at, request, requester,
+          fingerprint || i from operations, generate_series(1, 998) i where id = ${op}`,
+      first
+    )
+    await parked(asker.post("/v1/agents", { name: "1", profileId }))
+    const refused = await asker.post("/v1/agents", { name: "2", profileId })
+    assertRefused(refused, 429, "queue_full")
+    assert.isString(refused.headers.get("retry-after"))
+    // The same one is no more than there was, and other workspaces have their own.
+    assert.strictEqual((await parked(asker.post("/v1/agents", { name: "0", profileId }))).id, first.id)
+    assert.isString(id)
+  })
+
+  it("takes two statements to park, and two to approve, beside the action's own", async () => {
+    const { agentId, asker, decider } = await space([rule("agent.*", "identity.*")])
+    const counted = async <A>(work: () => Promise<A>) => {
+      const before = server.database.counts.api
+      const result = await work()
+      return [result, server.database.counts.api - before] as const
+    }
+    // What the server does now and then by itself is counted too: the least is what it takes.
+    const least = { park: Infinity, command: Infinity, approve: Infinity }
+    for (let i = 0; i < 4; i++) {
+      const [operation, parking] = await counted(() => parked(asker.patch(`/v1/agents/${agentId}`, { name: `C${i}` })))
+      const [, approving] = await counted(() => decided(decider, "approve", operation))
+      const [, command] = await counted(() => parked(asker.post("/v1/identities/disable", { identity: `eve${i}` })))
+      least.park = Math.min(least.park, parking)
+      least.approve = Math.min(least.approve, approving)
+      least.command = Math.min(least.command, command)
+    }
+    // To begin and to end a transaction counts as well; a change is read and written, and tried in one of its own.
+    assert.deepStrictEqual(least, { command: 2 + 2, park: 2 + 2 + 4, approve: 2 + 2 + 2 })
+  })
+
+  it("is told of on the streams of the workspace and of its agent", async () => {
+    const { agentId, asker, decider } = await space([rule("agent.update")])
+    const watchers = await Promise.all(
+      ["/v1/events/stream", `/v1/agents/${agentId}/events/stream`].map((path) =>
+        Watcher.open(server.base, path, asker.token!)
+      )
+    )
+    for (const watcher of watchers) await watcher.until(({ frames }) => frames.length === 1)
+    const { id: operationId } = await parked(asker.patch(`/v1/agents/${agentId}`, { name: "B" }))
+    await decided(decider, "approve", { id: operationId })
+    for (const watcher of watchers) {
+      await watcher.until(({ frames }) => frames.some(({ data }) => data.state === "completed"))
+      assert.deepStrictEqual(
+        watcher.events("operation").map(({ data }) => data),
+        ["pending", "completed"].map((state) => ({ operationId, action: "agent.update", state, agentId }))
+      )
+      watcher.close()
+    }
+  })
+})
+
+describe("an operation", () => {
+  it("is not decided by who asked, nor by another key of the same identity", async () => {
+    const { asker, id, profileId } = await space([rule("agent.create")], { identity: "ann" })
+    const operation = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    for (const own of [asker, await server.client(id, { identity: "ann" })]) {
+      for (const verdict of ["approve", "deny"] as const) {
+        const refused = await decide(own, verdict, operation)
+        assertRefused(refused, 403, "permission_denied")
+        assert.strictEqual(refused.body.code, "own_operation")
+      }
+    }
+    assert.strictEqual(
+      (await decided(await server.client(id, { identity: "ben" }), "approve", operation)).state,
+      "completed"
+    )
+  })
+
+  it("is cancelled by who asked, and by nobody else", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const operation = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    assertRefused(await decide(decider, "cancel", operation), 403, "permission_denied")
+    const cancelled = await decided(asker, "cancel", operation)
+    assert.deepStrictEqual(
+      [cancelled.state, cancelled.result.status, cancelled.result.body.error],
+      ["cancelled", 409, "operation_cancelled"]
+    )
+    assert.deepStrictEqual(await decided(asker, "cancel", operation), cancelled)
+    assertRefused(await decide(decider, "approve", operation), 409, "operation_resolved")
+  })
+
+  it("that is denied is so for good, and says why", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const operation = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    const answer = await decider.post(`/v1/operations/${operation.id}/deny`, { reason: "not today" })
+    const { result, state } = answer.body.operation
+    assert.deepStrictEqual([state, result.status, result.body.error], ["denied", 403, "operation_denied"])
+    assert.include(result.body.message, "not today")
+    assert.strictEqual((await decided(decider, "deny", operation)).state, "denied")
+    assertRefused(await decide(decider, "approve", operation), 409, "operation_resolved")
+    assertRefused(await decide(asker, "cancel", operation), 409, "operation_resolved")
+  })
+
+  it("that was approved is approved again with the same answer, and not denied", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const operation = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    const before = await agentsOf(asker)
+    const done = await decided(decider, "approve", operation)
+    assert.deepStrictEqual(await decided(decider, "approve", operation), done)
+    assert.strictEqual(await agentsOf(asker), before + 1)
+    assertRefused(await decide(decider, "deny", operation), 409, "operation_resolved")
+  })
+
+  it("whose time is over is expired at once, and written so by some node", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const operation = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    await change(
+      (id) => sql`update operations set expires_at = now() - interval '1 millisecond' where id = ${id}`,
+      operation
+    )
+    const seen = (await asker.get(`/v1/operations/${operation.id}`)).body.operation
+    assert.deepStrictEqual(
+      [seen.state, seen.result.status, seen.result.body.error],
+      ["expired", 410, "operation_expired"]
+    )
+    assert.strictEqual(seen.resolvedBy, undefined)
+    for (const verdict of ["approve", "deny"] as const)
+      assertRefused(await decide(decider, verdict, operation), 410, "operation_expired")
+    const listed = async (state: string) => (await asker.get(`/v1/operations?state=${state}`)).body.operations.length
+    assert.deepStrictEqual([await listed("pending"), await listed("expired")], [0, 1])
+    // The same request parks anew.
+    assert.notStrictEqual((await parked(asker.post("/v1/agents", { name: "A", profileId }))).id, operation.id)
+    assert.deepStrictEqual([await listed("pending"), await listed("expired")], [1, 1])
+  })
+
+  it("fails where whoever asked may not any more: a key that was revoked, an identity that was disabled", async () => {
+    const { admin, id, profileId } = await space([rule("agent.create")])
+    const keyed = (await admin.post("/v1/auth/keys", { name: "K", scopes: ["read", "write"] })).body
+    const known = (await admin.post("/v1/auth/keys", { name: "I", scopes: ["read", "write"], identity: "ann" })).body
+    const asking = async (token: string) =>
+      parked(server.at({ token } as Client).post("/v1/agents", { name: token.slice(0, 12), profileId }))
+    const [ofKey, ofAnn] = [await asking(keyed.token), await asking(known.token)]
+    await admin.delete(`/v1/auth/keys/${keyed.key.id}`)
+    await admin.post("/v1/identities/disable", { identity: "ann" })
+    const decider = await server.client(id)
+    const results = [await decided(decider, "approve", ofKey), await decided(decider, "approve", ofAnn)]
+    assert.deepStrictEqual(
+      results.map(({ result, state }) => [state, result.status, result.body.error]),
+      [
+        ["failed", 401, "unauthenticated"],
+        ["failed", 403, "identity_disabled"]
+      ]
+    )
+    assert.strictEqual(await agentsOf(admin), 1)
+  })
+
+  it("shows what was asked, and by whom, to who asked and to who may approve", async () => {
+    const { asker, id, profileId } = await space([rule("agent.create")], { scopes: ["read", "write"] })
+    const { id: operationId } = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    const shown = async (client: Client) => {
+      const { operation } = (await client.get(`/v1/operations/${operationId}`)).body
+      const [listed] = (await client.get("/v1/operations")).body.operations
+      assert.deepStrictEqual(listed, operation)
+      return [operation.request, operation.requestedBy?.type]
+    }
+    const request = { name: "A", profileId }
+    assert.deepStrictEqual(await shown(asker), [request, "api_key"])
+    assert.deepStrictEqual(await shown(await server.client(id, { scopes: ["read", "approve"] })), [request, "api_key"])
+    assert.deepStrictEqual(await shown(await server.client(id, { scopes: ["read"] })), [undefined, undefined])
+  })
+
+  it("is kept for 90 days after it was resolved", async () => {
+    const { asker, decider, profileId } = await space([rule("agent.create")])
+    const [old, young] = [
+      await parked(asker.post("/v1/agents", { name: "A", profileId })),
+      await parked(asker.post("/v1/agents", { name: "B", profileId }))
+    ]
+    for (const operation of [old, young]) await decided(decider, "deny", operation)
+    await change((id) => sql`update operations set resolved_at = now() - interval '89 days' where id = ${id}`, young)
+    await change((id) => sql`update operations set resolved_at = now() - interval '91 days' where id = ${id}`, old)
+    const gone = async () => (await asker.get(`/v1/operations/${old.id}`)).status === 404
+    const deadline = Date.now() + 15_000
+    while (!(await gone()) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.isTrue(await gone())
+    assert.strictEqual((await asker.get(`/v1/operations/${young.id}`)).status, 200)
+  })
+})
