@@ -7,9 +7,6 @@
 import { refused } from "./cli/lacking.mjs"
 
 if (!refused()) {
-  // Before the rest: what was compiled with other flags of V8 is not taken. A command that soon ends would only pay for
-  // them.
-  if (process.argv.some((word) => word === "dev" || word === "serve")) await import("./cli/engine.ts")
   const { enableCompileCache } = await import("node:module")
   enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/troupe`)
   const { run } = await import("./cli/commands.ts")
