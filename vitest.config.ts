@@ -29,11 +29,11 @@ export default defineConfig({
           include: ["test/{process,browser}/**/*.test.ts"],
           exclude: alone,
           // More than cores: many files wait for times that are promised, and for programs to start.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 }
         }
       },
-      { test: { ...within, name: "apart", include: apart, maxWorkers: 3, sequence: { groupOrder: 0 } } },
+      { test: { ...within, name: "apart", include: apart, maxWorkers: 4, sequence: { groupOrder: 0 } } },
       {
         test: {
           ...within,
@@ -42,7 +42,7 @@ export default defineConfig({
           exclude: [...apart, "test/{process,browser,cluster}/**"],
           // A worker loads the program once, for all files that it is given.
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 }
         }
       },
@@ -51,7 +51,7 @@ export default defineConfig({
           ...programs,
           name: "alone",
           include: alone,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 }
         }
       }

@@ -34,6 +34,7 @@ const settings = {
   shared_buffers: "64MB",
   autovacuum_naptime: "10min",
   max_wal_size: "4GB",
+  file_copy_method: "clone",
   checkpoint_timeout: "1h"
 }
 
