@@ -3,7 +3,7 @@
  * read, listed, changed under an ETag and taken away, and that they are there for their own workspace alone.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { absent, assertRefused as refused } from "../http/refused.ts"
 
@@ -76,7 +76,7 @@ const resources: ReadonlyArray<Resource> = [
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 

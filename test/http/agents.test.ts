@@ -1,12 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
 let profileId: string
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
 })
 afterAll(() => server.stop())

@@ -6,12 +6,12 @@ import { RoleAnswer, RoleDecision, RolePage } from "../../http/roles/api.ts"
 import { allTools, builtInRoles, noTools, readOnly } from "../../src/roles/role.ts"
 import { missingRole } from "../../src/roles/rows.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 

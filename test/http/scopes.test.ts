@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { type Scope, scopes } from "../../src/keys/apiKey.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { type Operation, operations, schemas, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { fitting } from "./jsonSchema.ts"
@@ -14,7 +14,7 @@ let server: TestServer
 let nobodys: Ids
 const holders = new Map<Scope, Client>()
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   // What is asked for is not there: with the right scope as without it, nothing happens to it.
   nobodys = Object.fromEntries(Object.entries(await furnish(server.alpha)).map(([name, id]) => [name, absent(id)]))
   for (const scope of scopes) holders.set(scope, await server.client(server.workspaces.alpha, { scopes: [scope] }))

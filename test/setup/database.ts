@@ -17,7 +17,7 @@ const run = async (sql: string) => {
 
 /** `migrated: false` gives an empty database, for tests of the migrations themselves. */
 export const freshDatabase = async (options: { readonly migrated?: boolean } = {}): Promise<FreshDatabase> => {
-  const name = `t_${randomBytes(6).toString("hex")}`
+  const name = `${inject("templateDatabase")}_${randomBytes(6).toString("hex")}`
   const source = options.migrated === false ? "template0" : inject("templateDatabase")
   // Files are copied as they are: a log of it would be of use to nobody.
   await run(`create database ${name} template ${source} strategy file_copy`)
