@@ -252,8 +252,6 @@ export const startServer = async (options: ServerOptions = {}) => {
     workspace,
     /** `wsp_…` of the two workspaces. */
     workspaces: { alpha, beta },
-    /** One more, or the one of that name. */
-    workspace,
     alpha: await client(alpha),
     beta: await client(beta),
     anonymous: new Client(base, undefined),
