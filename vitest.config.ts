@@ -3,68 +3,56 @@ import { defineConfig } from "vitest/config"
 const shared = {
   pool: "forks",
   setupFiles: ["test/setup/compiled.ts", "test/setup/schemas.ts"],
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
   teardownTimeout: 20_000
 } as const
 
-/** They start programs, and do not mind what else runs. */
-const programs = [
-  "test/browser/**/*.test.ts",
-  ...[
-    "asking",
-    "clone",
-    "compose",
-    "dev",
-    "embedded",
-    "install",
-    "secrets",
-    "streams",
-    "terminal",
-    "tour",
-    "waits"
-  ].map((name) => `test/process/${name}.test.ts`)
-]
+const within = { ...shared, testTimeout: 20_000, hookTimeout: 60_000 } as const
+const programs = { ...shared, testTimeout: 120_000, hookTimeout: 120_000 } as const
 
-// Three groups, one after the other: files that share the machine's cores, those that start whole programs,
-// then those that kill and time real server processes and want the machine for themselves.
+/** They count what their whole process counts, or put another module in the place of one: each has its own process. */
+const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map((name) => `test/${name}.test.ts`)
+
+/** They kill what runs, under leases of half a second. */
+const alone = ["process/{kill,nodes}", "cluster/*"].map((name) => `test/${name}.test.ts`)
+
+// Two groups, one after the other: files that share the machine's cores with whatever else runs, then those that want
+// most of the machine for themselves.
 export default defineConfig({
   test: {
     reporters: ["default"],
-    maxWorkers: 2,
     globalSetup: ["test/setup/postgres.ts"],
     projects: [
       {
         test: {
-          ...shared,
+          ...programs,
+          name: "programs",
+          include: ["test/{process,browser}/**/*.test.ts"],
+          exclude: alone,
+          // More than cores: many files wait for times that are promised, and for programs to start.
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 }
+        }
+      },
+      { test: { ...within, name: "apart", include: apart, maxWorkers: 4, sequence: { groupOrder: 0 } } },
+      {
+        test: {
+          ...within,
           name: "together",
-          // One more than cores: many of them wait for times that are promised.
-          maxWorkers: 3,
           include: ["test/**/*.test.ts"],
-          exclude: ["test/process/**", "test/browser/**", "test/cluster/**"],
+          exclude: [...apart, "test/{process,browser,cluster}/**"],
+          // A worker loads the program once, for all files that it is given.
+          isolate: false,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 }
         }
       },
       {
         test: {
-          ...shared,
-          name: "programs",
-          include: programs,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          sequence: { groupOrder: 1 }
-        }
-      },
-      {
-        test: {
-          ...shared,
+          ...programs,
           name: "alone",
-          include: ["test/{process,cluster}/**/*.test.ts"],
-          exclude: programs,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 }
+          include: alone,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 }
         }
       }
     ]

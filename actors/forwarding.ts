@@ -41,7 +41,11 @@ const mostRemembered = 10_000
 
 export const makeForwarding = <Request>({ lease, placement, router, tell }: Forwarding<Request>) => {
   /** Actors that another node has than the one that is to have them. */
-  const found = new LRUCache<string, { readonly node: string; readonly until: number }>({ max: mostRemembered })
+  const found = new LRUCache<string, { readonly node: string; readonly until: number }>({
+    // Not `max`, for which room is made at once, on every node for every kind.
+    maxSize: mostRemembered,
+    sizeCalculation: () => 1
+  })
 
   const remember = (id: string, node: string) => {
     found.set(id, { node, until: lease.now() + rememberMs })

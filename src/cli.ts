@@ -7,8 +7,6 @@
 import { refused } from "./cli/lacking.mjs"
 
 if (!refused()) {
-  // What was compiled with other flags of V8 is not taken.
-  await import("./cli/engine.ts")
   const { enableCompileCache } = await import("node:module")
   enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/troupe`)
   const { run } = await import("./cli/commands.ts")

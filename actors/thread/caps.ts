@@ -12,7 +12,7 @@ import { Declined, type Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import { costOfThread, payerOf, settingsOf } from "./settings.ts"
 
-export interface Caps {
+export interface SpendingCaps {
   readonly prices: Prices
   readonly agentOf: (workspace: string, agentId: string) => Effect.Effect<AgentView | undefined, Unreachable>
   /** What the agent has spent in its budget's window: it may be five seconds old. */
@@ -42,7 +42,7 @@ const maxCostIn = (text: string): number | undefined => {
     : undefined
 }
 
-export const makeCaps = ({ agentOf, attributesOf, prices, spentLately, spentNow }: Caps) => {
+export const makeCaps = ({ agentOf, attributesOf, prices, spentLately, spentNow }: SpendingCaps) => {
   const ofThread = Effect.fnUntraced(function* (being: ActorView<Snapshot>, maxCost: number) {
     const cost = costOfThread(being)
     if (cost < maxCost) return

@@ -3,6 +3,9 @@ process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
 // The channel alone is no reason to stay.
 process.channel?.unref()
 
+// As src/cli.ts does.
+const { enableCompileCache } = await import("node:module")
+enableCompileCache(`${import.meta.dirname}/../../node_modules/.cache/troupe`)
 const { run } = await import("./commands.ts")
 run()
 

@@ -1,5 +1,5 @@
 /** All commands of `troupe`, and how the process ends. */
-// First, before anything is called often, and before any schema is made: what comes in is decoded by compiled code.
+// First, before any schema is made: what comes in is decoded by compiled code.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"

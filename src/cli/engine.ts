@@ -1,9 +1,14 @@
 /**
  * Has V8 optimize a function after a hundred calls instead of three thousand, and twenty after it has met a new kind of
  * object instead of five hundred. With the defaults a quarter of a busy server's time was spent in half-optimized code
- * after half a minute of load (docs/benchmarks.md). To be imported before anything is called often.
+ * after half a minute of load (docs/benchmarks.md). For servers, once all is loaded and before anything is called often:
+ * a start, and a command that soon ends, would only pay for it.
  */
+import { flushCompileCache } from "node:module"
 import { setFlagsFromString } from "node:v8"
+
+// What was compiled with other flags is not taken at the next start.
+flushCompileCache()
 
 setFlagsFromString("--invocation-count-for-turbofan=100")
 setFlagsFromString("--minimum-invocations-after-ic-update=20")

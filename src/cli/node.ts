@@ -44,6 +44,7 @@ export const startNode = Effect.fn("cli.startNode")(function* (settings: NodeSet
   for (const stranger of settings.strangers) yield* Effect.logWarning(stranger)
   // Here, not above: `troupe --help` need not load the whole server.
   const main = yield* Effect.promise(() => import("../main.ts"))
+  yield* Effect.promise(() => import("./engine.ts"))
   const context = yield* Layer.build(main.serve(reachable(settings)))
   const { address } = yield* Effect.provide(HttpServer.HttpServer, context)
   const port = address._tag === "UnixPathAddress" ? settings.port : address.port

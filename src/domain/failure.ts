@@ -1,4 +1,4 @@
-/** Failure codes of events, and the details that one of them carries (contract C16.8, C16.10 to C16.14). */
+/** Failure codes of events, and the details that one of them carries (contract C16.8, C16.10 to C16.15). */
 import { Schema } from "effect"
 import { ImageFormat } from "./content.ts"
 import { described } from "./described.ts"

@@ -1,6 +1,7 @@
 /** Nodes that ask each other: who has an actor, who is to have it, and what becomes of a command on its way. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger, Result } from "effect"
+import { vi } from "vitest"
 import type { Reply, Declined } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
@@ -241,7 +242,11 @@ describe("a node that joins", () => {
       const { a, b, ref, world } = yield* moving(3_600_000)
       yield* pass(60_000)
       // Rest is measured in the time of this process, which has hardly moved.
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 1_100)))
+      const now = performance.now.bind(performance)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(performance, "now").mockImplementation(() => now() + 1_100)),
+        (later) => Effect.sync(() => later.mockRestore())
+      )
       yield* pass(2_000)
       assert.isNull(row(world, ref).owner)
       assert.isUndefined(a.registry.peek(ref.id))

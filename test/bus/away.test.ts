@@ -7,7 +7,7 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { freePort } from "../../src/postgres/cluster.ts"
 import { cutProxy } from "../contract/CutProxy.ts"
 import { NatsServer } from "../setup/nats.ts"
-import { connected, disconnected, idOf, into, metric, nodeOn, one, status, until } from "./world.ts"
+import { connected, disconnected, idOf, hearing, into, metric, nodeOn, one, status, until } from "./world.ts"
 
 const node1 = idOf("node_", 1)
 
@@ -72,8 +72,7 @@ describe("a node whose NATS", () => {
       const heard: Array<string> = []
       yield* there.bus.subscribe({ workspace: one.workspace, threadId: one.threadId }, into(heard))
       yield* there.bus.serve(node1, () => Effect.never)
-      yield* Effect.sleep(300)
-      heard.length = 0
+      yield* hearing(here, heard)
       const waiting = yield* Effect.forkChild(Effect.flip(here.bus.request(node1, "hello", 30_000)))
       yield* Effect.sleep(20)
       yield* Effect.promise(() => nats.kill())
@@ -110,8 +109,7 @@ describe("a node whose NATS", () => {
       yield* connected(there)
       const heard: Array<string> = []
       yield* there.bus.subscribe({ workspace: one.workspace, agentId: one.agentId }, into(heard))
-      yield* Effect.sleep(500)
-      heard.length = 0
+      yield* hearing(here, heard)
       // Nothing is closed: only pings find out.
       proxy.hold(true)
       yield* disconnected(here)
@@ -135,8 +133,7 @@ describe("a node whose NATS", () => {
       yield* connected(there)
       const heard: Array<string> = []
       yield* there.bus.subscribe({ workspace: one.workspace }, into(heard))
-      yield* Effect.sleep(500)
-      heard.length = 0
+      yield* hearing(here, heard)
       const before = yield* metric("bus_lost_total")
       nats.hold(true)
       const text = JSON.stringify("x".repeat(60_000))
@@ -166,8 +163,7 @@ describe("a node whose NATS", () => {
       yield* connected(there)
       const heard: Array<string> = []
       yield* there.bus.subscribe({ workspace: one.workspace }, into(heard))
-      yield* Effect.sleep(500)
-      heard.length = 0
+      yield* hearing(here, heard)
       const before = yield* metric("bus_reconnects_total")
       proxy.hold(true)
       const text = JSON.stringify("x".repeat(60_000))
@@ -196,8 +192,7 @@ describe("a node whose NATS", () => {
       const heard: Array<string> = []
       yield* there.bus.subscribe({ workspace: one.workspace }, into(heard))
       yield* there.bus.serve(node1, Effect.succeed)
-      yield* Effect.sleep(500)
-      heard.length = 0
+      yield* hearing(here, heard)
       here.bus.publish({
         ...one,
         type: "events",

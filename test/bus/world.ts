@@ -60,6 +60,24 @@ export const until = (holds: () => boolean, what = "it did not happen", forMs = 
 export const connected = ({ bus }: Node) => until(() => bus.state() === "connected", "not connected")
 export const disconnected = ({ bus }: Node) => until(() => bus.state() === "disconnected", "still connected")
 
+/**
+ * Until the one hears what the other says, and has heard all that was said till then, the look of its own connection
+ * too, unless that was over before somebody listened. What was heard is forgotten.
+ */
+export const hearing = (from: Node, heard: Array<string>) =>
+  Effect.gen(function* () {
+    const began = performance.now()
+    yield* until(() => heard.includes("look") || performance.now() > began + 400)
+    let said = 1_000_000
+    yield* until(() => {
+      from.bus.publish(status(++said))
+      return heard.some((what) => what.startsWith("status 1"))
+    }, "what was said did not arrive")
+    from.bus.publish(status(++said))
+    yield* until(() => heard.includes(`status ${said}`), "what was said last did not arrive")
+    heard.length = 0
+  })
+
 /** A server's metric, summed over its labels that contain the text. */
 export const metric = (name: string, labels = "") =>
   Effect.map(PrometheusMetrics.format(), (text) =>

@@ -10,11 +10,11 @@ import { ProfileAnswer, ProfilePage, ProfileVersionPage, ProfileWritten } from "
 import { readOnly } from "../../src/roles/role.ts"
 import { OperationHandle } from "../../src/operations/operation.ts"
 import { newSecret } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 

@@ -6,7 +6,7 @@ import { createContext, runInContext } from "node:vm"
 import { rolldown } from "rolldown"
 import { utf8Bytes } from "../../src/domain/text.ts"
 import { freshId } from "../../src/seed.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import type * as contractClient from "./contractClient.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -66,7 +66,7 @@ describe("the contract", () => {
   let server: TestServer
   let found: Awaited<ReturnType<typeof bundled>>
   beforeAll(async () => {
-    server = await startServer()
+    server = await sharedServer()
     found = await bundled("test/http/contractClient.ts")
   })
   afterAll(() => server?.stop())

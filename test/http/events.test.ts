@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { EventPage } from "../../src/threads/threadEvent.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
@@ -13,7 +13,7 @@ let agentId: string
 let threadId: string
 let log: ReadonlyArray<Event>
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   alpha = server.alpha
   agentId = await makeAgent(alpha)
   threadId = await makeThread(alpha, agentId)

@@ -1,11 +1,11 @@
 /** Keys that keys have made: for how long, for whom, and how they end together. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 

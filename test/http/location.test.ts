@@ -1,12 +1,12 @@
 /** Whatever a POST creates says where it is, also when the request comes again. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { locationOf } from "../../http/location.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 

@@ -3,12 +3,12 @@
  * take.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import { addToolset, assertSound, call, makeWorker, only, outcomes, turnOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(async () => {
   await assertSound(server)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { InputRecord, SubmittedMessage } from "../../src/threads/messageInput.ts"
 import { QueuedMessage } from "../../src/domain/thread.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { raw } from "./client.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -14,7 +14,7 @@ let agentId: string
 let quiet: string
 let busy: string
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   alpha = server.alpha
   agentId = await makeAgent(alpha)
   quiet = await makeThread(alpha, agentId)

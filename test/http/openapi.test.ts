@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import openapiTypescript, { astToString } from "openapi-typescript"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 
 const root = join(import.meta.dirname, "../..")
 /** In a folder that is never committed; test/http/generatedClient/tsconfig.json points here. */
@@ -28,7 +28,7 @@ const node = async (args: ReadonlyArray<string>, env: Record<string, string> = {
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   const served = await server.anonymous.get("/v1/openapi.json")
   assert.strictEqual(served.status, 200)
   await mkdir(folder, { recursive: true })

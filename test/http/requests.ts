@@ -47,7 +47,7 @@ export interface Sent {
   readonly body: unknown
 }
 
-const odd = fc.constantFrom<unknown>(
+const oddities = fc.constantFrom<unknown>(
   "",
   " ",
   "\u0000",
@@ -84,7 +84,20 @@ const odd = fc.constantFrom<unknown>(
   JSON.parse(`{"__proto__":{"admin":true},"constructor":1}`),
   "9999-12-31T23:59:59-23:59",
   "2026-02-31T00:00:00Z",
-  "0000-01-01T00:00:00+23:59"
+  "2999-99-99T99:99:99Z",
+  "0000-01-01T00:00:00+23:59",
+  "trp_",
+  "constructor",
+  "\uffff",
+  -0,
+  1e-320,
+  2 ** 70
+)
+/** What somebody has met once, and anything at all. */
+const odd = fc.oneof(
+  { weight: 3, arbitrary: oddities },
+  { weight: 1, arbitrary: fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }) },
+  { weight: 1, arbitrary: fc.string({ unit: "binary" }) }
 )
 
 /** Ids are mostly ours; some are another workspace's, or nobody's. Other texts are such as lead somewhere. */
@@ -124,6 +137,9 @@ const textOf = (known: Known) => (pattern: string) => {
   return undefined
 }
 
+/** Fields that no schema has. */
+const strangers = ["unknown", "__proto__", "constructor", "", "\u0000", "\ud800"]
+
 /** A copy in which what a path of numbers leads to is something else, gone, or beside something unknown. */
 const altered = (value: unknown, way: ReadonlyArray<number>, how: number, other: unknown): unknown => {
   const [step = 0, ...rest] = way
@@ -133,7 +149,7 @@ const altered = (value: unknown, way: ReadonlyArray<number>, how: number, other:
   if (isObject(value) && inside) {
     const entries = Object.entries(value)
     const at = step % Math.max(1, entries.length)
-    if (how === 0) return { ...value, unknown: other }
+    if (how === 0) return { ...value, [strangers[step % strangers.length] ?? ""]: other }
     if (how === 1) return Object.fromEntries(entries.filter((_, index) => index !== at))
     return Object.fromEntries(
       entries.map(([name, item], index) => [name, index === at ? altered(item, rest, how, other) : item])
@@ -156,6 +172,12 @@ const MiB = 1024 * 1024
 const damage: ReadonlyArray<(text: string, n: number) => string | Uint8Array<ArrayBuffer>> = [
   (text, n) => text.slice(0, Math.max(0, text.length - n)),
   (text, n) => text.slice(0, n) + "\\" + text.slice(n),
+  // One of its characters is another; one in so many of its bytes is.
+  (text, n) => {
+    const at = (n * 7_919) % text.length
+    return text.slice(0, at) + String.fromCharCode(n * 2_113) + text.slice(at + 1)
+  },
+  (text, n) => new Uint8Array(Buffer.from(text).map((byte, at) => (at % n === 0 ? byte ^ (n * 8) : byte))),
   (text) => new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text)])),
   (text) => new Uint8Array(Buffer.from(text, "utf16le")),
   (text) => `\ufeff${text}`,
@@ -180,12 +202,27 @@ const oddQueries = [
   "%00=%00",
   "limit=%F0%28",
   "a[]=1",
-  "?"
+  "?",
+  "%",
+  "%ff=%ff",
+  "a&b&c",
+  "=",
+  "limit",
+  "limit=%",
+  "limit[]=1",
+  "limit=1;2",
+  "limit=0x1",
+  "limit=1e9",
+  "limit=+1",
+  "cursor=%c3%28",
+  `x=${"y".repeat(8_000)}`
 ]
 const oddHeaders: ReadonlyArray<Readonly<Record<string, string>>> = [
   { "content-type": "text/plain" },
   { "content-type": "application/json; charset=latin1" },
   { "content-type": "%" },
+  { "content-type": "multipart/form-data" },
+  { "idempotency-key": "\u00ff" },
   { "content-encoding": "gzip" },
   { accept: "text/html" },
   { "last-event-id": "-1" },
@@ -217,7 +254,11 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
   const texts = textOf(known)
   const ids = fc.tuple(
     ...inPath.map((parameter) =>
-      fc.oneof({ weight: 12, arbitrary: fitting(schemaOf(parameter), schemas, texts) }, { weight: 1, arbitrary: odd })
+      fc.oneof(
+        { weight: 12, arbitrary: fitting(schemaOf(parameter), schemas, texts) },
+        // A dot or two lead to another path.
+        { weight: 1, arbitrary: odd.filter((value) => !/^\.{1,2}$/.test(asText(value))) }
+      )
     )
   )
   // Long polls are for other tests. A cursor is of this list, or of another thing of its kind.
@@ -284,7 +325,19 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
         { weight: 2, arbitrary: fc.constantFrom("a", "b", "c", "x".repeat(255)) },
         { weight: 1, arbitrary: fc.constantFrom("", "x".repeat(256), " ") }
       ),
-      match: fc.constantFrom(undefined, undefined, "*", `"1"`, `"0"`, 'W/"1"', "rubbish", ",,,"),
+      match: fc.constantFrom(
+        undefined,
+        undefined,
+        "*",
+        `"1"`,
+        `"0"`,
+        'W/"1"',
+        "rubbish",
+        ",,,",
+        '"',
+        "W/",
+        "x".repeat(8_000)
+      ),
       credential: rarely<Credential>(30, "all", fc.constantFrom(...credentials)),
       together: fc.nat(3)
     })

@@ -6,12 +6,12 @@ import { RoleAnswer, RoleDecision, RolePage } from "../../http/roles/api.ts"
 import { allTools, builtInRoles, noTools, readOnly } from "../../src/roles/role.ts"
 import { missingRole } from "../../src/roles/rows.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 
@@ -81,17 +81,6 @@ describe("creating a role", () => {
   it("needs no more than a name: it allows nothing and denies nothing then", async () => {
     const role = await made(client)
     assert.deepStrictEqual([role.allow, role.deny, "description" in role], [[], [], false])
-  })
-
-  it("takes effect once for an Idempotency-Key", async () => {
-    const own = await fresh()
-    const send = () => own.post("/v1/roles", { name: "once" }, { "idempotency-key": "k" })
-    const [a, b] = [await send(), await send()]
-    assert.deepStrictEqual(
-      [b.text, b.headers.get("idempotency-replayed"), b.headers.get("location")],
-      [a.text, "true", a.headers.get("location")]
-    )
-    assert.lengthOf((await own.get("/v1/roles")).body.roles, builtInIds.length + 1)
   })
 
   const exists = { path: "/a", op: "exists" } as const
@@ -299,15 +288,6 @@ describe("listing roles", () => {
       old.id
     ])
   })
-
-  it("takes 1 to 200 a page, and cursors of its own workspace", async () => {
-    for (const limit of ["0", "201", "x", "1.5"])
-      refused(await server.alpha.get(`/v1/roles?limit=${limit}`), 400, "invalid_request", "limit")
-    const { nextCursor } = (await server.alpha.get("/v1/roles?limit=1")).body
-    assert.isString(nextCursor)
-    refused(await server.beta.get(`/v1/roles?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
-    refused(await server.alpha.get(`/v1/profiles?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
-  })
 })
 
 describe("changing a role", () => {
@@ -347,41 +327,6 @@ describe("changing a role", () => {
     }
   })
 
-  it("is held against If-Match", async () => {
-    const { id } = await made(client)
-    const path = `/v1/roles/${id}`
-    assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": `"1"` })).status, 200)
-    for (const tag of [`"1"`, `W/"2"`, "2", `""`])
-      refused(await client.patch(path, { name: "T" }, { "if-match": tag }), 412, "precondition_failed")
-    for (const tag of ["", " "]) {
-      const answer = await client.patch(path, { name: "T" }, { "if-match": tag })
-      assert.deepStrictEqual(
-        [answer.status, answer.body],
-        [
-          400,
-          {
-            error: "invalid_request",
-            code: "invalid_header",
-            message: "If-Match: expected an ETag, quotes and all, or *"
-          }
-        ]
-      )
-    }
-    for (const tag of [`"7", "2"`, "*"])
-      assert.strictEqual((await client.patch(path, { name: "S" }, { "if-match": tag })).status, 200)
-    assert.strictEqual((await client.get(path)).headers.get("etag"), `"2"`)
-  })
-
-  it("by many at once under one ETag succeeds for one", async () => {
-    const { id } = await made(client)
-    const statuses = (
-      await Promise.all(
-        Array.from({ length: 8 }, (_, i) => client.patch(`/v1/roles/${id}`, { name: `${i}` }, { "if-match": `"1"` }))
-      )
-    ).map(({ status }) => status)
-    assert.deepStrictEqual(statuses.sort(), [200, ...Array(7).fill(412)])
-  })
-
   it("refuses what would leave an invalid role", async () => {
     const { id } = await made(client)
     for (const [body, path] of [
@@ -409,26 +354,6 @@ describe("deleting a role", () => {
     assert.strictEqual(answer.status, 201, answer.text)
     return answer.body.profile.id as string
   }
-
-  it("takes it away: 204, then 404", async () => {
-    const { id } = await made(client)
-    const answer = await client.delete(`/v1/roles/${id}`)
-    assert.deepStrictEqual([answer.status, answer.text], [204, ""])
-    for (const again of [
-      await client.get(`/v1/roles/${id}`),
-      await client.patch(`/v1/roles/${id}`, {}),
-      await client.delete(`/v1/roles/${id}`)
-    ]) {
-      refused(again, 404, "not_found")
-    }
-    assert.notInclude(idsOf((await client.get("/v1/roles?limit=200")).body.roles), id)
-  })
-
-  it("is held against If-Match", async () => {
-    const { id } = await made(client)
-    refused(await client.delete(`/v1/roles/${id}`, { "if-match": `"2"` }), 412, "precondition_failed")
-    assert.strictEqual((await client.delete(`/v1/roles/${id}`, { "if-match": `"1"` })).status, 204)
-  })
 
   it("is refused while the latest version of a profile lists it", async () => {
     const { id } = await made(client)
@@ -674,27 +599,6 @@ describe("explaining a decision", () => {
       "role_not_found",
       "roleIds[0]"
     )
-  })
-})
-
-describe("who may do what with roles", () => {
-  it("answers 404 for what is absent, malformed or of another workspace, and nothing changes", async () => {
-    const role = await made(server.alpha, { allow: [{ tools: "*" }] })
-    for (const id of [absent("role_"), "x", "evaluate", absent("prof_"), role.id.toUpperCase()]) {
-      refused(await server.alpha.get(`/v1/roles/${id}`), 404, "not_found")
-      refused(await server.alpha.delete(`/v1/roles/${id}`), 404, "not_found")
-    }
-    refused(await server.beta.get(`/v1/roles/${role.id}`), 404, "not_found")
-    refused(await server.beta.patch(`/v1/roles/${role.id}`, { name: "theirs" }), 404, "not_found")
-    refused(await server.beta.delete(`/v1/roles/${role.id}`), 404, "not_found")
-    assert.notInclude((await server.beta.get("/v1/roles?limit=200")).text, role.id)
-    assert.deepStrictEqual((await server.alpha.get(`/v1/roles/${role.id}`)).body.role, role)
-  })
-
-  it("answers 405 with what is allowed", async () => {
-    const answer = await server.alpha.send("PUT", `/v1/roles/${allTools.id}`, {})
-    refused(answer, 405, "method_not_allowed")
-    assert.include(answer.headers.get("allow"), "PATCH")
   })
 })
 

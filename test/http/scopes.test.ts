@@ -8,7 +8,7 @@ import type { CredentialKind } from "../../http/access.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { type Scope, scopes, triggerScopes } from "../../src/keys/apiKey.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { type Operation, operations, schemas, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { fitting } from "./jsonSchema.ts"
@@ -48,7 +48,7 @@ const fill = async (ids: Ids) => {
 }
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   // What is asked for is not there: with the right scope as without it, nothing happens to it.
   const furnished = await furnish(server.alpha)
   nobodys = Object.fromEntries(Object.entries(furnished).map(([name, id]) => [name, absent(id)]))

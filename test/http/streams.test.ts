@@ -549,9 +549,11 @@ describe("who may wait for news", () => {
   it("is not disturbed by the end of other keys", async () => {
     const threadId = await makeThread(server.alpha, agentId)
     const answer = poll(server.alpha, threadId)
-    await isWaiting(1)
+    const other = poll(await server.client(server.workspaces.alpha, { identity: "oscar" }), threadId)
+    await isWaiting(2)
     await server.alpha.post("/v1/identities/disable", { identity: "oscar" })
-    await server.runtime.runPromise(Effect.sleep(200))
+    assert.strictEqual((await other).status, 403)
+    await isWaiting(1)
     await submit(server.alpha, threadId, "hello")
     assert.strictEqual((await answer).body.events[0].type, "user_message")
   })

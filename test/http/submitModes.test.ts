@@ -1,13 +1,13 @@
 /** The table of the first turn: what the log says when something is sent while `/wait 3s` of turn A runs. */
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 let server: TestServer
 let agentId: string
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   agentId = await makeAgent(server.alpha)
 })
 afterAll(() => server.stop())

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { ThreadDetail } from "../../src/domain/thread.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
@@ -12,7 +12,7 @@ let server: TestServer
 let alpha: Client
 let agentId: string
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   alpha = server.alpha
   agentId = await makeAgent(alpha)
 })

@@ -3,7 +3,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pages } from "../../src/domain/limits.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused } from "./refused.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { assertSound, only, outcomes, waitsOf } from "./toolFixture.ts"
@@ -13,7 +13,7 @@ let server: TestServer
 let desk: Desk
 let other: Desk
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
   desk = await furnish(server.alpha, "desk")
   other = await furnish(server.alpha, "other")
 })

@@ -1,7 +1,7 @@
 /** `npm start` in a clone inside root's home, where the user postgres cannot reach even its own programs. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
-import { access, chmod, cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
+import { access, chmod, cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
@@ -24,7 +24,7 @@ describe.skipIf(!isRoot)("a clone inside a home of mode 0700 (needs root)", () =
     for (const name of ["package.json", "src", "machines", "actors", "http"])
       await cp(join(project, name), join(clone, name), { recursive: true })
     // Hard links where the file system allows: the way to a file decides who may read it.
-    const modules = join(project, "node_modules")
+    const modules = await realpath(join(project, "node_modules"))
     await run("cp", ["-al", modules, clone]).catch(() => run("cp", ["-a", modules, clone]))
   })
   afterAll(async () => {

@@ -143,6 +143,8 @@ describe("the embedded PostgreSQL", () => {
     const other = new Child("sh", ["-c", "sleep 600 & echo pid $!; exec sleep 600"])
     children.push(other)
     const [, pid] = await other.until(/pid (\d+)/)
+    // Until then it is a shell, which reaps.
+    while ((await readFile(`/proc/${other.process.pid}/comm`, "utf8")) !== "sleep\n") await sleep(5)
     await makeZombie(Number(pid))
     await writeFile(path, text.replace(/^\d+/, String(pid)))
     const second = await start()

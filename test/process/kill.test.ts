@@ -14,7 +14,8 @@ import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { Child } from "./Child.ts"
 import { Mixed, randomOf, request, type Somewhere } from "./Mixed.ts"
 
-const kills = 10
+/** More by environment; what a run does between them differs by its seed. */
+const kills = Number(process.env.TROUPE_KILLS ?? 6)
 const clients = 6
 const seed = Number(process.env.TROUPE_SEED ?? randomBytes(4).readUInt32LE())
 const cli = resolve(import.meta.dirname, "../../src/cli.ts")

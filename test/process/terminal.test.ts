@@ -33,7 +33,8 @@ describe("a command", () => {
   let server: Server
   let port: number
   let asked: Array<Asked> = []
-  let answers: (asked: Asked) => { readonly status: number; readonly body: unknown }
+  /** Undefined: the connection breaks. */
+  let answers: (asked: Asked) => { readonly status: number; readonly body: unknown } | undefined
   const kept = generateKey().key
 
   beforeAll(async () => {
@@ -53,7 +54,9 @@ describe("a command", () => {
             body
           }
           asked.push(one)
-          const { body: said, status } = answers(one)
+          const answer = answers(one)
+          if (answer === undefined) return void outgoing.destroy()
+          const { body: said, status } = answer
           outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said))
         })
     })
@@ -137,6 +140,30 @@ describe("a command", () => {
     assert.deepStrictEqual(
       asked.map(({ authorization }) => authorization),
       ["Bearer mine"]
+    )
+  })
+
+  it("that follows a thread goes on after an outage where it was, and shows nothing twice", async () => {
+    const said = (seq: number, type: string) => ({ seq, turnId: "trn_1", type, occurredAt: "2026-01-01T00:00:00.000Z" })
+    const turns = [
+      { status: 200, body: { events: [said(1, "user_message")] } },
+      undefined,
+      { status: 503, body: { error: "unavailable", message: "away" } },
+      { status: 200, body: { events: [said(2, "turn_completed")] } }
+    ]
+    answers = () => turns.shift()
+    const { code, output } = await run(["tail", "thr_1", "--once"], { TROUPE_KEY: "mine" })
+    assert.strictEqual(code, 0, output)
+    assert.deepStrictEqual(
+      asked.map(({ path }) => new URL(path, "http://x").searchParams.get("afterSeq")),
+      ["0", "1", "1", "1"]
+    )
+    assert.deepStrictEqual(
+      output
+        .trim()
+        .split("\n")
+        .map((line) => line.trim().split(/ +/)[2]),
+      ["user_message", "turn_completed"]
     )
   })
 

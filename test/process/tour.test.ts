@@ -65,7 +65,8 @@ const tours = [
     least: 10,
     isPasted: true
   },
-  { document: "docs/approvals.md", what: "the tour of approvals works as it stands", least: 8, isPasted: true }
+  { document: "docs/approvals.md", what: "the tour of approvals works as it stands", least: 8, isPasted: true },
+  { document: "docs/budgets.md", what: "the tour of budgets works as it stands", least: 5, isPasted: true }
 ]
 
 it.skipIf(!has("bash") || !has("curl")).each(tours)(

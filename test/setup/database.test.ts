@@ -3,10 +3,8 @@ import pg from "pg"
 import { freshDatabase } from "./database.ts"
 
 describe("a fresh database", () => {
-  it("is there in less than a second, speaks UTF8 and UTC, and is gone when dropped", async () => {
-    const t0 = performance.now()
+  it("speaks UTF8 and UTC, and is gone when dropped", async () => {
     const database = await freshDatabase()
-    const took = performance.now() - t0
     const client = new pg.Client({ connectionString: database.url })
     client.on("error", () => {})
     await client.connect()
@@ -18,6 +16,5 @@ describe("a fresh database", () => {
     assert.match(rows[0].version, /^18/)
     await client.end()
     await database.drop()
-    assert.isBelow(took, 1_000)
   })
 })

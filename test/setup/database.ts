@@ -17,9 +17,10 @@ const run = async (sql: string) => {
 
 /** `migrated: false` gives an empty database, for tests of the migrations themselves. */
 export const freshDatabase = async (options: { readonly migrated?: boolean } = {}): Promise<FreshDatabase> => {
-  const name = `t_${randomBytes(6).toString("hex")}`
+  const name = `${inject("templateDatabase")}_${randomBytes(6).toString("hex")}`
   const source = options.migrated === false ? "template0" : inject("templateDatabase")
-  await run(`create database ${name} template ${source}`)
+  // Files are copied as they are: a log of it would be of use to nobody.
+  await run(`create database ${name} template ${source} strategy file_copy`)
   const url = new URL(inject("databaseUrl"))
   url.pathname = `/${name}`
   return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }

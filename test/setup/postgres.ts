@@ -34,6 +34,7 @@ const settings = {
   shared_buffers: "64MB",
   autovacuum_naptime: "10min",
   max_wal_size: "4GB",
+  file_copy_method: "clone",
   checkpoint_timeout: "1h"
 }
 
@@ -95,7 +96,7 @@ export default async (project: TestProject) => {
   const admin = async (sql: string) => {
     const client = new pg.Client({ connectionString: server.url })
     await client.connect()
-    await client.query(sql).finally(() => client.end())
+    return client.query<{ name: string }>(sql).finally(() => client.end())
   }
   try {
     await admin(`create database ${template}`)
@@ -109,7 +110,11 @@ export default async (project: TestProject) => {
   project.provide("databaseUrl", server.url)
   project.provide("templateDatabase", template)
   return async () => {
-    if (given !== undefined) await admin(`drop database if exists ${template} with (force)`)
+    if (given !== undefined) {
+      // Its copies have names that begin with its own; those of a worker's server are still there.
+      const { rows } = await admin(`select datname as name from pg_database where starts_with(datname, '${template}')`)
+      for (const { name } of rows) await admin(`drop database if exists ${name} with (force)`)
+    }
     await server.stop()
   }
 }

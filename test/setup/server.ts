@@ -248,10 +248,10 @@ export const startServer = async (options: ServerOptions = {}) => {
   return {
     base,
     url: fresh.url,
+    /** The id of a workspace of that name. */
+    workspace,
     /** `wsp_…` of the two workspaces. */
     workspaces: { alpha, beta },
-    /** One more, or the one of that name. */
-    workspace,
     alpha: await client(alpha),
     beta: await client(beta),
     anonymous: new Client(base, undefined),
@@ -269,3 +269,23 @@ export const startServer = async (options: ServerOptions = {}) => {
   }
 }
 export type TestServer = Awaited<ReturnType<typeof startServer>>
+
+let shared: Promise<TestServer> | undefined
+let shares = 0
+
+/**
+ * This worker's server, with two workspaces of the caller's own: for files that look at what is theirs and need no
+ * settings. It ends with the worker, and not when a file stops it.
+ */
+export const sharedServer = async (): Promise<TestServer> => {
+  const server = await (shared ??= startServer())
+  const share = ++shares
+  const [alpha, beta] = [await server.workspace(`alpha ${share}`), await server.workspace(`beta ${share}`)]
+  return {
+    ...server,
+    workspaces: { alpha, beta },
+    alpha: await server.client(alpha),
+    beta: await server.client(beta),
+    stop: async () => {}
+  }
+}

@@ -5,12 +5,12 @@ import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, type TestServer } from "../setup/server.ts"
 import { endless, type Lie, sendJson, sendResult, startLiar, stream } from "./liar.ts"
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer()
+  server = await sharedServer()
 })
 afterAll(() => server.stop())
 

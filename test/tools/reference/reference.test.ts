@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { ended, logOf, submit } from "../../http/threadFixture.ts"
 import { addToolset, begin, call, makeWorker, only, outcomes, turnOf } from "../../http/toolFixture.ts"
-import { startServer, type TestServer } from "../../setup/server.ts"
+import { sharedServer, type TestServer } from "../../setup/server.ts"
 import { startBridge } from "./bridge.ts"
 import { connectClient, type Everything, startEverything, stdioServers, type StdioServers } from "./servers.ts"
 import { assertShows } from "./shown.ts"
@@ -22,7 +22,7 @@ let programs: StdioServers
 beforeAll(async () => {
   home = await realpath(await mkdtemp(join(tmpdir(), "troupe-reference-")))
   await chmod(home, 0o755)
-  ;[server, reference, programs] = await Promise.all([startServer(), startEverything(), stdioServers(home)])
+  ;[server, reference, programs] = await Promise.all([sharedServer(), startEverything(), stdioServers(home)])
 })
 afterAll(async () => {
   await server.stop()
