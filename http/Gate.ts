@@ -7,6 +7,7 @@
  *     to be good.
  * G2. Whoever brings no good credential is counted by address, before the database is asked.
  * G3. What the endpoint asks for is worked out once, when the routes are built.
+ * G4. What a lease or a trigger does not reach (Coverage.ts) is refused before its body is read.
  */
 import { Context, Effect, Layer, type Types } from "effect"
 import { HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

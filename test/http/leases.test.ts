@@ -1,11 +1,12 @@
 /** Leases of agents, end to end: an MCP server gets one with a call, and asks the API with it. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { AgentLeases } from "../../src/keys/AgentLeases.ts"
+import { AgentLeases, make } from "../../src/keys/AgentLeases.ts"
 import { body } from "../../src/domain/ids.ts"
 import { createCompleted } from "../../src/operations/rows.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { startTaskServer } from "../tools/taskServer.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
 import {
@@ -144,6 +145,45 @@ describe("a lease", () => {
       status: "running",
       agent: agentId
     })
+  })
+
+  it("comes with calls in both eras of the protocol, and with tasks", async () => {
+    const modern = await startMcpServer({
+      era: "modern",
+      tools: [
+        {
+          name: "who",
+          inputSchema: object,
+          run: async (_, { lease }) =>
+            isLease(lease) ? (await new Client(server.base, lease.token).get("/v1/auth")).body.agentId : "no lease"
+        }
+      ]
+    })
+    const tasks = await startTaskServer()
+    const own = await worker({ url: modern.url })
+    const log = await turnOf(server.alpha, own.agentId, call(`${own.namespace}.who`))
+    assert.deepStrictEqual(outcomes(log), [own.agentId])
+    const asTask = await worker({ url: tasks.url })
+    await turnOf(server.alpha, asTask.agentId, call(`${asTask.namespace}.research`), call(`${asTask.namespace}.plain`))
+    assert.lengthOf(
+      tasks.metas.filter((meta) => isLease(meta["troupe/lease"]) && meta["troupe/toolCallId"] !== undefined),
+      2
+    )
+    await Promise.all([modern.close(), tasks.close()])
+  })
+
+  it("ends after 15 minutes, though its turn goes on", async () => {
+    const { lease, threadId } = await holding()
+    const leases = await server.runtime.runPromise(AgentLeases)
+    const opened = leases.open(lease.token)
+    assert(opened !== undefined)
+    const givenBefore = (ms: number) =>
+      make({ secrets: [new Uint8Array(32).fill(5)], publicUrl: undefined, now: () => Date.now() - ms }).give(opened)
+        .token
+    const [old, young] = [givenBefore(910_000), givenBefore(890_000)].map((token) => new Client(server.base, token))
+    assert(old !== undefined && young !== undefined)
+    assert.deepStrictEqual([await statusOf(young), await statusOf(old)], [200, 401])
+    await letGo(threadId)
   })
 
   it("has the identity of the thread, else of the agent", async () => {

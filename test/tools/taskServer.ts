@@ -31,6 +31,8 @@ export const startTaskServer = async ({
 }: TaskServerOptions = {}) => {
   const ledger: Array<string> = []
   const ttls: Array<unknown> = []
+  /** `_meta` of each tools/call. */
+  const metas: Array<Readonly<Record<string, unknown>>> = []
   let asked = 0
   const task = (state: TaskState) => ({
     taskId: "task-1",
@@ -43,6 +45,7 @@ export const startTaskServer = async ({
   const liar = await startLiar("*", async (response, { id, method, params }, honest) => {
     const { name, task: wanted } = record(params)
     if (method.startsWith("tasks/") || method === "tools/call") ledger.push(method)
+    if (method === "tools/call") metas.push(record(record(params)._meta))
     switch (method) {
       case "initialize":
         return sendResult(response, id, {
@@ -85,5 +88,5 @@ export const startTaskServer = async ({
         return honest()
     }
   })
-  return { url: liar.url, ledger, ttls, close: liar.close }
+  return { url: liar.url, ledger, metas, ttls, close: liar.close }
 }
