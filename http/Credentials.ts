@@ -20,6 +20,7 @@ import { type StoredKey, Keys } from "../src/keys/Keys.ts"
 import type { DatabaseUnavailable } from "../src/database/Database.ts"
 import { makeNoted } from "../src/database/noted.ts"
 import type { Caller } from "./Caller.ts"
+import { makeTokenHash } from "./tokenHash.ts"
 
 export interface Credential {
   readonly caller: Caller["Service"]
@@ -99,15 +100,7 @@ export const make = Effect.fnUntraced(function* (clock: {
 
   const live = ({ caller: { expiresAt } }: Credential) => expiresAt === undefined || expiresAt > clock.now()
 
-  const hashes = new WeakMap<object, { readonly token: string; readonly hash: string }>()
-  const hashOf = (token: string, connection?: object) => {
-    if (connection === undefined) return hashKey(token)
-    const last = hashes.get(connection)
-    if (last?.token === token) return last.hash
-    const hash = hashKey(token)
-    hashes.set(connection, { token, hash })
-    return hash
-  }
+  const hashOf = makeTokenHash()
 
   const remembered = (token: string, connection?: object) => {
     current()

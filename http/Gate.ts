@@ -138,6 +138,7 @@ export const layer = Layer.effect(
       if (found._tag === "None")
         throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
       const { delivery, lease, scopes, stores, trigger } = found.value
+      const namesSomething = endpoint.path.includes("/:")
       const unowned = lease || trigger ? unknownIn(endpoint.path) : []
       if (unowned.length > 0)
         throw new Error(`${endpoint.path} takes leases or triggers: http/Coverage.ts has to say whose ${unowned[0]} is`)
@@ -195,7 +196,7 @@ export const layer = Layer.effect(
           return Effect.succeed(refusedScope)
         const refused = refuseQuery(sent)
         if (refused !== undefined) return Effect.succeed(toResponse(refused))
-        return caller.lease === undefined && caller.trigger === undefined
+        return (caller.lease === undefined && caller.trigger === undefined) || !namesSomething
           ? admitted(request, caller)
           : Effect.contextWith((context: Context.Context<Sent>) =>
               Effect.flatMap(
@@ -272,10 +273,8 @@ export const layer = Layer.effect(
         const sent = Context.get(context, HttpServerRequest.ParsedSearchParams)
         const token = bearerOf(request)
         if (token === undefined) return estranged(request, answers.missing)
-        if (isLease(token)) {
-          if (!lease) return estranged(request, answers.lease)
-          return looked(request, sent, token, leases)
-        }
+        const known = isLease(token) ? leases : credentials
+        if (known === leases && !lease) return estranged(request, answers.lease)
         if (token.startsWith("trd_")) {
           if (!delivery) return estranged(request, answers.delivery)
           const caller = callerOf(request.url, token)
@@ -283,8 +282,8 @@ export const layer = Layer.effect(
             ? estranged(request, answers.unknown)
             : limited(request, sent, { caller, identityDisabled: false })
         }
-        const remembered = credentials.remembered(token, connectionOf(request))
-        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token, credentials)
+        const remembered = known.remembered(token, connectionOf(request))
+        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token, known)
       })
     })
   })

@@ -6,7 +6,8 @@
  *     back: that is remembered for good.
  * E2. While an identity of the thread or of the agent is disabled, or once the agent is archived, it is refused: both
  *     are asked at every use, from memory (src/agents/Directory.ts, Y2).
- * E3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory.
+ * E3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory, but the last of each
+ *     open connection beside that connection.
  * E4. What no server key vouches for costs the database nothing.
  */
 import { Context, Effect, Layer } from "effect"
@@ -20,13 +21,16 @@ import { Lease } from "../src/journal/Lease.ts"
 import { ThreadReads } from "../src/threads/ThreadReads.ts"
 import type { Caller } from "./Caller.ts"
 import type { Credential } from "./Credentials.ts"
+import { makeTokenHash } from "./tokenHash.ts"
 
 export class Leases extends Context.Service<
   Leases,
   {
     /** Whether it was good when it was last looked up. */
     readonly familiar: (token: string) => boolean
-    /** What it stands for; undefined where it is no lease, or void. Without waiting where all is in memory. */
+    /** What it stands for, where that is in memory: no waiting. `connection` is whatever object the token came on. */
+    readonly remembered: (token: string, connection?: object) => Credential | undefined
+    /** What it stands for; undefined where it is no lease, or void. */
     readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
   }
 >()("troupe/http/Leases") {
@@ -37,7 +41,7 @@ export class Leases extends Context.Service<
   /** Where there are no agents. */
   static readonly layerNone = Layer.succeed(
     Leases,
-    Leases.of({ familiar: () => false, find: () => Effect.succeed(undefined) })
+    Leases.of({ familiar: () => false, remembered: () => undefined, find: () => Effect.succeed(undefined) })
   )
 }
 
@@ -92,6 +96,8 @@ const make = Effect.gen(function* () {
   const known = new LRUCache<string, Held>({ max: most })
   const over = new LRUCache<string, true>({ max: most })
 
+  const hashOf = makeTokenHash()
+
   const end = (hash: string) => {
     known.delete(hash)
     over.set(hash, true)
@@ -118,27 +124,35 @@ const make = Effect.gen(function* () {
     }
   }
 
+  /** Whether its turn runs, as far as memory tells: undefined is no answer. */
+  const runs = ({ threadId, turnId, workspace }: OpenedLease, readAt = -Infinity) => {
+    const running = threads.runningTurn(workspace, threadId)
+    if (running !== undefined) return running === turnId
+    return performance.now() - readAt < freshMs ? true : undefined
+  }
+
   return Leases.of({
     familiar: (token) => known.has(hashKey(token)),
+    remembered: (token, connection) => {
+      const held = known.get(hashOf(token, connection))
+      if (held === undefined || held.opened.expiresAt <= now() || runs(held.opened, held.readAt) !== true)
+        return undefined
+      return credential(held, directory.peek(held.opened.workspace, held.opened.agentId))
+    },
     find: (token) => {
       const hash = hashKey(token)
       if (over.has(hash)) return nothing
       const remembered = known.get(hash)
       const opened = remembered?.opened ?? leases.open(token)
       if (opened === undefined || opened.expiresAt <= now()) return nothing
-      const { agentId, threadId, turnId, workspace } = opened
-      const running = threads.runningTurn(workspace, threadId)
-      if (running !== undefined && running !== turnId) return Effect.succeed(end(hash))
-      const isFresh =
-        remembered !== undefined && (running === turnId || performance.now() - remembered.readAt < freshMs)
-      const held = isFresh ? Effect.succeed(remembered) : look(hash, opened)
-      return Effect.flatMap(held, (held) => {
-        if (held === undefined) return nothing
-        const agent = directory.peek(workspace, agentId)
-        return agent === undefined
-          ? Effect.map(directory.agent(workspace, agentId), (found) => credential(held, found))
-          : Effect.succeed(credential(held, agent))
-      })
+      const isRunning = runs(opened, remembered?.readAt)
+      if (isRunning === false) return Effect.succeed(end(hash))
+      const held = isRunning === true && remembered !== undefined ? Effect.succeed(remembered) : look(hash, opened)
+      return Effect.flatMap(held, (held) =>
+        held === undefined
+          ? nothing
+          : Effect.map(directory.agent(opened.workspace, opened.agentId), (agent) => credential(held, agent))
+      )
     }
   })
 })

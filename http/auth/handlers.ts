@@ -75,7 +75,10 @@ export const AuthHandlers = HttpApiBuilder.group(
               name,
               scopes,
               by: principal,
-              ...(provider !== undefined && agentIds !== undefined && { trigger: { provider, agentIds } }),
+              ...(provider !== undefined &&
+                agentIds !== undefined && {
+                  trigger: { provider, agentIds, ...(feedIds.length > 0 && { feedIds }) }
+                }),
               ...(identity !== undefined && { identity }),
               ...(until !== undefined && { expiresAt: until })
             })

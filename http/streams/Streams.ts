@@ -233,9 +233,9 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     yield* Effect.forEach(
       tokens,
       ([token, held]) => {
-        const remembered = isLease(token) ? undefined : credentials.remembered(token)
-        const found = isLease(token) ? leases.find(token) : credentials.find(token)
-        return Effect.map(remembered === undefined ? found : Effect.succeed(remembered), (credential) => {
+        const known = isLease(token) ? leases : credentials
+        const remembered = known.remembered(token)
+        return Effect.map(remembered === undefined ? known.find(token) : Effect.succeed(remembered), (credential) => {
           if (credential !== undefined && !credential.identityDisabled) return
           for (const one of held) {
             if ("outbox" in one) end(one, "auth_expired")
