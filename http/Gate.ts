@@ -29,7 +29,7 @@ import { isLease, Leases } from "./Leases.ts"
 import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
-import { Reach, unknownIn } from "./Reach.ts"
+import { Coverage, unknownIn } from "./Coverage.ts"
 import { Room } from "./Room.ts"
 import { refuseInput } from "./badInput.ts"
 import { problemsAt, refusingQuery } from "./strictInput.ts"
@@ -107,7 +107,7 @@ export const layer = Layer.effect(
     const quotas = yield* Quotas
     const { count, stranger, take } = yield* RateLimit
     const leases = yield* Leases
-    const reach = yield* Reach
+    const coverage = yield* Coverage
     const room = yield* Room
     const tokens = yield* DeliveryTokens
 
@@ -139,7 +139,7 @@ export const layer = Layer.effect(
       const { delivery, lease, scopes, stores, trigger } = found.value
       const unowned = lease || trigger ? unknownIn(endpoint.path) : []
       if (unowned.length > 0)
-        throw new Error(`${endpoint.path} takes leases or triggers: http/Reach.ts has to say whose ${unowned[0]} is`)
+        throw new Error(`${endpoint.path} takes leases or triggers: http/Coverage.ts has to say whose ${unowned[0]} is`)
       const refuseQuery = refusingQuery(endpoint.query)
       const every = problemsAt(endpoint)
       const takesBody =
@@ -197,8 +197,9 @@ export const layer = Layer.effect(
         return caller.lease === undefined && caller.trigger === undefined
           ? admitted(request, caller)
           : Effect.contextWith((context: Context.Context<Sent>) =>
-              Effect.flatMap(reach.covers(caller, Context.get(context, HttpRouter.RouteContext).params), (covered) =>
-                covered ? admitted(request, caller) : Effect.succeed(answers.unreached)
+              Effect.flatMap(
+                coverage.covers(caller, Context.get(context, HttpRouter.RouteContext).params),
+                (covered) => (covered ? admitted(request, caller) : Effect.succeed(answers.unreached))
               )
             )
       }
@@ -249,11 +250,16 @@ export const layer = Layer.effect(
                 : Effect.succeed(toResponse(refused, headers))
             }
 
-      const looked = (request: GateRequest, sent: Query, token: string) => {
-        const counted = stranger !== undefined && !credentials.familiar(token) ? addressOf(request) : undefined
+      const looked = (
+        request: GateRequest,
+        sent: Query,
+        token: string,
+        known: Pick<Credentials["Service"], "familiar" | "find">
+      ) => {
+        const counted = stranger !== undefined && !known.familiar(token) ? addressOf(request) : undefined
         const refused = counted === undefined ? undefined : stranger?.take(counted)
         if (refused !== undefined) return Effect.succeed(toResponse(refused))
-        return Effect.flatMap(credentials.find(token), (credential) => {
+        return Effect.flatMap(known.find(token), (credential) => {
           if (credential === undefined) return Effect.succeed(answers.unknown)
           if (counted !== undefined) stranger?.giveBack(counted)
           return limited(request, sent, credential)
@@ -267,9 +273,7 @@ export const layer = Layer.effect(
         if (token === undefined) return estranged(request, answers.missing)
         if (isLease(token)) {
           if (!lease) return estranged(request, answers.lease)
-          return Effect.flatMap(leases.find(token), (credential) =>
-            credential === undefined ? estranged(request, answers.unknown) : limited(request, sent, credential)
-          )
+          return looked(request, sent, token, leases)
         }
         if (token.startsWith("trd_")) {
           if (!delivery) return estranged(request, answers.delivery)
@@ -279,7 +283,7 @@ export const layer = Layer.effect(
             : limited(request, sent, { caller, identityDisabled: false })
         }
         const remembered = credentials.remembered(token, connectionOf(request))
-        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token)
+        return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token, credentials)
       })
     })
   })

@@ -24,6 +24,8 @@ import type { Credential } from "./Credentials.ts"
 export class Leases extends Context.Service<
   Leases,
   {
+    /** Whether it was good when it was last looked up. */
+    readonly familiar: (token: string) => boolean
     /** What it stands for; undefined where it is no lease, or void. Without waiting where all is in memory. */
     readonly find: (token: string) => Effect.Effect<Credential | undefined, DatabaseUnavailable>
   }
@@ -33,7 +35,10 @@ export class Leases extends Context.Service<
     Effect.suspend(() => make)
   )
   /** Where there are no agents. */
-  static readonly layerNone = Layer.succeed(Leases, Leases.of({ find: () => Effect.succeed(undefined) }))
+  static readonly layerNone = Layer.succeed(
+    Leases,
+    Leases.of({ familiar: () => false, find: () => Effect.succeed(undefined) })
+  )
 }
 
 /** Whether a credential is of this kind, be it good or not. */
@@ -114,6 +119,7 @@ const make = Effect.gen(function* () {
   }
 
   return Leases.of({
+    familiar: (token) => known.has(hashKey(token)),
     find: (token) => {
       const hash = hashKey(token)
       if (over.has(hash)) return nothing

@@ -13,7 +13,7 @@ import { listen } from "../http/listen.ts"
 import * as metrics from "../http/metrics.ts"
 import { Cursors } from "../http/Cursors.ts"
 import { RateLimit } from "../http/RateLimit.ts"
-import { Reach } from "../http/Reach.ts"
+import { Coverage } from "../http/Coverage.ts"
 import { Readiness } from "../http/Readiness.ts"
 import { Routes, RoutesWithoutMetrics } from "../http/Routes.ts"
 import { streamDefaults, Streams } from "../http/streams/Streams.ts"
@@ -171,7 +171,7 @@ export const serve = (settings: NodeSettings) =>
       const edge = Layer.mergeAll(
         Cursors.layer(cursorSecret(settings)),
         Idempotency.layer,
-        Reach.layer,
+        Coverage.layer,
         RateLimit.layer({
           credential: settings.rateLimit,
           burst: settings.rateBurst,

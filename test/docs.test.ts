@@ -98,6 +98,22 @@ describe("the reference documents", () => {
     assert.deepStrictEqual(sorted(told), sorted(served))
   })
 
+  it("name every operation that takes more than keys, and what", () => {
+    const { paths } = OpenApi.fromApi(Api)
+    const served = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, operation]) => {
+        const kinds =
+          "x-credentials" in operation && Array.isArray(operation["x-credentials"]) ? operation["x-credentials"] : []
+        const also = kinds.filter((kind) => kind !== "api_key" && kind !== "user")
+        return also.length === 0 ? [] : [`${method.toUpperCase()} ${path} ${also.join(", ")}`]
+      })
+    )
+    const told = rows(section(textOf("docs/api.md"), "Credentials")).map(
+      ([method, path, also]) => `${method} ${bare(path)} ${also}`
+    )
+    assert.deepStrictEqual(sorted(told), sorted(served))
+  })
+
   it("show steps that the scripted model understands, and leave none out", () => {
     const steps = rows(section(tools, "The scripted model")).map(([step]) => bare(step))
     for (const step of steps)

@@ -3,11 +3,10 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { missingAgent } from "../../src/agents/rows.ts"
-import type { ApiKey } from "../../src/keys/apiKey.ts"
-import { limits } from "../../src/domain/limits.ts"
+import type { Tx } from "../../src/database/handle.ts"
 import { fromTimestamp, toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { endKey, holdKey, listKeys, lockKeys, readKey, revokeKey } from "../../src/keys/rows.ts"
+import { holdKey, listKeys, readKey, revokeKey } from "../../src/keys/rows.ts"
 import { Database } from "../../src/database/Database.ts"
 import { json, noContent } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -16,30 +15,16 @@ import { Credentials } from "../Credentials.ts"
 import { isRefused, Refused } from "../errors.ts"
 import { header } from "../headers.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
-import { jsonAnswer, makeWrites } from "../writes.ts"
-import { makeIssue, refuseMore } from "./issuing.ts"
+import { makeWrites } from "../writes.ts"
+import { created, makeIssue, makerRevoked, noKey, refuseMore } from "./issuing.ts"
+import { makeRotate } from "./rotating.ts"
 import { sealedToken } from "./sealedToken.ts"
-
-const makerRevoked = new Refused({
-  error: "unauthenticated",
-  code: "invalid_credential",
-  message: "the credential was revoked"
-})
-const noKey = new Refused({ error: "not_found", message: "no such key" })
-const ended = new Refused({
-  error: "invalid_request",
-  code: "invalid_body",
-  message: "the key has ended: there is nothing left of it that a new one could have"
-})
 
 const noAgent = (at: number) => new Refused({ error: "agent_not_found", message: `agentIds[${at}]: no such agent` })
 
 /** No feed can be made yet, so none that is named exists. */
 const refuseFeeds = (feedIds: ReadonlyArray<string>) =>
   feedIds.length === 0 ? undefined : new Refused({ error: "feed_not_found", message: "feedIds[0]: no such feed" })
-
-const created = (made: { readonly key: ApiKey; readonly token: string }) =>
-  jsonAnswer(made, 201, { location: `/v1/auth/keys/${made.key.id}` })
 
 const sealedFor = (request: HttpServerRequest.HttpServerRequest) =>
   sealedToken({
@@ -56,6 +41,7 @@ export const AuthHandlers = HttpApiBuilder.group(
     const lease = yield* Lease
     const pages = yield* makePages
     const issue = yield* makeIssue
+    const rotate = yield* makeRotate
     const writes = yield* makeWrites
 
     return handlers.handleAll({
@@ -128,40 +114,8 @@ export const AuthHandlers = HttpApiBuilder.group(
 
       rotateKey: Effect.fnUntraced(function* ({ params, payload, request }) {
         const caller = yield* Caller
-        const { keyId, principal, workspace } = caller
-        const { overlapSeconds = limits.keyOverlapSeconds.usual } = payload
-        const answer = yield* writes.post(
-          "auth.rotateKey",
-          async (tx) => {
-            const held = await lockKeys(tx, workspace, [params.keyId, keyId])
-            if (!held.has(keyId)) return makerRevoked
-            const old = held.get(params.keyId)
-            if (old === undefined) return noKey
-            const { agentIds, feedIds, identity, kind, name, provider, scopes } = old
-            const end = old.expiresAt === undefined ? undefined : fromTimestamp(old.expiresAt)
-            const now = lease.now()
-            if (end !== undefined && end <= now) return ended
-            const refused = refuseMore(caller, { scopes, identity, expiresAt: end })
-            if (refused !== undefined) return refused
-            const made = await issue(tx, workspace, {
-              kind,
-              name,
-              scopes,
-              by: principal,
-              ...(provider !== undefined &&
-                agentIds !== undefined && {
-                  trigger: { provider, agentIds, ...(feedIds !== undefined && { feedIds }) }
-                }),
-              ...(identity !== undefined && { identity }),
-              ...(end !== undefined && { expiresAt: end })
-            })
-            if (isRefused(made)) return made
-            const until = now + overlapSeconds * 1000
-            if (end === undefined || until < end) await endKey(tx, workspace, old.id, until)
-            return created(made)
-          },
-          sealedFor(request)
-        )
+        const rotated = (tx: Tx) => rotate(tx, caller, params.keyId, payload)
+        const answer = yield* writes.post("auth.rotateKey", rotated, sealedFor(request))
         yield* credentials.forget
         return answer
       })

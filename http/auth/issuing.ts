@@ -8,7 +8,7 @@
  */
 import { Effect } from "effect"
 import type { Tx } from "../../src/database/handle.ts"
-import type { Scope } from "../../src/keys/apiKey.ts"
+import type { ApiKey, Scope } from "../../src/keys/apiKey.ts"
 import { readIdentity } from "../../src/identities/rows.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { generateKey } from "../../src/keys/keyText.ts"
@@ -17,6 +17,7 @@ import type { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { refuseForeign } from "../ownIdentity.ts"
 import { makeRoom } from "../quotas.ts"
+import { jsonAnswer } from "../writes.ts"
 
 const notHeld = new Refused({
   error: "permission_denied",
@@ -35,8 +36,19 @@ const pastMaker = new Refused({
 })
 const disabled = new Refused({ error: "identity_disabled", message: "identity: this identity is disabled" })
 
+export const makerRevoked = new Refused({
+  error: "unauthenticated",
+  code: "invalid_credential",
+  message: "the credential was revoked"
+})
+export const noKey = new Refused({ error: "not_found", message: "no such key" })
+
+/** The answer to a new key. */
+export const created = (made: { readonly key: ApiKey; readonly token: string }) =>
+  jsonAnswer(made, 201, { location: `/v1/auth/keys/${made.key.id}` })
+
 /** A key as it is wanted: `expiresAt` in milliseconds. */
-export interface Wanted {
+export interface KeyTerms {
   readonly scopes: ReadonlyArray<Scope>
   readonly identity: string | undefined
   readonly expiresAt: number | undefined
@@ -45,7 +57,7 @@ export interface Wanted {
 /** U1. */
 export const refuseMore = (
   { expiresAt: end, identity: own, scopes: held }: Caller["Service"],
-  { expiresAt, identity, scopes }: Wanted
+  { expiresAt, identity, scopes }: KeyTerms
 ) => {
   if (!scopes.every((scope) => held.has(scope))) return notHeld
   const foreign = refuseForeign(own, identity)

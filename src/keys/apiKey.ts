@@ -87,7 +87,7 @@ export const ApiKeyInput = Schema.Struct({
       {
         toJsonSchema: () => ({
           if: is("kind", "trigger"),
-          then: { ...part({ scopes: { items: { enum: [...triggerScopes] } } }), required: [...needed] },
+          then: { allOf: [part({ scopes: { items: { enum: [...triggerScopes] } } }), ...needed.map(has)] },
           else: { not: { anyOf: ofTrigger.map(has) } }
         })
       }

@@ -17,6 +17,7 @@ import {
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
+import { rightsOf } from "../keys/rows.ts"
 import type { Db } from "../database/handle.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 import { type ResolvedState, unsuccessful } from "./outcomes.ts"
@@ -161,12 +162,15 @@ export const holdOperation = async (tx: Db, workspace: string, id: string): Prom
       sql<boolean>`case when k.id is not null then k.revoked_at is not null or coalesce(k.expires_at <= now(), false)
         else a.id is null or a.archived_at is not null end`.as("over")
     )
-    .select("k.scopes")
+    .select(["k.kind", "k.scopes", "k.trigger"])
     .where("o.workspace", "=", toUuid(workspace))
     .where("o.id", "=", toUuid(id))
     .forUpdate("o")
     .executeTakeFirst()
-  return row && { ...storedOperation(row), credential: { isOver: row.over, scopes: row.scopes ?? [] } }
+  if (row === undefined) return undefined
+  const { kind, scopes, trigger } = row
+  const held = kind === null || scopes === null ? [] : rightsOf({ kind, scopes, trigger }).scopes
+  return { ...storedOperation(row), credential: { isOver: row.over, scopes: held } }
 }
 
 /** Moves one that is held: `result` in states that nothing leaves. */

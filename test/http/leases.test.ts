@@ -234,8 +234,43 @@ describe("a lease", () => {
     const other = await operationOf(await makeAgent(server.alpha))
     refused(await client.get(`/v1/operations/${other.id}`), 404, "not_found")
     refused(await client.post(`/v1/operations/${other.id}/cancel`), 404, "not_found")
-    refused(await client.post("/v1/identities/disable", { identity: "ann@example.com" }), 403, "permission_denied")
     await letGo(threadId)
+  })
+
+  it("asks for identities to be disabled, and a person decides, also when the turn is over", async () => {
+    const { agentId, client, lease, threadId } = await holding()
+    const ask = (identity: string, headers = {}) => client.post("/v1/identities/disable", { identity }, headers)
+    const asked = await ask("guest@example.com")
+    assert.strictEqual(asked.status, 202, asked.text)
+    const { id } = asked.body.operation
+    assert.deepInclude((await client.get(`/v1/operations/${id}`)).body.operation, {
+      state: "pending",
+      agentId,
+      requestedBy: { type: "agent", id: agentId }
+    })
+    assert.strictEqual((await ask("guest@example.com")).body.operation.id, id)
+    // An Idempotency-Key belongs to one lease, and what it asked for can be withdrawn by any of that turn.
+    const headers = { "idempotency-key": "k" }
+    const other = (await ask("other@example.com", headers)).body.operation.id
+    assert.strictEqual((await ask("other@example.com", headers)).headers.get("idempotency-replayed"), "true")
+    refused(await ask("third@example.com", headers), 422, "idempotency_key_reused")
+    const leases = await server.runtime.runPromise(AgentLeases)
+    const opened = leases.open(lease.token)
+    assert(opened !== undefined)
+    const second = new Client(server.base, leases.give(opened).token)
+    assert.notStrictEqual(second.token, client.token)
+    const third = await second.post("/v1/identities/disable", { identity: "third@example.com" }, headers)
+    assert.strictEqual(third.status, 202, third.text)
+    assert.strictEqual((await second.post(`/v1/operations/${other}/cancel`)).body.operation.state, "cancelled")
+    refused(await client.post(`/v1/operations/${id}/approve`), 403, "credential_not_accepted")
+
+    await letGo(threadId)
+    assert.strictEqual((await server.alpha.post(`/v1/operations/${id}/approve`)).body.operation.state, "completed")
+    const { identities } = (await server.alpha.get("/v1/identities")).body
+    assert.deepInclude(
+      identities.find(({ identity }: { identity: string }) => identity === "guest@example.com"),
+      { disabled: true }
+    )
   })
 
   it("is refused where its scheme is not named: the events, the queue, submits, also with an origin", async () => {

@@ -25,7 +25,7 @@ import * as probes from "../../http/probes.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Leases } from "../../http/Leases.ts"
-import { Reach } from "../../http/Reach.ts"
+import { Coverage } from "../../http/Coverage.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
 import * as root from "../../http/root.ts"
@@ -201,7 +201,7 @@ export const serve = (
       rateLimit,
       Quotas.layerMemory(),
       Leases.layerNone,
-      Reach.layerOfPaths,
+      Coverage.layerOfPaths,
       DeliveryTokens.layer([new Uint8Array(32)])
     ])
   )

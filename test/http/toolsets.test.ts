@@ -55,6 +55,7 @@ describe("registering an MCP server", () => {
       url: mcp.url,
       transport: "streamable_http",
       trusted: false,
+      lease: "none",
       timeoutMs: 60_000,
       exposure: "always",
       status: "ready",

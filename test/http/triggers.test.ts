@@ -156,6 +156,26 @@ describe("a trigger", () => {
     assert.lengthOf((await server.alpha.get(`/v1/threads/${threadId}/queue`)).body.queue ?? [], 0)
   })
 
+  it("reads what a policy parks once a person has agreed, with the scopes that it has", async () => {
+    const server = await startServer()
+    try {
+      const agentId = await makeAgent(server.alpha)
+      const threadId = await makeThread(server.alpha, agentId)
+      const made = await server.alpha.post("/v1/auth/keys", wanted({ agentIds: [agentId] }))
+      const client = new Client(server.base, made.body.token)
+      const rules = [{ actions: ["thread.read"], principals: ["trigger"], require: true }]
+      const policy = await server.alpha.send("PUT", "/v1/approval-policy", { rules })
+      assert.strictEqual(policy.status, 200, policy.text)
+      const parked = await client.get(`/v1/threads/${threadId}`)
+      assert.strictEqual(parked.status, 202, parked.text)
+      const decided = await server.alpha.post(`/v1/operations/${parked.body.operation.id}/approve`)
+      assert.deepInclude(decided.body.operation.result, { status: 200 }, decided.text)
+      assert.strictEqual(decided.body.operation.result.body.thread.id, threadId)
+    } finally {
+      await server.stop()
+    }
+  })
+
   it("has its scopes besides", async () => {
     const { client } = await makeTrigger({ scopes: ["read"] })
     const threadId = await makeThread(server.alpha, agentId)

@@ -42,7 +42,7 @@ describe("an agent's lease", () => {
     const theirs = leases(1).give(holder()).token
     for (let from = 4; from < token.length; from += 26) {
       const mixed = token.slice(0, from) + theirs.slice(from, from + 26) + token.slice(from + 26)
-      assert.isUndefined(leases(1).open(mixed), String(from))
+      if (mixed !== token) assert.isUndefined(leases(1).open(mixed), String(from))
     }
   })
 

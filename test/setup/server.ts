@@ -18,7 +18,7 @@ import { Leases } from "../../http/Leases.ts"
 import { type Listener, listen, portOf } from "../../http/listen.ts"
 import { Cursors } from "../../http/Cursors.ts"
 import { RateLimit, type Rates } from "../../http/RateLimit.ts"
-import { Reach } from "../../http/Reach.ts"
+import { Coverage } from "../../http/Coverage.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
@@ -184,7 +184,7 @@ const services = (url: string, options: ServerOptions) => {
     Credentials.layer,
     Idempotency.layer,
     Leases.layer,
-    Reach.layer,
+    Coverage.layer,
     Cursors.layer(new Uint8Array(32).fill(7)),
     Streams.layerWith({ ...streamDefaults, ...options.streams }).pipe(Layer.provide([Credentials.layer, Leases.layer])),
     RateLimit.layer(options.rates ?? { credential: 0 }),

@@ -13,7 +13,7 @@ import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { type Progress, type Tool, ownName } from "../Tool.ts"
 import type { Offers } from "./listing.ts"
-import { type Asked, metaOf } from "./asked.ts"
+import { type CallRequest, metaOf } from "./callRequest.ts"
 import { attempt, McpFailure } from "./McpFailure.ts"
 import { isOldTransport, speaksOldTransport } from "./oldTransport.ts"
 import { mostMs } from "./patience.ts"
@@ -27,7 +27,7 @@ export interface Session {
   /** One call. Interruption cancels it, at the server too. `progressed` hears of each report of its server. */
   readonly call: (
     tool: Tool,
-    asked: Asked,
+    asked: CallRequest,
     progressed: (progress: Progress) => void
   ) => Effect.Effect<CallToolResult, McpFailure>
 }
@@ -130,7 +130,7 @@ export const openSession = Effect.fnUntraced(function* (options: TransportOption
     return { offers, complete: false, tasks }
   }
 
-  const plainCall = (tool: Tool, { input, ...given }: Asked, progressed: (progress: Progress) => void) =>
+  const plainCall = (tool: Tool, { input, ...given }: CallRequest, progressed: (progress: Progress) => void) =>
     attempt((signal) =>
       client.callTool(
         {

@@ -12,7 +12,7 @@ import { limits } from "../../domain/limits.ts"
 import { type Tool, ownName } from "../Tool.ts"
 import { attempt, changed, McpFailure } from "./McpFailure.ts"
 import { answerWithin } from "./transport.ts"
-import { type Asked, metaOf } from "./asked.ts"
+import { type CallRequest, metaOf } from "./callRequest.ts"
 import { wantsInput } from "./unsupported.ts"
 
 /** How long a server should keep the result beyond the time that the call has. */
@@ -50,7 +50,7 @@ export const runAsTask = Effect.fnUntraced(function* (
   client: Client,
   scope: Scope.Scope,
   tool: Tool,
-  { input, ...given }: Asked
+  { input, ...given }: CallRequest
 ) {
   const { toolCallId } = given
   const create = attempt((signal) =>

@@ -17,20 +17,20 @@ import type { Caller } from "./Caller.ts"
 /** The ids of a path. */
 export type PathIds = Readonly<Record<string, string | undefined>>
 
-export class Reach extends Context.Service<
-  Reach,
+export class Coverage extends Context.Service<
+  Coverage,
   {
     /** Whether the credential reaches all that the path names. Without a question for those that reach everything. */
     readonly covers: (caller: Caller["Service"], ids: PathIds) => Effect.Effect<boolean, DatabaseUnavailable>
   }
->()("troupe/http/Reach") {
+>()("troupe/http/Coverage") {
   static readonly layer = Layer.effect(
-    Reach,
+    Coverage,
     Effect.suspend(() => make)
   )
   /** For APIs without threads and operations. */
-  static readonly layerOfPaths = Layer.sync(Reach, () =>
-    Reach.of(makeReach({ agentOf: () => Effect.succeed(undefined), asker: () => Effect.succeed(undefined) }))
+  static readonly layerOfPaths = Layer.sync(Coverage, () =>
+    Coverage.of(makeCoverage({ agentOf: () => Effect.succeed(undefined), asker: () => Effect.succeed(undefined) }))
   )
 }
 
@@ -52,7 +52,7 @@ const no = Effect.succeed(false)
 const isThread = isIdOf("thread")
 const isOperation = isIdOf("operation")
 
-const makeReach = ({ agentOf, asker }: Owners): Reach["Service"] => ({
+const makeCoverage = ({ agentOf, asker }: Owners): Coverage["Service"] => ({
   covers: ({ lease, trigger, workspace }, { agentId, operationId, threadId }) => {
     if (lease !== undefined) {
       if (agentId !== undefined && agentId !== lease.agentId) return no
@@ -77,8 +77,8 @@ const make = Effect.gen(function* () {
   const reads = yield* ThreadReads
   const agents = new LRUCache<string, string>({ max: 10_000 })
 
-  return Reach.of(
-    makeReach({
+  return Coverage.of(
+    makeCoverage({
       agentOf: (workspace, threadId) => {
         const key = workspace + threadId
         const held = agents.get(key)
