@@ -166,9 +166,14 @@ const cut = ({ finishReason }: Round) => (finishReason === undefined ? {} : { fi
 const within = (response: Response, maxOutputTokens = Infinity): Response => {
   const { calls, round, text } = response
   if (calls.length > 0 || tokensOf(utf8Bytes(text)) <= maxOutputTokens) return response
-  let bytes = 0
-  const kept = [...text].filter((character) => (bytes += utf8Bytes(character)) <= maxOutputTokens * 4)
-  return { ...response, text: kept.join(""), round: { ...round, finishReason: "length" } }
+  let kept = ""
+  let left = maxOutputTokens * 4
+  for (const character of text) {
+    left -= utf8Bytes(character)
+    if (left < 0) break
+    kept += character
+  }
+  return { ...response, text: kept, round: { ...round, finishReason: "length" } }
 }
 
 /** The answer breaks off: what came before is streamed, and paid for. */
