@@ -95,7 +95,8 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
     being: ActorView<Snapshot>,
     turn: Turn,
     { modelId, ...attempt }: Pick<Sample, "attempt" | "modelId" | "step" | "turnId">,
-    prompt: Prompt
+    prompt: Prompt,
+    maxOutputTokens: number | undefined
   ): Effect.Effect<void, ModelFailure> => {
     if (turn.plan.priced !== true || prices.of(modelId) !== "priced") return Effect.void
     const { target } = turn
@@ -107,7 +108,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
           agentId: payerOf(being),
           threadIds: spendingThreads(being),
           known: costOfThread(being),
-          ...prices.foreseen(modelId, prompt)
+          ...prices.foreseen(modelId, prompt, maxOutputTokens)
         })
       ),
       (verdict) =>
@@ -162,7 +163,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
       if (line !== undefined) yield* line
       const toolkit = turn === null ? emptyToolkit : yield* toolkitOf(being, turn)
       const definitions = yield* needed(toolkit.definitions(callBy(being)))
-      const { systemPrompt: system } = toolkit
+      const { sampling: settings, systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
       const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => {
@@ -173,9 +174,17 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
           purpose: "turn",
           ...(system === undefined ? {} : { system })
         }
-        const called = models.sample({ modelId, onText: onText(hidden), prompt })
+        const called = models.sample({
+          modelId,
+          onText: onText(hidden),
+          prompt,
+          ...(settings === undefined ? {} : { settings })
+        })
         return turn?.plan.priced === true
-          ? Effect.andThen(setAside(being, turn, { attempt, modelId, step, turnId }, prompt), called)
+          ? Effect.andThen(
+              setAside(being, turn, { attempt, modelId, step, turnId }, prompt, settings?.maxOutputTokens),
+              called
+            )
           : called
       })
       const cut = finishReason === undefined ? {} : { finishReason }

@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import type { Hook } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
+import type { ModelSettings } from "../domain/modelSettings.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import { noTools } from "../roles/role.ts"
 import type { ProfileContent, ProfileLimits } from "./profile.ts"
@@ -15,6 +16,7 @@ export interface ResolvedProfile {
   readonly version: number
   readonly models: ReadonlyArray<string>
   readonly systemPrompt?: string
+  readonly sampling?: ModelSettings
   readonly limits: ProfileLimits
   /** Never empty: a profile that lists none has `no_tools`. */
   readonly roleIds: ReadonlyArray<string>
@@ -61,13 +63,14 @@ const oneAgent = `
 const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`
 
 const resolved = (profileId: string, version: number, content: unknown): ResolvedProfile => {
-  const { families, hooks, limits, models, roleIds, systemPrompt, toolsetIds } = readContent(content)
+  const { families, hooks, limits, models, roleIds, sampling, systemPrompt, toolsetIds } = readContent(content)
   return {
     profileId,
     version,
     models,
     limits,
     ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(sampling !== undefined && { sampling }),
     roleIds: roleIds.length === 0 ? [noTools.id] : roleIds,
     toolsetIds,
     ...(families !== undefined && { families }),

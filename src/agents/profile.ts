@@ -10,6 +10,7 @@ import { ToolFamily } from "../domain/event.ts"
 import { Hook, HookInput } from "../domain/hook.ts"
 import { idOf } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
+import { ModelSettings, ModelSettingsPatch } from "../domain/modelSettings.ts"
 import { allTools } from "../roles/role.ts"
 import { controls, maxBytes, maxChars, singleLineOfPattern } from "../domain/text.ts"
 import { Timestamp } from "../domain/time.ts"
@@ -38,6 +39,7 @@ const says = {
   description: "What the profile is for, in words for people.",
   models: "Models to use, tried in this order: exact ids, `provider/*` or `@alias`.",
   systemPrompt: "What every model call of the agent is told first.",
+  sampling: "How the models write. Absent: as they do by default.",
   limits: "Bounds of a turn.",
   maxSteps: `Model responses that a turn may take. ${limits.turn.maxSteps.usual} when absent.`,
   maxTurnSeconds:
@@ -124,6 +126,7 @@ export const ProfileInput = Schema.Struct({
   description: described(Schema.optionalKey(Description), says.description),
   models: described(Models, says.models),
   systemPrompt: described(Schema.optionalKey(SystemPrompt), says.systemPrompt),
+  sampling: described(Schema.optionalKey(ModelSettings), says.sampling),
   limits: described(Schema.optionalKey(PartialLimits), says.limits),
   families: described(Schema.optionalKey(Families), says.families),
   toolsetIds: described(Schema.optionalKey(ToolsetIds), says.toolsetIds),
@@ -138,6 +141,7 @@ export const ProfilePatch = Schema.Struct({
   description: described(Schema.optionalKey(Schema.NullOr(Description)), says.description),
   models: described(Schema.optionalKey(Models), says.models),
   systemPrompt: described(Schema.optionalKey(Schema.NullOr(SystemPrompt)), says.systemPrompt),
+  sampling: described(Schema.optionalKey(Schema.NullOr(ModelSettingsPatch)), says.sampling),
   limits: described(Schema.optionalKey(Schema.NullOr(NullableLimits)), says.limits),
   families: described(Schema.optionalKey(Schema.NullOr(Families)), says.families),
   toolsetIds: described(Schema.optionalKey(Schema.NullOr(ToolsetIds)), says.toolsetIds),
@@ -152,6 +156,7 @@ export const ProfileContent = Schema.Struct({
   description: described(Schema.optionalKey(Schema.String), says.description),
   models: described(Schema.Array(Schema.String), says.models),
   systemPrompt: described(Schema.optionalKey(Schema.String), says.systemPrompt),
+  sampling: described(Schema.optionalKey(ModelSettings), says.sampling),
   limits: described(ProfileLimits, says.limits),
   families: described(Schema.optionalKey(Schema.Array(ToolFamily)), says.families),
   toolsetIds: described(Schema.Array(Schema.String), says.toolsetIds),
@@ -180,6 +185,7 @@ export const contentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []):
   ...(input.description !== undefined && { description: input.description }),
   models: input.models,
   ...(input.systemPrompt !== undefined && { systemPrompt: input.systemPrompt }),
+  ...(input.sampling !== undefined && { sampling: input.sampling }),
   limits: { ...defaultLimits, ...input.limits },
   ...(input.families !== undefined && { families: input.families }),
   toolsetIds: input.toolsetIds ?? [],

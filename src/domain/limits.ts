@@ -29,6 +29,8 @@ export const limits = {
   modelSelectors: 8,
   selectorChars: 512,
   systemPromptBytes: 4096,
+  /** Of a response, as a profile may set it. */
+  outputTokens: 1_000_000,
   /** Bounds of a turn that a profile may set. */
   turn: {
     maxSteps: { most: 1000, usual: 50 },

@@ -10,6 +10,7 @@ import { Context, Data, type Effect } from "effect"
 import type { ImageFormat, MessageContent } from "../domain/content.ts"
 import type { FinishReason } from "../domain/event.ts"
 import type { FailureCode, FailureDetails } from "../domain/failure.ts"
+import type { ModelSettings } from "../domain/modelSettings.ts"
 import type { ModelUsage } from "../domain/usage.ts"
 
 /** A call that the model asked for. `input` is parsed JSON; `invalidInput` the raw text where it was not JSON. */
@@ -105,6 +106,8 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
 export interface SampleRequest {
   readonly modelId: string
   readonly prompt: Prompt
+  /** What the model does not know of it is left out. */
+  readonly settings?: ModelSettings
   /** Called for each piece of text, in order, before the reply. Must not throw. */
   readonly onText: (text: string) => void
 }

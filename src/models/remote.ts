@@ -22,6 +22,7 @@ import { brokeOff } from "./brokenAnswer.ts"
 import { toConversation, toTools } from "./conversation.ts"
 import { withCost } from "./cost.ts"
 import { formatsIn, type FormatOf } from "./images.ts"
+import type { ModelSettings } from "../domain/modelSettings.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type SampleRequest } from "./Model.ts"
 import {
   type ProviderRequest,
@@ -125,10 +126,23 @@ const badEnd = (finish: Finish, heard: Heard): ModelFailure | undefined => {
   return undefined
 }
 
+/** As the model knows them: what it does not is left out. */
+const settingsFor = (
+  { features, maxOutputTokens: most }: ModelEntry,
+  { maxOutputTokens: asked, reasoning, temperature }: ModelSettings = {}
+) => {
+  const maxOutputTokens = asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most)
+  return {
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoning === undefined || !features.includes("reasoning") ? {} : { reasoning })
+  }
+}
+
 /** Reads one response to its end, into `heard`. Rejects with whatever went wrong. */
 const hear = async (
   remote: RemoteModel,
-  { prompt }: SampleRequest,
+  { prompt, settings }: SampleRequest,
   { fetch, signal }: Watchdog,
   heard: Heard,
   onText: (text: string) => void
@@ -137,7 +151,7 @@ const hear = async (
   const { stream } = await remote.connect(fetch).doStream({
     prompt: toConversation(prompt, remote.partsOwner),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(remote.entry.maxOutputTokens === undefined ? {} : { maxOutputTokens: remote.entry.maxOutputTokens }),
+    ...settingsFor(remote.entry, settings),
     providerOptions: remote.providerOptions,
     includeRawChunks: true,
     abortSignal: signal

@@ -162,6 +162,20 @@ const usageOf = (inputTokens: number, { text, calls, round }: Response, pricing:
 
 const cut = ({ finishReason }: Round) => (finishReason === undefined ? {} : { finishReason })
 
+/** Of a text that is longer than it may be, the beginning. */
+const within = (response: Response, maxOutputTokens = Infinity): Response => {
+  const { calls, round, text } = response
+  if (calls.length > 0 || tokensOf(utf8Bytes(text)) <= maxOutputTokens) return response
+  let kept = ""
+  let left = maxOutputTokens * 4
+  for (const character of text) {
+    left -= utf8Bytes(character)
+    if (left < 0) break
+    kept += character
+  }
+  return { ...response, text: kept, round: { ...round, finishReason: "length" } }
+}
+
 /** The answer breaks off: what came before is streamed, and paid for. */
 const breaking = (response: Response, after: number, usage: ModelUsage): readonly [Response, ModelFailure] => {
   const text = [...response.text].slice(0, after).join("")
@@ -211,7 +225,7 @@ const perform = Effect.fnUntraced(function* (
 const sample = (
   model: Scripted,
   formatOf: FormatOf,
-  { prompt, onText }: SampleRequest
+  { prompt, onText, settings }: SampleRequest
 ): Effect.Effect<ModelReply, ModelFailure> => {
   const inputTokens = promptTokens(prompt)
   if (inputTokens > model.contextWindow) {
@@ -229,7 +243,7 @@ const sample = (
   const whole: Response =
     prompt.purpose === "summary"
       ? { text: `Summary of ${eventsIn(prompt.messages)} events.`, calls: [], round: emptyRound }
-      : respond(prompt)
+      : within(respond(prompt), settings?.maxOutputTokens)
   const { round } = whole
   const failing = round.failures.find((failure) => failure.model === undefined || failure.model === model.id)
   const usage = usageOf(inputTokens, whole, model.pricing)

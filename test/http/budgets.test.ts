@@ -113,6 +113,34 @@ describe("an agent's budget", () => {
     assert.deepStrictEqual(await reservations(), [])
   })
 
+  it("is set aside exactly where the profile bounds what a response may have", async () => {
+    const bounded = async (maxOutputTokens: number, limit: number) => {
+      const sampling = { maxOutputTokens }
+      const made = await alpha.post("/v1/profiles", { name: "Bounded", models: [paid], sampling })
+      assert.deepStrictEqual([made.status, made.body.profile?.sampling], [201, sampling], made.text)
+      const budget = { limit, window: "total" }
+      const agent = await alpha.post("/v1/agents", { name: "A", profileId: made.body.profile.id, budget })
+      return agent.body.agent.id as string
+    }
+    // Two calls of ten tokens fit, beside their prompts.
+    const agentId = await bounded(10, 2 * (10 * 2e-6 + 10e-6))
+    const threads = await Promise.all([1, 2, 3].map(() => makeThread(alpha, agentId)))
+    for (const threadId of threads) await submit(alpha, threadId, "/wait 1s\n/say ok")
+    const logs = await Promise.all(threads.map((threadId) => logOf(alpha, threadId, ended(1))))
+    assert.strictEqual(logs.filter((log) => log.at(-1)?.type === "turn_completed").length, 2)
+    for (const wrong of [
+      { maxOutputTokens: 0 },
+      { maxOutputTokens: 1_000_001 },
+      { temperature: 2.1 },
+      { reasoning: "max" }
+    ])
+      assertRefused(
+        await alpha.post("/v1/profiles", { name: "P", models: [paid], sampling: wrong }),
+        400,
+        "invalid_request"
+      )
+  })
+
   it("books a call that was cut off with its prompt's price", async () => {
     const agentId = await agentWith({ limit: 1, window: "total" })
     const threadId = await makeThread(alpha, agentId)

@@ -19,6 +19,8 @@ interface Way {
   readonly signs: boolean
   /** Whether a call's input can be broken JSON on this wire. */
   readonly rawInput: boolean
+  /** How at most 321 tokens, and little reasoning or else a temperature of 0.25, look in its requests. */
+  readonly settings: readonly [string, string?]
 }
 
 const ways: ReadonlyArray<Way> = [
@@ -28,7 +30,8 @@ const ways: ReadonlyArray<Way> = [
     base: "/v1",
     model: { id: "openai/gpt-5" },
     signs: true,
-    rawInput: true
+    rawInput: true,
+    settings: [`"max_output_tokens":321`, `"effort":"low"`]
   },
   {
     title: "openai chat",
@@ -36,7 +39,8 @@ const ways: ReadonlyArray<Way> = [
     base: "/v1",
     model: { id: "openai/gpt-4o", api: "chat" },
     signs: false,
-    rawInput: true
+    rawInput: true,
+    settings: [`"max_tokens":321`, `"temperature":0.25`]
   },
   {
     title: "anthropic",
@@ -44,7 +48,8 @@ const ways: ReadonlyArray<Way> = [
     base: "/v1",
     model: { id: "anthropic/claude-sonnet-4-5" },
     signs: true,
-    rawInput: true
+    rawInput: true,
+    settings: [`"max_tokens":`, `"thinking"`]
   },
   {
     title: "google",
@@ -52,7 +57,8 @@ const ways: ReadonlyArray<Way> = [
     base: "/v1beta",
     model: { id: "google/gemini-3-pro-preview" },
     signs: true,
-    rawInput: false
+    rawInput: false,
+    settings: [`"maxOutputTokens":321`, `"thinkingLevel":"low"`]
   },
   {
     title: "openai-compatible",
@@ -60,7 +66,8 @@ const ways: ReadonlyArray<Way> = [
     base: "/v1",
     model: { id: "local/llama", provider: "openai-compatible" },
     signs: true,
-    rawInput: true
+    rawInput: true,
+    settings: [`"max_tokens":321`, `"temperature":0.25`]
   }
 ]
 
@@ -351,6 +358,20 @@ describe.each(ways)("a model of $title", (way) => {
       })
     )
   )
+
+  it("is asked with the settings of the profile, as its provider names them", () =>
+    Effect.runPromise(
+      withProvider(way, [{ kind: "answer", answer: { text: ["ok"] } }], (server) =>
+        Effect.gen(function* () {
+          const models = yield* Models
+          const settings = { maxOutputTokens: 321, temperature: 0.25, reasoning: "low" } as const
+          yield* models.sample({ modelId: id, prompt: promptOf([user("go")]), onText: () => {}, settings })
+          const asked = JSON.stringify(server.requests[0])
+          expect(asked).toContain(way.settings[0])
+          if (way.settings[1] !== undefined) expect(asked).toContain(way.settings[1])
+        })
+      )
+    ))
 
   if (way.signs)
     it("is refused by the provider when its reasoning is lost", () =>

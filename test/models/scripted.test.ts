@@ -8,6 +8,22 @@ import { called, failed, promptOf, refused, result, said, sampled, turnId, user 
 const model = "troupe/scripted"
 
 describe("the scripted models", () => {
+  it.effect("write no more than the settings allow", () =>
+    Effect.gen(function* () {
+      const models = yield* Models
+      const sample = (maxOutputTokens: number) =>
+        models.sample({
+          modelId: "troupe/scripted-paid",
+          prompt: promptOf([user("/say 1234567890ä")]),
+          onText: () => {},
+          settings: { maxOutputTokens }
+        })
+      const { finishReason, text, usage } = yield* sample(2)
+      expect([text, finishReason, usage.outputTokens]).toEqual(["12345678", "length", 2])
+      expect((yield* sample(3)).text).toBe("1234567890ä")
+    }).pipe(Effect.provide(layerScripted))
+  )
+
   it.layer(layerScripted)((it) => {
     it.effect.each<[string, ReadonlyArray<PromptMessage>, string]>([
       ["echoes plain text", [user("hello")], "You said: hello"],

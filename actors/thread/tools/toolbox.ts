@@ -75,8 +75,12 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
     const leaseOf = yield* makeLeasing
 
     const toolkitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Toolkit => {
-      const { hooks, roleIds, systemPrompt, toolsetIds } = profile
-      const known = { hooks, ...(systemPrompt === undefined ? {} : { systemPrompt }) }
+      const { hooks, roleIds, sampling, systemPrompt, toolsetIds } = profile
+      const known = {
+        hooks,
+        ...(sampling === undefined ? {} : { sampling }),
+        ...(systemPrompt === undefined ? {} : { systemPrompt })
+      }
       const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
       const hidden: Hidden = {
         families: families.filter(({ name }) => profile.families?.includes(name)),

@@ -6,6 +6,7 @@
  *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.
  * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
  */
+import type { ModelSettings } from "../../../src/domain/modelSettings.ts"
 import { Effect } from "effect"
 import type { Beside } from "../../../src/domain/beside.ts"
 import { type Hook, type HookData, matching } from "../../../src/domain/hook.ts"
@@ -34,6 +35,8 @@ export type ToolRun = Extract<Job, { readonly type: "runTool" }>["params"]
 
 export interface Toolkit {
   readonly systemPrompt?: string
+  /** How the profile has its models write. */
+  readonly sampling?: ModelSettings
   /** All hooks of the profile: their places are their indices. */
   readonly hooks: ReadonlyArray<Hook>
   /** What the model is shown. */
