@@ -34,7 +34,7 @@
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentsApi } from "./agents/api.ts"
-import { ApprovalPolicyApi } from "./approvalPolicy/api.ts"
+import { ApprovalsApi } from "./approvals/api.ts"
 import { AuthApi } from "./auth/api.ts"
 import { ConnectionsApi } from "./connections/api.ts"
 import { contract } from "./contract.ts"
@@ -85,7 +85,7 @@ export class Api extends contract(
     RolesApi,
     HooksApi,
     OperationsApi,
-    ApprovalPolicyApi,
+    ApprovalsApi,
     AuthApi,
     IdentitiesApi,
     LimitsApi,

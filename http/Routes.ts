@@ -4,12 +4,9 @@
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Actions } from "./actions/Actions.ts"
-import { layerOperationsChore } from "./actions/chore.ts"
-import { Decisions } from "./actions/Decisions.ts"
 import { AgentsHandlers } from "./agents/handlers.ts"
 import { Api } from "./Api.ts"
-import { ApprovalPolicyHandlers } from "./approvalPolicy/handlers.ts"
+import { ApprovalsHandlers } from "./approvals/handlers.ts"
 import { AuthHandlers } from "./auth/handlers.ts"
 import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
@@ -38,7 +35,7 @@ import { WaitsHandlers } from "./waits/handlers.ts"
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
   AgentsHandlers,
-  ApprovalPolicyHandlers,
+  ApprovalsHandlers,
   AuthHandlers,
   ConnectionsHandlers,
   EventsHandlers,
@@ -59,11 +56,8 @@ const Handlers = Layer.mergeAll(
   WaitsHandlers
 )
 
-/** What may park, and what becomes of it. */
-const actions = layerOperationsChore.pipe(Layer.provideMerge(Decisions.layer), Layer.provideMerge(Actions.layer))
-
 const common = Layer.mergeAll(
-  HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide([Gate.layer, actions])))),
+  HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
   reference.layer(Api),
   probes.layer,
   root.layer

@@ -6,6 +6,7 @@
  */
 import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
+import { layerActions, operationsChores } from "../http/actions/chore.ts"
 import { Credentials } from "../http/Credentials.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Leases } from "../http/Leases.ts"
@@ -46,7 +47,7 @@ import { keysPostgres } from "./keys/postgres.ts"
 import { Budgets } from "./agents/Budgets.ts"
 import { Spending } from "./agents/Spending.ts"
 import { ThreadReads } from "./threads/ThreadReads.ts"
-import { layerChores } from "./chores/chores.ts"
+import { chores, layerChores } from "./chores/chores.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
 import { Schemas } from "./tools/Schemas.ts"
@@ -159,7 +160,7 @@ export const serve = (settings: NodeSettings) =>
         hooks,
         keysPostgres,
         layerPostgres(),
-        layerChores,
+        layerChores(chores),
         Policies.layer,
         Quotas.layer(settings.quotasFile),
         Roles.layer,
@@ -191,6 +192,8 @@ export const serve = (settings: NodeSettings) =>
         Layer.provideMerge(listener),
         Layer.provideMerge(scraped),
         Layer.provideMerge(watchNode),
+        Layer.provideMerge(layerChores(operationsChores)),
+        Layer.provideMerge(layerActions),
         Layer.provideMerge(edge),
         Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
         Layer.provideMerge(stores),

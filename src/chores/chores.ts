@@ -10,15 +10,15 @@ import { foldTallies } from "../quotas/tallies.ts"
 import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
 import { forgetOldKeys } from "./tidy.ts"
 
-export interface Chore {
+export interface Chore<R> {
   readonly name: string
   /** Between two rounds, on average. */
   readonly every: Duration.Input
   /** One round: how much it has found to do. */
-  readonly work: Effect.Effect<number, DatabaseUnavailable, Database | Lease>
+  readonly work: Effect.Effect<number, DatabaseUnavailable, R>
 }
 
-export const chores: ReadonlyArray<Chore> = [
+export const chores: ReadonlyArray<Chore<Database | Lease>> = [
   { name: "forget idempotency keys", every: "1 hour", work: forgetOldKeys() },
   { name: "fold tallies", every: "1 hour", work: foldTallies() },
   { name: "settle overdue reservations", every: "1 minute", work: settleOverdue() },
@@ -26,16 +26,17 @@ export const chores: ReadonlyArray<Chore> = [
 ]
 
 /** A round of a chore: counted and timed. */
-export const round = ({ name, work }: Chore) =>
+export const round = <R>({ name, work }: Chore<R>) =>
   Effect.gen(function* () {
     const [duration, done] = yield* Effect.timed(work)
     record(choresDone.with({ chore: name }), done)
     record(choreDuration.with({ chore: name }), Duration.toSeconds(duration))
   }).pipe(Effect.catch((error) => Effect.logWarning(`the chore "${name}" is put off`, error)))
 
-const again = (chore: Chore) =>
+const again = <R>(chore: Chore<R>) =>
   Effect.flatMap(Random.nextBetween(0.75, 1.25), (factor) =>
     Effect.delay(round(chore), Duration.toMillis(Duration.fromInputUnsafe(chore.every)) * factor)
   ).pipe(Effect.forever, Effect.forkScoped)
 
-export const layerChores = Layer.effectDiscard(Effect.forEach(chores, again, { discard: true }))
+export const layerChores = <R>(list: ReadonlyArray<Chore<R>>) =>
+  Layer.effectDiscard(Effect.forEach(list, again<R>, { discard: true }))

@@ -42,6 +42,7 @@ describe("the directory", () => {
       archived: false,
       identity: "ann",
       profileId,
+      limit: 1,
       window: "7d",
       profile: {
         profileId,

@@ -127,14 +127,14 @@ describe("tallies as rows", () => {
           )
         )
       const forgotten = database.run("test.rollback", (db) =>
-        sql`delete from kysely_migration where name = '009_quotas'`.execute(db)
+        sql`delete from kysely_migration where name >= '009_quotas'`.execute(db)
       )
       const counted = Effect.map(closedTallies(database, [workspace]), ([closed]) => closed?.amounts)
       for (const threads of [1, 2]) {
         yield* born("thread")
         yield* born("identity")
         yield* forgotten
-        assert.deepStrictEqual(yield* migrate(Redacted.make(url)), ["009_quotas"])
+        assert.strictEqual((yield* migrate(Redacted.make(url)))[0], "009_quotas")
         assert.deepStrictEqual(yield* counted, [{ workspace, resource: "threads", amount: threads, hour: 0 }])
       }
     }).pipe(Effect.scoped)

@@ -20,6 +20,8 @@ import { Cursors } from "../../http/Cursors.ts"
 import { RateLimit, type Rates } from "../../http/RateLimit.ts"
 import { Coverage } from "../../http/Coverage.ts"
 import { Readiness } from "../../http/Readiness.ts"
+import { layerActions, operationsChores } from "../../http/actions/chore.ts"
+import { layerChores } from "../../src/chores/chores.ts"
 import { Routes } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
 import { Bus } from "../../src/bus/Bus.ts"
@@ -116,6 +118,8 @@ export interface ServerOptions {
   /** What TROUPE_PUBLIC_URL would hold. */
   readonly publicUrl?: string
   readonly leaseTtlMs?: number
+  /** Looks after operations now and then, as every node does. */
+  readonly tendsOperations?: true
   /** Of one workspace; no limit unless told. */
   readonly slots?: SlotLimits
   /** No limit unless told. */
@@ -215,9 +219,15 @@ export const startServer = async (options: ServerOptions = {}) => {
       })
     )
   )
+  const chores = options.tendsOperations === true ? layerChores(operationsChores) : Layer.empty
   const logs = lines === undefined ? Layer.empty : layerLogs({ level: "trace", format: "json", lines })
   const runtime = ManagedRuntime.make(
-    listening.pipe(Layer.provideMerge(services(fresh.url, options)), Layer.provideMerge(logs))
+    listening.pipe(
+      Layer.provideMerge(chores),
+      Layer.provideMerge(layerActions),
+      Layer.provideMerge(services(fresh.url, options)),
+      Layer.provideMerge(logs)
+    )
   )
   const database = await runtime.runPromise(Database)
   const bus = await runtime.runPromise(Bus)

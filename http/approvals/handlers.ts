@@ -16,9 +16,9 @@ const answer = ({ policy, rev }: StoredPolicy) => json({ policy }, 200, { etag: 
 
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the policy has changed since" })
 
-export const ApprovalPolicyHandlers = HttpApiBuilder.group(
+export const ApprovalsHandlers = HttpApiBuilder.group(
   Api,
-  "approvalPolicy",
+  "approvals",
   Effect.fnUntraced(function* (handlers) {
     const database = yield* Database
     const lease = yield* Lease
@@ -26,16 +26,16 @@ export const ApprovalPolicyHandlers = HttpApiBuilder.group(
     const writes = yield* makeWrites
 
     return handlers.handleAll({
-      get: Effect.fnUntraced(function* () {
+      getPolicy: Effect.fnUntraced(function* () {
         const { workspace } = yield* Caller
-        return answer(yield* database.run("approvalPolicy.get", (db) => readPolicy(db, workspace)))
+        return answer(yield* database.run("approvals.getPolicy", (db) => readPolicy(db, workspace)))
       }),
 
-      put: Effect.fnUntraced(function* ({ headers, payload: { rules } }) {
+      putPolicy: Effect.fnUntraced(function* ({ headers, payload: { rules } }) {
         const { principal, workspace } = yield* Caller
         const agrees = meets(headers["if-match"])
         const done = yield* writes.change(
-          "approvalPolicy.put",
+          "approvals.putPolicy",
           async (tx) => (await writePolicy(tx, workspace, rules, principal, agrees, lease.now())) ?? changed
         )
         policies.forget()

@@ -11,9 +11,9 @@ export const ApprovalPolicyAnswer = Schema.Struct({
   policy: described(ApprovalPolicy, "The rules of this workspace.")
 }).annotate({ identifier: "ApprovalPolicyAnswer" })
 
-export const ApprovalPolicyApi = HttpApiGroup.make("approvalPolicy")
+export const ApprovalsApi = HttpApiGroup.make("approvals")
   .add(
-    HttpApiEndpoint.get("get", "/approval-policy", { success: ApprovalPolicyAnswer })
+    HttpApiEndpoint.get("getPolicy", "/approval-policy", { success: ApprovalPolicyAnswer })
       .annotateMerge(access("read"))
       .annotateMerge(
         OpenApi.annotations({
@@ -23,7 +23,7 @@ export const ApprovalPolicyApi = HttpApiGroup.make("approvalPolicy")
             "changes something, and all else runs. The ETag is what `If-Match` of a change is held against."
         })
       ),
-    HttpApiEndpoint.put("put", "/approval-policy", {
+    HttpApiEndpoint.put("putPolicy", "/approval-policy", {
       headers: IfMatch,
       payload: ApprovalPolicyInput,
       success: ApprovalPolicyAnswer,
