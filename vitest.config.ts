@@ -12,8 +12,10 @@ const programs = { ...shared, testTimeout: 120_000, hookTimeout: 120_000 } as co
 /** They count what their whole process counts, or put another module in the place of one: each has its own process. */
 const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map((name) => `test/${name}.test.ts`)
 
-/** They kill what runs, under leases of half a second. */
-const alone = ["process/{kill,nodes}", "cluster/*"].map((name) => `test/${name}.test.ts`)
+/** They kill what runs, under leases of half a second, or hold what they see to short times. */
+const alone = ["process/{kill,nodes}", "cluster/*", "http/slowSchemas", "contract/lease"].map(
+  (name) => `test/${name}.test.ts`
+)
 
 // Two groups, one after the other: files that share the machine's cores with whatever else runs, then those that want
 // most of the machine for themselves.
@@ -39,7 +41,7 @@ export default defineConfig({
           ...within,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...apart, "test/{process,browser,cluster}/**"],
+          exclude: [...apart, ...alone, "test/{process,browser,cluster}/**"],
           // A worker loads the program once, for all files that it is given.
           isolate: false,
           maxWorkers: 4,
