@@ -20,8 +20,7 @@ const statements = [
     primary key (workspace, id)
   ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0)`,
   sql`create index if not exists reservations_by_subject on reservations (workspace, subject)`,
-  sql`create index if not exists reservations_overdue on reservations (created_at)`,
-  // What a thread has cost, with the threads that it has asked for: the sum that its maxCost is held against.
+  // What a thread with a maxCost has cost since it has one, with the threads that it has asked for.
   sql`create table if not exists thread_spend (
     workspace uuid not null,
     thread    uuid not null,
@@ -38,11 +37,9 @@ const statements = [
   declare
     held_lock bigint;
     chain uuid[];
-    member uuid;
-    cap float8;
-    unit text;
-    spent_so_far float8;
-    set_aside float8;
+    capped uuid[];
+    member record;
+    budget record;
   begin
     for held_lock in
       select distinct hashtextextended(name, 0) from (
@@ -55,40 +52,45 @@ const statements = [
       place := i;
       verdict := 'reserved';
       chain := chains[i]::uuid[];
+      capped := '{}';
       -- A job that is repeated finds its own.
       if not exists (select from reservations r where r.workspace = workspaces[i] and r.id = ids[i]) then
-        select (a.body #>> '{budget,limit}')::float8, a.body #>> '{budget,window}' into cap, unit
-          from agents a where a.workspace = workspaces[i] and a.id = subjects[i];
-        if cap is not null then
-          select coalesce(sum(s.amount), 0) into spent_so_far from spent s
-            where s.workspace = workspaces[i] and s.subject = subjects[i] and s.minute > case unit
-              when '24h' then floor(extract(epoch from now()) / 60) - 1440
-              when '7d' then floor(extract(epoch from now()) / 60) - 10080
-              else -1 end;
-          select coalesce(sum(r.amount), 0) into set_aside from reservations r
-            where r.workspace = workspaces[i] and r.subject = subjects[i];
-          if not (spent_so_far + set_aside + amounts[i] <= cap or (set_aside = 0 and spent_so_far < cap)) then
-            verdict := 'budget_exceeded';
-          end if;
+        select (a.body #>> '{budget,limit}')::float8 as cap,
+            (select coalesce(sum(s.amount), 0) from spent s
+              where s.workspace = a.workspace and s.subject = a.id and s.minute > case a.body #>> '{budget,window}'
+                when '24h' then floor(extract(epoch from now()) / 60) - 1440
+                when '7d' then floor(extract(epoch from now()) / 60) - 10080
+                else -1 end) as spent,
+            (select coalesce(sum(r.amount), 0) from reservations r
+              where r.workspace = a.workspace and r.subject = a.id) as held
+          into budget from agents a
+          where a.workspace = workspaces[i] and a.id = subjects[i] and a.body #>> '{budget,limit}' is not null;
+        if found and not (budget.spent + budget.held + amounts[i] <= budget.cap
+            or (budget.held = 0 and budget.spent < budget.cap)) then
+          verdict := 'budget_exceeded';
         end if;
-        foreach member in array chain loop
-          exit when verdict <> 'reserved';
-          select (readable(h.attributes) ->> 'maxCost')::float8 into cap from heads h
-            where h.workspace = workspaces[i] and h.id = member;
-          continue when cap is null;
-          select coalesce(max(s.amount), 0) into spent_so_far from thread_spend s
-            where s.workspace = workspaces[i] and s.thread = member;
-          -- What it has cost before anybody kept its sum.
-          if member = chain[1] then spent_so_far := greatest(spent_so_far, known[i]); end if;
-          select coalesce(sum(r.amount), 0) into set_aside from reservations r
-            where r.workspace = workspaces[i] and member = any (r.threads);
-          if not (spent_so_far + set_aside + amounts[i] <= cap or (set_aside = 0 and spent_so_far < cap)) then
+        -- Of a thread that asked, what it had cost before it had a cap is in its head: of the first it was brought along.
+        for member in
+          select h.id, (readable(h.attributes) ->> 'maxCost')::float8 as cap,
+              greatest((select coalesce(sum(s.amount), 0) from thread_spend s
+                where s.workspace = h.workspace and s.thread = h.id),
+                case when h.id = chain[1] then known[i] else
+                  coalesce((readable(h.carry) #>> '{usage,estimatedCost}')::float8, 0)
+                  + coalesce((readable(h.carry) #>> '{turn,usage,estimatedCost}')::float8, 0) end) as spent,
+              (select coalesce(sum(r.amount), 0) from reservations r
+                where r.workspace = h.workspace and h.id = any (r.threads)) as held
+            from heads h
+            where h.workspace = workspaces[i] and h.id = any (chain) and readable(h.attributes) ->> 'maxCost' is not null
+        loop
+          capped := capped || member.id;
+          if verdict = 'reserved' and not (member.spent + member.held + amounts[i] <= member.cap
+              or (member.held = 0 and member.spent < member.cap)) then
             verdict := 'thread_cost_exceeded';
           end if;
         end loop;
         if verdict = 'reserved' then
           insert into reservations (workspace, id, subject, threads, amount, prompt, created_at)
-            values (workspaces[i], ids[i], subjects[i], chain, amounts[i], prompts[i], now());
+            values (workspaces[i], ids[i], subjects[i], capped, amounts[i], prompts[i], now());
         end if;
       end if;
       return next;
