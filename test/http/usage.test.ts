@@ -34,7 +34,13 @@ const opened = async () => {
 }
 
 interface Sum {
-  readonly [field: string]: string | number
+  readonly day?: string
+  readonly agentId?: string
+  readonly model?: string
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly estimatedCost?: number
 }
 const usage = async (client: Client, query = ""): Promise<ReadonlyArray<Sum>> => {
   const answer = await client.get(`/v1/usage${query}`)
@@ -47,7 +53,7 @@ const counted = (client: Client, calls: number) =>
     async () =>
       (await usage(client, "?from=2020-01-01&to=2020-12-31"))
         .concat(await usage(client, recent))
-        .reduce((sum, one) => sum + Number(one["calls"]), 0) >= calls,
+        .reduce((sum, one) => sum + one.calls, 0) >= calls,
     `${calls} calls are counted`
   )
 const recent = `?from=${daysAgo(200)}`
@@ -156,9 +162,9 @@ describe("usage of turns", () => {
     }
     assert.isAtLeast(sum.inputTokens, 10 + 20 + 40)
     const all = async () => (await usage(client))[0]
-    await eventually(async () => (await all())?.["inputTokens"] === sum.inputTokens, "all of it is counted")
-    assert.strictEqual((await all())?.["outputTokens"], sum.outputTokens)
-    assert.strictEqual((await all())?.["calls"], 2 + (sum.inputTokens - 30) / 40)
+    await eventually(async () => (await all())?.inputTokens === sum.inputTokens, "all of it is counted")
+    assert.strictEqual((await all())?.outputTokens, sum.outputTokens)
+    assert.strictEqual((await all())?.calls, 2 + (sum.inputTokens - 30) / 40)
   })
 
   it("of two nodes is one sum, also once the days that are over are folded", async () => {
@@ -227,7 +233,7 @@ describe("sums", () => {
       { model: paid, ...sumOf(1, 10, 1, 0.5) }
     ])
     assert.notProperty((await usage(client))[0] ?? {}, "estimatedCost")
-    assert.strictEqual((await usage(client, `?model=${paid}`))[0]?.["estimatedCost"], 0.5)
+    assert.strictEqual((await usage(client, `?model=${paid}`))[0]?.estimatedCost, 0.5)
   })
 
   it("are of the days that are asked for, both ends included; of the last 30 unless told", async () => {
@@ -294,7 +300,7 @@ describe("sums", () => {
         )
       )
       assert.strictEqual(
-        whole.reduce((sum, { calls }) => sum + Number(calls), 0),
+        whole.reduce((sum, { calls }) => sum + calls, 0),
         27
       )
       const paged: Array<Sum> = []
