@@ -39,10 +39,10 @@ const refuse = (message: string) => new Refused({ error: "invalid_request", mess
 const daysOf = ({ from, to }: Filter, now: number) => {
   const last = to === undefined ? Math.floor(now / 86_400_000) : dayOf(to)
   const first = from === undefined ? last - usualDays + 1 : dayOf(from)
-  if (first > last) return refuse("from: must not be after to.")
+  if (first > last) return refuse("from: expected a day that is not after to")
   return last - first < limits.usageDays
     ? { first, last }
-    : refuse(`from: at most ${limits.usageDays} days before to, itself and that included.`)
+    : refuse(`from: expected a day at most ${limits.usageDays - 1} days before to`)
 }
 
 export const UsageHandlers = HttpApiBuilder.group(

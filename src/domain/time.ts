@@ -41,15 +41,31 @@ export const AnyTime = Schema.String.check(
   )
 )
 
-const anyDay = `^${date}(?:T${time}(?:Z|[+-]${clock}))?$`
-const isAnyDayText = new RegExp(`^${date}$`)
-const isTime = Schema.is(AnyTime)
+const anyDate = `^${date}$`
+const isAnyDate = new RegExp(anyDate)
 
-/** A date, or any time that stands for its day in UTC. */
+/** A date, or any time, which stands for its day in UTC. */
 export const AnyDay = Schema.String.check(
   Schema.makeFilter<string>(
-    (text) => (isAnyDayText.test(text) ? isDay(text) : isTime(text)) || "a date or an RFC 3339 time",
-    { toJsonSchema: () => [{ pattern: anyDay, description: "In the years 0 to 9999 of UTC." }, true] }
+    (text) => {
+      if (isAnyDate.test(text) ? isDay(text) : isAnyTime.test(text) && isDay(text.slice(0, 10))) {
+        const ms = Date.parse(text)
+        if (!Number.isNaN(ms)) return (ms >= first && ms <= last) || "a time in the years 0 to 9999"
+      }
+      return "a date or an RFC 3339 time"
+    },
+    {
+      toJsonSchema: () => [
+        {
+          anyOf: [
+            { format: "date", pattern: anyDate },
+            { format: "date-time", pattern: anyTime }
+          ],
+          description: "In the years 0 to 9999 of UTC."
+        },
+        true
+      ]
+    }
   )
 )
 
