@@ -53,6 +53,7 @@ import { StreamsApi } from "./streams/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
 import { ToolsApi } from "./tools/api.ts"
 import { ToolsetsApi } from "./toolsets/api.ts"
+import { UsageApi } from "./usage/api.ts"
 import { WaitsApi } from "./waits/api.ts"
 
 const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in the thread's
@@ -89,6 +90,7 @@ export class Api extends contract(
     AuthApi,
     IdentitiesApi,
     LimitsApi,
+    UsageApi,
     NodesApi
   )
 ).annotateMerge(

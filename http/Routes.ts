@@ -30,6 +30,7 @@ import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 import { ToolsHandlers } from "./tools/handlers.ts"
 import { ToolsetsHandlers } from "./toolsets/handlers.ts"
+import { UsageHandlers } from "./usage/handlers.ts"
 import { WaitsHandlers } from "./waits/handlers.ts"
 
 /** Handlers of every group: add yours. */
@@ -53,6 +54,7 @@ const Handlers = Layer.mergeAll(
   ThreadsHandlers,
   ToolsHandlers,
   ToolsetsHandlers,
+  UsageHandlers,
   WaitsHandlers
 )
 

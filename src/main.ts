@@ -52,6 +52,7 @@ import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
 import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
+import { UsageCounts } from "./usage/UsageCounts.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
 const cursorSecret = (settings: NodeSettings) => {
@@ -167,7 +168,8 @@ export const serve = (settings: NodeSettings) =>
         Budgets.layer,
         Spending.layer,
         ThreadReads.layer,
-        toolsets
+        toolsets,
+        UsageCounts.layer
       )
       const edge = Layer.mergeAll(
         Cursors.layer(cursorSecret(settings)),

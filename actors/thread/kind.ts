@@ -4,6 +4,7 @@ import type { Bus } from "../../src/bus/Bus.ts"
 import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import { withContentText } from "../../src/domain/contentText.ts"
+import type { ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/threads/detail.ts"
 import { record, turnDuration, turnsEnded, turnsPoisoned } from "../../src/telemetry/metrics.ts"
@@ -43,6 +44,7 @@ import {
   waitChanges
 } from "./replies/rows.ts"
 import { payerOf } from "./settings.ts"
+import { useIn } from "./using.ts"
 import type { Tails } from "./replies/tails.ts"
 import { lost, run } from "./jobs.ts"
 import { decodeRequest, forwardable } from "./forwardable.ts"
@@ -52,6 +54,8 @@ export interface ThreadKindOptions extends Preparing {
   readonly bus: Bus["Service"]
   /** USD of an agent are in the journal. */
   readonly booked: Spending["Service"]["booked"]
+  /** The outcome of a call of a model is in the journal. */
+  readonly used: UsageCounts["Service"]["add"]
   readonly endings: TurnEnds
   readonly perform: Perform
   readonly prompts: Prompts
@@ -61,6 +65,7 @@ export interface ThreadKindOptions extends Preparing {
 /** The facts themselves, beside their rows: kept prompts grow by them. */
 interface ThreadWriteSet extends WriteSet {
   readonly said: ReadonlyArray<Fact>
+  readonly use: ModelUse | undefined
 }
 
 export type ThreadKind = Kind<Snapshot, ThreadRequest, Prepared, Job, ThreadWriteSet>
@@ -72,6 +77,7 @@ export const makeThreadKind = ({
   perform,
   prompts,
   tails,
+  used,
   ...preparing
 }: ThreadKindOptions): ThreadKind => {
   const answer = (
@@ -154,6 +160,7 @@ export const makeThreadKind = ({
     const amount = dollars(chargedIn(before.context.turn, facts) + spent)
     return {
       said: facts,
+      use: useIn(being, command),
       facts: facts.map(factRow),
       inputs,
       requiresEmptyInbox: command?.type === "submit" && command.acknowledged !== true,
@@ -214,6 +221,7 @@ export const makeThreadKind = ({
         if (typeOf(fact).ends !== undefined) endings.over(fact.turnId)
       }
       prompts.committed(ref.id, pos, written.said)
+      if (written.use !== undefined) used(written.use)
       if (written.spent !== undefined) booked(ref.workspace, written.spent.subject, written.spent.amount)
       const events: Array<Required<HintedEvent>> = []
       let at = seq

@@ -21,6 +21,7 @@ import { Spending } from "../../src/agents/Spending.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
+import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { pricesOf } from "../../src/models/prices.ts"
@@ -70,6 +71,7 @@ export const layer = (options: ThreadOptions) =>
       const models = yield* Models
       const quotas = yield* Quotas
       const spending = yield* Spending
+      const usageCounts = yield* UsageCounts
       const random = yield* Random.Random
       const hooks = yield* Hooks
       const toolsets = yield* Toolsets
@@ -157,6 +159,7 @@ export const layer = (options: ThreadOptions) =>
         isLineFull,
         payable,
         booked: spending.booked,
+        used: usageCounts.add,
         tails,
         tools
       })

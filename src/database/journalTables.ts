@@ -88,6 +88,22 @@ export interface JournalTables {
     node: Fixed<string>
     amount: Fixed<string>
   }
+  /** Amounts are read as sums. */
+  usage_by_day: {
+    workspace: Fixed<string>
+    day: Fixed<Date>
+    agent: Fixed<string>
+    model: Fixed<string>
+    node: Fixed<string>
+    calls: Fixed<string>
+    input_tokens: Fixed<string>
+    output_tokens: Fixed<string>
+    cache_read_tokens: Fixed<string>
+    cache_write_tokens: Fixed<string>
+    reasoning_tokens: Fixed<string>
+    cost: Fixed<number>
+    unpriced: Fixed<string>
+  }
   nodes: {
     incarnation: Fixed<string>
     name: Fixed<string>

@@ -7,6 +7,7 @@ export const pages = {
   events: [100, 200],
   operations: [100, 200],
   hookDecisions: [100, 200],
+  usage: [100, 200],
   threads: [50, 200],
   agents: [50, 200],
   profiles: [50, 200],
@@ -67,6 +68,8 @@ export const limits = {
   pendingOperations: 1000,
   /** How long a resolved operation is kept. */
   operationDays: 90,
+  /** Days that usage is summed over at once. */
+  usageDays: 366,
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   toolOutputBytes: 256 * 1024,

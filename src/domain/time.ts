@@ -41,6 +41,41 @@ export const AnyTime = Schema.String.check(
   )
 )
 
+const anyDate = `^${date}$`
+const isAnyDate = new RegExp(anyDate)
+
+/** A date, or any time, which stands for its day in UTC. */
+export const AnyDay = Schema.String.check(
+  Schema.makeFilter<string>(
+    (text) => {
+      if (isAnyDate.test(text) ? isDay(text) : isAnyTime.test(text) && isDay(text.slice(0, 10))) {
+        const ms = Date.parse(text)
+        if (!Number.isNaN(ms)) return (ms >= first && ms <= last) || "a time in the years 0 to 9999"
+      }
+      return "a date or an RFC 3339 time"
+    },
+    {
+      toJsonSchema: () => [
+        {
+          anyOf: [
+            { format: "date", pattern: anyDate },
+            { format: "date-time", pattern: anyTime }
+          ],
+          description: "In the years 0 to 9999 of UTC."
+        },
+        true
+      ]
+    }
+  )
+)
+
+const dayMs = 86_400_000
+
+/** Days since 1970 of an `AnyDay`. */
+export const dayOf = (text: string) => Math.floor(Date.parse(text) / dayMs)
+/** The date of a day since 1970. */
+export const dayText = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10)
+
 /** Texts of late: of each 64th millisecond the last one. Many events share a moment, and many threads a few. */
 const kept = Array.from({ length: 64 }, () => ({ ms: Number.NaN, text: "" }))
 

@@ -24,7 +24,7 @@ const optional = ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as c
 export const dollars = (amount: number) => Math.round(amount * 1e9) / 1e9
 
 /** Tokens whose price nobody knows. */
-const isUnpriced = ({ estimatedCost, inputTokens, outputTokens, totalTokens }: ModelUsage) =>
+export const isUnpriced = ({ estimatedCost, inputTokens, outputTokens, totalTokens }: ModelUsage) =>
   estimatedCost === undefined && (inputTokens > 0 || outputTokens > 0 || totalTokens > 0)
 
 /** A sum with tokens of an unknown price has no cost: what is known of it would be taken for the whole. */

@@ -343,6 +343,7 @@ export const startNode = Effect.fnUntraced(function* (
       selects: () => Effect.succeed(true),
       payable: () => Effect.void,
       booked: () => {},
+      used: () => {},
       isLineFull: (workspace) => options.bulkheads.isLineFull(workspace),
       admissionOf: (_, input) =>
         Effect.sync(() =>

@@ -278,7 +278,8 @@ describe("an empty or overlong cursor is invalid_cursor", () => {
     "/v1/operations",
     "/v1/models",
     "/v1/tools/calls",
-    "/v1/hooks/decisions"
+    "/v1/hooks/decisions",
+    "/v1/usage"
   ])("in %s", async (path) => {
     for (const cursor of ["", "x".repeat(2049), "x".repeat(2048)]) {
       const refused = await server.alpha.get(`${path}?cursor=${cursor}`)

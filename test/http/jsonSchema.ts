@@ -163,6 +163,7 @@ export const faults = (
     if (typeof found.pattern === "string")
       hold(new RegExp(found.pattern, "u").test(value), `does not match ${found.pattern}`)
     if (found.format === "date-time") hold(isDateTime(value), "is no time")
+    if (found.format === "date") hold(isDateTime(`${value}T00:00:00Z`), "is no day")
     if (found.format === "uri") hold(URL.canParse(value), "is no URL")
     const content = schemaAt(found, "contentSchema")
     if (content !== undefined) wrong.push(...faults(content, JSON.parse(value), schemas, exact, `${path}, as JSON,`))

@@ -36,6 +36,12 @@ const ownOf = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
     value
   )
 
+/** Of two days of UTC, the second of which is today where it is not told. */
+const daysBefore = (from: unknown, to: unknown) => {
+  const day = (value: unknown) => Math.floor(Date.parse(String(value)) / 86_400_000)
+  return (to === undefined ? Math.floor(Date.now() / 86_400_000) : day(to)) - day(from)
+}
+
 const rules: ReadonlyArray<Rule> = [
   // Bytes, not characters.
   {
@@ -119,6 +125,16 @@ const rules: ReadonlyArray<Rule> = [
     at: /^(?:afterSeq|waitSeconds)$/,
     of: /events$/,
     isBroken: ({ parts, sent, value }) => value !== undefined && sent.query[parts[0]!] !== undefined
+  },
+  {
+    says: /^expected a day that is not after to$/,
+    at: /^from$/,
+    isBroken: ({ sent, value }) => daysBefore(value, sent.query.to) < 0
+  },
+  {
+    says: /^expected a day at most (\d+) days before to$/,
+    at: /^from$/,
+    isBroken: ({ parts, sent, value }) => daysBefore(value, sent.query.to) > Number(parts[0])
   },
   // What a merge patch leaves.
   {

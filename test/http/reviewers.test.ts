@@ -263,6 +263,11 @@ describe("a reviewer's thread", () => {
     assert.strictEqual(await spentBy(reviewerId), 0)
     const { body } = await server.alpha.get(`/v1/threads/${review[0]!.threadId}`)
     assert.strictEqual(body.usage.estimatedCost, costOf(review), "its own thread shows it")
+    const usageOf = async (id: string) => (await server.alpha.get(`/v1/usage?agentId=${id}&groupBy=model`)).body.usage
+    const paid = { model: "troupe/scripted-paid", calls: 1, inputTokens: 1000, outputTokens: 100 }
+    await eventually(async () => (await usageOf(agentId)).length === 2, "its call is counted")
+    assert.deepInclude((await usageOf(agentId))[1], paid)
+    assert.deepStrictEqual(await usageOf(reviewerId), [])
   })
 
   it("is reviewed by no agent, but by everybody else", async () => {

@@ -55,6 +55,7 @@ import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
+import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { freshDatabase } from "./database.ts"
 
 const parse = (text: string) => (text === "" ? undefined : JSON.parse(text))
@@ -182,7 +183,8 @@ const services = (url: string, options: ServerOptions) => {
     Roles.layer,
     Budgets.layer,
     Spending.layer,
-    toolsets
+    toolsets,
+    UsageCounts.layer
   ).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,

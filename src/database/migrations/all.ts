@@ -12,6 +12,7 @@ import * as quotas from "./009_quotas.ts"
 import * as operations from "./010_operations.ts"
 import * as keys from "./011_keys.ts"
 import * as budgets from "./012_budgets.ts"
+import * as usage from "./013_usage.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -25,5 +26,6 @@ export const migrations: Record<string, Migration> = {
   "009_quotas": quotas,
   "010_operations": operations,
   "011_keys": keys,
-  "012_budgets": budgets
+  "012_budgets": budgets,
+  "013_usage": usage
 }
