@@ -165,9 +165,9 @@ describe("a request that the policy parks", () => {
 
   it("is refused at once where the call would be: nothing hopeless parks", async () => {
     const { agentId, asker, profileId } = await space([rule("*", "agent.read", "thread.read")])
-    const unknown = agentId.replace(/.{4}$/, "0000")
+    const unknown = agentId.replace(/.{4}$/, "zzzz")
     assertRefused(
-      await asker.post("/v1/agents", { name: "A", profileId: profileId.replace(/.{4}$/, "0000") }),
+      await asker.post("/v1/agents", { name: "A", profileId: profileId.replace(/.{4}$/, "zzzz") }),
       422,
       "profile_not_found"
     )
