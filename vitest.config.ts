@@ -53,7 +53,7 @@ export default defineConfig({
           ...programs,
           name: "alone",
           include: alone,
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 }
         }
       }
