@@ -11,7 +11,10 @@ import { Lease } from "../journal/Lease.ts"
 /** Rows a statement: no long locks, no large transactions. */
 const portion = 1_000
 
-/** B3 of Budgets.ts: calls that nobody told of cost their prompt's price. How many there were. */
+/**
+ * B3 of Budgets.ts: calls that nobody told of cost their prompt's price. How many there were. Threads stand before the
+ * agents, each in order, as in an append (src/journal/appendStatement.ts): the two never wait for each other.
+ */
 export const settleOverdue = Effect.fnUntraced(function* () {
   const database = yield* Database
   const { incarnation } = yield* Lease
@@ -20,13 +23,13 @@ export const settleOverdue = Effect.fnUntraced(function* () {
       gone as (delete from reservations where ctid = any (array(select ctid from reservations
           where created_at < now() - interval '15 minutes' limit ${portion} for update skip locked))
         returning workspace, subject, threads, prompt),
+      threads as (insert into thread_spend (workspace, thread, amount)
+        select workspace, t, sum(prompt) from gone, unnest(threads) t group by 1, 2 order by 1, 2
+        on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount),
       booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
         select workspace, subject, floor(extract(epoch from now()) / 60)::int, ${toUuid(incarnation())}::uuid, sum(prompt)
-          from gone group by 1, 2
-        on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount),
-      threads as (insert into thread_spend (workspace, thread, amount)
-        select workspace, t, sum(prompt) from gone, unnest(threads) t group by 1, 2
-        on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount)
+          from gone group by 1, 2 order by 1, 2
+        on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)
       select count(*)::int as settled from gone`.execute(db)
   )
   return rows[0]?.settled ?? 0
