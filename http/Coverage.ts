@@ -19,7 +19,7 @@ export type PathIds = Readonly<Record<string, string | undefined>>
 
 export class Coverage extends Context.Service<
   Coverage,
-  {
+  Pick<Owners, "agentOf"> & {
     /** Whether the credential reaches all that the path names. Without a question for those that reach everything. */
     readonly covers: (caller: Caller["Service"], ids: PathIds) => Effect.Effect<boolean, DatabaseUnavailable>
   }
@@ -42,6 +42,7 @@ export const unknownIn = (path: string): ReadonlyArray<string> =>
   [...path.matchAll(/:(\w+)/g)].flatMap(([, name = ""]) => (known.includes(name) ? [] : [name]))
 
 interface Owners {
+  /** Of a thread; undefined where there is none. */
   readonly agentOf: (workspace: string, threadId: string) => Effect.Effect<string | undefined, DatabaseUnavailable>
   /** The id of the principal that asked. */
   readonly asker: (workspace: string, operationId: string) => Effect.Effect<string | undefined, DatabaseUnavailable>
@@ -53,6 +54,7 @@ const isThread = isIdOf("thread")
 const isOperation = isIdOf("operation")
 
 const makeCoverage = ({ agentOf, asker }: Owners): Coverage["Service"] => ({
+  agentOf,
   covers: ({ lease, trigger, workspace }, { agentId, operationId, threadId }) => {
     if (lease !== undefined) {
       if (agentId !== undefined && agentId !== lease.agentId) return no

@@ -57,7 +57,7 @@ export interface Action<Params, R extends Refused> {
   /** What whoever asked must still hold when it is carried out. */
   readonly scope: Scope
   /** Agent that it is about. */
-  readonly agentOf?: (params: Params) => string | undefined
+  readonly agentOf?: (workspace: string, params: Params) => Effect.Effect<string | undefined, DatabaseUnavailable>
   readonly way: Way<Params, R>
 }
 

@@ -56,6 +56,8 @@ const full = new Refused({
   retryAfterSeconds: 60
 })
 
+const nobody = Effect.succeed(undefined)
+
 const isAnswer = <R extends Refused>(answer: KeptAnswer | R): answer is KeptAnswer => !isRefused(answer)
 
 const askingOf = ({ identity, principal, workspace }: Caller["Service"]): Asking => ({
@@ -183,12 +185,13 @@ const make = Effect.gen(function* () {
         const caller = Context.get(context, Caller)
         const isPost = Context.get(context, HttpServerRequest.HttpServerRequest).method === "POST"
         const { principal, workspace } = caller
-        const about = action.agentOf?.(params)
-        const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
-        const asked = { action: action.name, principal: principal.type, agentId }
-        return flatMapNow(policies.parks(workspace, asked), (parks) =>
-          parks ? parkNow(action, caller, params, agentId, isPost) : runNow(action, askingOf(caller), params, isPost)
-        )
+        return flatMapNow(action.agentOf?.(workspace, params) ?? nobody, (about) => {
+          const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
+          const asked = { action: action.name, principal: principal.type, agentId }
+          return flatMapNow(policies.parks(workspace, asked), (parks) =>
+            parks ? parkNow(action, caller, params, agentId, isPost) : runNow(action, askingOf(caller), params, isPost)
+          )
+        })
       })
   })
 })

@@ -58,7 +58,7 @@ const One = Schema.Struct({ agentId: Schema.String })
 const ifMatch = Schema.optionalKey(Schema.String)
 const ChangeOfOne = Schema.Struct({ agentId: Schema.String, ifMatch, patch: AgentPatch })
 const ArchiveOfOne = Schema.Struct({ agentId: Schema.String, ifMatch })
-const agentOf = ({ agentId }: { readonly agentId: string }) => agentId
+const agentOf = (_: string, { agentId }: { readonly agentId: string }) => Effect.succeed(agentId)
 
 export const makeAgentActions = Effect.gen(function* () {
   const database = yield* Database

@@ -3,7 +3,7 @@ import { sql } from "kysely"
 import { fromUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import type { Db } from "../database/handle.ts"
-import type { Operation } from "./operation.ts"
+import { type Operation, operationActions } from "./operation.ts"
 import { unsuccessful } from "./outcomes.ts"
 import { type OperationRow, storedOperation } from "./rows.ts"
 
@@ -33,12 +33,13 @@ export const expireOperations = async (
   }))
 }
 
-/** Approved for over ten seconds: whoever approved them has not carried them out. */
+/** Approved for over ten seconds: whoever approved them has not carried them out. Those of a later version are its own. */
 export const staleOperations = async (
   db: Db
 ): Promise<ReadonlyArray<{ readonly workspace: string; readonly id: string }>> => {
   const { rows } = await sql<Owned>`select workspace, id from operations
-    where state = 'approved' and resolved_at < now() - interval '10 seconds' order by resolved_at limit 50`.execute(db)
+    where state = 'approved' and resolved_at < now() - interval '10 seconds' and action in (${sql.join(operationActions)})
+    order by resolved_at limit 50`.execute(db)
   return rows.map(({ id, workspace }) => ({
     workspace: fromUuid("workspace", workspace),
     id: fromUuid("operation", id)

@@ -244,6 +244,27 @@ describe("a request that the policy parks", () => {
     assert.deepStrictEqual([seen.state, seen.result.body.identity.disabled], ["completed", true])
   })
 
+  it("does not wait for those that only a later version can carry out", async () => {
+    const { asker } = await space([rule("identity.*")])
+    const operation = await parked(asker.post("/v1/identities/disable", { identity: "eve" }))
+    await change(
+      (id) => sql`insert into operations (workspace, id, action, state, requested_by, created_at, expires_at,
+          resolved_at, request, requester, fingerprint)
+        select workspace, gen_random_uuid(), 'feed.burn', 'approved', requested_by, created_at, expires_at,
+          now() - interval '1 minute', request, requester, fingerprint || i
+        from operations, generate_series(1, 50) i where id = ${id}`,
+      operation
+    )
+    await change(
+      (id) =>
+        sql`update operations set state = 'approved', resolved_at = now() - interval '11 seconds' where id = ${id}`,
+      operation
+    )
+    const seen = (await asker.get(`/v1/operations/${operation.id}?waitSeconds=15`)).body.operation
+    assert.strictEqual(seen.state, "completed")
+    await change(() => sql`delete from operations where action = 'feed.burn'`, operation)
+  }, 20_000)
+
   it("may be a read, where a rule names it: `*` does not mean it", async () => {
     const { admin, agentId, asker, decider } = await space([rule("*", "agent.*")])
     const threadId = await makeThread(asker, agentId)
@@ -256,6 +277,14 @@ describe("a request that the policy parks", () => {
     const done = await decided(decider, "approve", ofThread)
     assert.deepStrictEqual([done.state, done.result.status, done.result.body.thread.id], ["completed", 200, threadId])
     assert.strictEqual((await decided(decider, "approve", ofAgent)).result.body.agent.id, agentId)
+  })
+
+  it("may be a read of one agent's threads: those of others are answered", async () => {
+    const { admin, agentId, asker } = await space([])
+    const [own, other] = [await makeThread(admin, agentId), await makeThread(admin, await makeAgent(admin))]
+    await admin.put(policy, { rules: [{ ...rule("thread.read"), agentIds: [agentId] }] })
+    assert.strictEqual((await parked(asker.get(`/v1/threads/${own}`))).agentId, agentId)
+    assert.strictEqual((await asker.get(`/v1/threads/${other}`)).status, 200)
   })
 
   it("may be an agent's own: where a rule names what a tool does, the tool returns the operation, and the turn goes on", async () => {
