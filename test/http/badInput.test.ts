@@ -129,16 +129,19 @@ const framesOf = (text: string) =>
     .filter((frame) => "event" in frame)
 
 /** Words of a 400 that are about the state of what a path leads to, not about the request. */
-const ofState: Readonly<Record<string, RegExp>> = {
-  wait_type_mismatch: /\/(?:resolve|decision|result)$/,
-  model_not_allowed_with_steer: /\/promote$/
-}
+const ofState: ReadonlyArray<{ readonly path: RegExp; readonly says: RegExp }> = [
+  { path: /\/(?:resolve|decision|result)$/, says: /^wait_type_mismatch / },
+  { path: /\/promote$/, says: /^model_not_allowed_with_steer / },
+  { path: /\/keys\/[^/]+\/rotate$/, says: /^invalid_request the key has ended/ }
+]
 
 const isShape = (
   operation: Operation,
   { sent }: Request,
   { error, message }: { readonly error: string; readonly message: string }
-) => ofState[error]?.test(operation.path) !== true && !isOfMeaning(operation, sent, message)
+) =>
+  !ofState.some(({ path, says }) => path.test(operation.path) && says.test(`${error} ${message}`)) &&
+  !isOfMeaning(operation, sent, message)
 
 /** Sent with every answer, or by the connection itself: HTTP's own. */
 const ofHttp = new Set(["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"])
