@@ -12,6 +12,8 @@
  * I8. An input opens the turn of its own body, or joins the turn that it was sent to; no other.
  * I9. A hook judges an open call that waits for nobody; an ask is followed by its wait. What it was asked is decided
  *     once.
+ * I10. A round of compaction that began is over, once, before anything else of the turn; it reaches no further than the
+ *      log did.
  */
 export interface Recorded {
   readonly pos: number
@@ -52,6 +54,11 @@ const numbering = (log: ReadonlyArray<Recorded>) => {
 
 const deliveryOf = ({ hook }: { readonly hook?: { readonly deliveryId?: string } }) => String(hook?.deliveryId)
 
+const throughOf = ({ compaction }: { readonly compaction?: unknown }) =>
+  typeof compaction === "object" && compaction !== null && "throughSeq" in compaction
+    ? Number(compaction.throughSeq)
+    : -1
+
 const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   const broken: Array<string> = []
   const say = (text: string) => broken.push(`${text} (turn ${turn})`)
@@ -67,10 +74,21 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   const decided = new Set<string>()
   const waitsFor = (call: string) => [...waits.values()].includes(call)
   let newest: number | null = null
+  let round: unknown
   for (const [i, { event, seq, type }] of facts.entries()) {
     const call = String(event.toolCallId)
     const wait = String(event.waitId)
+    if (round !== undefined && type !== "compacted") say(`I10: ${type} in an open round`)
     switch (type) {
+      case "compacting":
+        round = event.compaction
+        if (throughOf(event) >= (seq ?? 0)) say(`I10: a round through ${throughOf(event)} at ${seq}`)
+        break
+      case "compacted":
+        if (round === undefined || throughOf(event) !== throughOf({ compaction: round }))
+          say(`I10: the end of a round that is not open`)
+        round = undefined
+        break
       case "user_message":
         newest = seq
         break
@@ -111,6 +129,7 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   if (ended !== -1) {
     for (const [call, state] of calls) if (state !== "done") say(`I4: ended while ${call} is ${state}`)
     for (const wait of waits.keys()) say(`I4: ended while ${wait} is open`)
+    if (round !== undefined) say("I10: ended while a round is open")
   }
   return broken
 }

@@ -63,7 +63,12 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
       return Effect.succeed(
         refuse("model_not_priced", `Under a budget only models with a known price run: ${available.join(", ")}.`)
       )
-    const { hooks, limits, profileId, toolsetIds, version } = profile
+    const { compaction, hooks, limits, profileId, toolsetIds, version } = profile
+    const [summariser] =
+      compaction.model === undefined
+        ? []
+        : models.resolve(compaction.model).filter((id) => !isCapped || prices.of(id) !== "unknown")
+    const asked = summariser === undefined ? exact : [...exact, summariser]
     const plan: Plan = {
       profileId,
       profileVersion: version,
@@ -71,7 +76,8 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
       maxSteps: limits.maxSteps,
       maxTurnMs: limits.maxTurnSeconds * 1000,
       maxParallelTools: limits.maxParallelTools,
-      ...(exact.some((id) => prices.of(id) === "priced") ? { priced: true } : {}),
+      ...(summariser === undefined ? {} : { summariser }),
+      ...(asked.some((id) => prices.of(id) === "priced") ? { priced: true } : {}),
       ...(hooks.some(({ enabled }) => enabled) ? { hooked: true } : {})
     }
     const opening = hooksAbout(

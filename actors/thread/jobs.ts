@@ -22,6 +22,10 @@ export const run = (job: Job): Run => {
     }
     case "runTool":
       return { start: `${turnId}/tool/${job.params.toolCallId}`, repeatable: job.params.rerunnable }
+    case "summarise": {
+      const { round, step } = job.params
+      return { start: `${turnId}/summary/${step}/${round}`, repeatable: true }
+    }
     case "abandon":
       return { stop: `${turnId}/` }
   }

@@ -215,12 +215,12 @@ export const makeThreadKind = ({
       }
     },
     committed: ({ parent, ref, snapshot: next }, before, written, seq) => {
-      const { pos, turn } = before.context
+      const { turn } = before.context
       for (const fact of written.said) {
         count(fact, turn)
         if (typeOf(fact).ends !== undefined) endings.over(fact.turnId)
       }
-      prompts.committed(ref.id, pos, written.said)
+      prompts.committed(ref.id, before.context, written.said)
       if (written.use !== undefined) used(written.use)
       if (written.spent !== undefined) booked(ref.workspace, written.spent.subject, written.spent.amount)
       const events: Array<Required<HintedEvent>> = []

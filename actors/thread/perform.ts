@@ -8,7 +8,7 @@ import type { FinishReason } from "../../src/domain/event.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
-import { type Budgets, reservationOf } from "../../src/agents/Budgets.ts"
+import { type Budgets, reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
 import { ModelFailure, type Models, type Prompt } from "../../src/models/Model.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -17,6 +17,7 @@ import type { Job } from "../../machines/thread/draft.ts"
 import { isDone } from "../../src/now.ts"
 import type { Progress } from "../../src/tools/Tool.ts"
 import type { ActorView, Start } from "../Kind.ts"
+import { makeCompacting, type Summarise } from "./compacting.ts"
 import { deliveryIdOf } from "./tools/derivedIds.ts"
 import type { Prompts } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
@@ -57,12 +58,19 @@ const overBudget = {
   thread_cost_exceeded: "What is left of the thread's maxCost does not cover the call of this model."
 }
 
+/** What a prompt of the thread as it stands is read from. */
+const stretchOf = ({ snapshot: { context } }: ActorView<Snapshot>) => ({
+  from: context.carry.compaction?.pos ?? 0,
+  to: context.pos
+})
+
 /** Milliseconds between two attempts to begin. */
 const firstPauseMs = 200
 const longestPauseMs = 5_000
 
 export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tools }: Performing) => {
   const prices = pricesOf(models.list)
+  const compacting = makeCompacting(models)
 
   /**
    * What a job needs of this node before it can begin. What cannot be had is no outcome: the model, the tool and the
@@ -94,9 +102,9 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
   const setAside = (
     being: ActorView<Snapshot>,
     turn: Turn,
-    { modelId, ...attempt }: Pick<Sample, "attempt" | "modelId" | "step" | "turnId">,
+    { id, modelId }: { readonly id: string; readonly modelId: string },
     prompt: Prompt,
-    maxOutputTokens: number | undefined
+    maxOutputTokens?: number
   ): Effect.Effect<void, ModelFailure> => {
     if (turn.plan.priced !== true || prices.of(modelId) !== "priced") return Effect.void
     const { target } = turn
@@ -104,7 +112,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
       needed(
         budgets.reserve({
           workspace: being.ref.workspace,
-          id: reservationOf({ ...attempt, target }),
+          id,
           agentId: payerOf(being),
           threadIds: spendingThreads(being),
           known: costOfThread(being),
@@ -126,11 +134,8 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
     )
   }
 
-  const sample = (
-    being: ActorView<Snapshot>,
-    { attempt, modelId, step, turnId }: Sample,
-    start: Start
-  ): Effect.Effect<Outcome> => {
+  const sample = (being: ActorView<Snapshot>, job: Sample, start: Start): Effect.Effect<Outcome> => {
+    const { attempt, modelId, step, turnId } = job
     const { parent, ref } = being
     const about = { workspace: ref.workspace, agentId: parent ?? "", threadId: ref.id }
     const eventId = derive("event", turnId, messageNumber(step))
@@ -157,16 +162,16 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
         ...why
       }
     }
-    const { pos, turn } = being.snapshot.context
+    const { turn } = being.snapshot.context
     return Effect.gen(function* () {
       const line = enter(being, start)
       if (line !== undefined) yield* line
       const toolkit = turn === null ? emptyToolkit : yield* toolkitOf(being, turn)
       const definitions = yield* needed(toolkit.definitions(callBy(being)))
-      const { sampling: settings, systemPrompt: system } = toolkit
+      const { compaction, sampling: settings, systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
-      const { calls, finishReason, parts, text, usage } = yield* prompts.lend(ref, pos, needed, (messages) => {
+      const answered = yield* prompts.lend(ref, stretchOf(being), needed, (messages) => {
         const prompt: Prompt = {
           messages,
           tools: definitions,
@@ -180,13 +185,27 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
           prompt,
           ...(settings === undefined ? {} : { settings })
         })
-        return turn?.plan.priced === true
-          ? Effect.andThen(
-              setAside(being, turn, { attempt, modelId, step, turnId }, prompt, settings?.maxOutputTokens),
-              called
-            )
-          : called
+        if (turn === null) return called
+        const round = compacting.before(turn, job, prompt, compaction)
+        if (round !== undefined) return Effect.succeed(round)
+        const paid =
+          turn.plan.priced === true
+            ? Effect.andThen(
+                setAside(being, turn, { id: reservationOf(job), modelId }, prompt, settings?.maxOutputTokens),
+                called
+              )
+            : called
+        return Effect.catchTag(paid, "ModelFailure", (failure) => {
+          const round =
+            failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
+          return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
+        })
       })
+      if ("type" in answered) {
+        discard()
+        return answered
+      }
+      const { calls, finishReason, parts, text, usage } = answered
       const cut = finishReason === undefined ? {} : { finishReason }
       if (calls.length === 0 && !/\S/u.test(text)) {
         return failed({ code: "model_error", text: saidNothing(finishReason), empty: true, usage, ...cut })
@@ -238,6 +257,20 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
       Effect.onInterrupt(() => Effect.sync(discard))
     )
   }
+
+  const summarise = Effect.fnUntraced(function* (being: ActorView<Snapshot>, job: Summarise, start: Start) {
+    const { ref, snapshot } = being
+    const { turn } = snapshot.context
+    if (turn === null) return undefined
+    const line = enter(being, start)
+    if (line !== undefined) yield* line
+    const { compaction } = yield* toolkitOf(being, turn)
+    return yield* prompts.lend(ref, stretchOf(being), needed, (messages) =>
+      compacting.summarise(job, messages, compaction, (prompt) =>
+        setAside(being, turn, { id: summaryReservationOf(job), modelId: job.modelId }, prompt)
+      )
+    )
+  })
 
   const runTool = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: ToolRun, start: Start) {
     const { toolCallId, turnId } = run
@@ -341,6 +374,8 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
     switch (job.type) {
       case "sample":
         return sample(being, job.params, start)
+      case "summarise":
+        return summarise(being, job.params, start)
       case "runTool":
         return runTool(being, job.params, start)
       case "askHook":

@@ -5,8 +5,11 @@ import type {
   Edit,
   HookDecided,
   ModelReplied,
+  PromptLong,
   RepliedCall,
   Submit,
+  SummaryFailed,
+  SummaryMade,
   ToolReturned
 } from "../../machines/thread/commands.ts"
 
@@ -17,6 +20,7 @@ type Late = "at" | "admissions" | "refused" | "queuedMs"
 /** How a job came out. What stands behind a response's calls, and who judges what, is looked up when it arrives. */
 export type Outcome =
   | Without<Extract<Command, { readonly type: "model.failed" }>, Late>
+  | Without<PromptLong | SummaryMade | SummaryFailed, Late>
   | Without<ToolReturned | HookDecided, Late | "hooks" | "calls">
   | (Omit<ModelReplied, Late | "calls" | "hooks"> & { readonly calls: ReadonlyArray<Omit<RepliedCall, "verdict">> })
 

@@ -1,4 +1,4 @@
-/** What an append tells of the use of a model: a response, or a failed attempt of which the provider reported it. */
+/** What an append tells of the use of a model: an answer, or a failed attempt of which the provider reported it. */
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import type { ModelUse } from "../../src/usage/UsageCounts.ts"
@@ -7,9 +7,23 @@ import { payerOf } from "./settings.ts"
 
 /** `command` is one that has taken effect; `being` is as it was before. */
 export const useIn = (being: ActorView<Snapshot>, command: Command | undefined): ModelUse | undefined => {
-  if (command?.type !== "model.replied" && command?.type !== "model.failed") return undefined
-  const { at, modelId, usage } = command
+  switch (command?.type) {
+    case "model.replied":
+    case "model.failed":
+      return being.snapshot.matches({ running: "sampling" }) ? useOf(being, command) : undefined
+    case "summary.made":
+    case "summary.failed":
+      return being.snapshot.matches({ running: "compacting" }) ? useOf(being, command) : undefined
+    default:
+      return undefined
+  }
+}
+
+type Called = Extract<Command, { type: "model.replied" | "model.failed" | "summary.made" | "summary.failed" }>
+
+const useOf = (being: ActorView<Snapshot>, { at, modelId, usage }: Called): ModelUse | undefined => {
   const agentId = payerOf(being)
-  if (usage === undefined || agentId === "" || !being.snapshot.matches({ running: "sampling" })) return undefined
-  return { workspace: being.ref.workspace, agentId, model: modelId, at, usage }
+  return usage === undefined || agentId === ""
+    ? undefined
+    : { workspace: being.ref.workspace, agentId, model: modelId, at, usage }
 }

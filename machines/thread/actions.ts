@@ -7,6 +7,7 @@ import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall } from "./calls.ts"
 import type { Command } from "./commands.ts"
+import * as compaction from "./compaction.ts"
 import { type Context, openWaits, type Turn } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
@@ -25,6 +26,7 @@ const base = setup({
     sample: (_, _params: Extract<Job, { type: "sample" }>["params"]) => {},
     runTool: (_, _params: Extract<Job, { type: "runTool" }>["params"]) => {},
     askHook: (_, _params: Extract<Job, { type: "askHook" }>["params"]) => {},
+    summarise: (_, _params: Extract<Job, { type: "summarise" }>["params"]) => {},
     abandon: (_, _params: Extract<Job, { type: "abandon" }>["params"]) => {}
   },
   guards
@@ -145,6 +147,22 @@ export const machine = base.extend({
       const next = turn.afterFailure(d.turn, event)
       if (next !== undefined) turn.noteFailure(d, event, next)
     }),
+    beginRound: doing((d, event) => {
+      assertEvent(event, "prompt.long")
+      compaction.beginRound(d, event)
+    }),
+    endRound: doing((d, event) => {
+      assertEvent(event, "summary.made")
+      compaction.endRound(d, event)
+    }),
+    failRound: doing((d, event) => {
+      assertEvent(event, "summary.failed")
+      compaction.failRound(d, event)
+    }),
+    failOverflow: failing(() => ({
+      code: "context_overflow",
+      text: "The conversation is too long for the model, and could not be summarised."
+    })),
     startAttempt: doing((d, event) => turn.startAttempt(d, event.at)),
     returnCall: doing((d, event) => {
       assertEvent(event, "tool.returned")

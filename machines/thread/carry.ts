@@ -44,6 +44,12 @@ export const evolveCarry = (carry: Carry, fact: Fact): Carry => {
       return fact.event.reveal === undefined ? carry : { ...carry, reveals: revealed(carry.reveals, fact.event.reveal) }
     case "wait_resolved":
       return fact.detail?.approval === undefined ? carry : allowed(carry, fact.detail.approval)
+    case "compacted": {
+      const { compaction, usage } = fact.event
+      const boundary =
+        fact.detail === undefined ? {} : { compaction: { pos: fact.detail.pos, throughSeq: compaction.throughSeq } }
+      return { ...carry, usage: addUsage(carry.usage, usage), ...boundary }
+    }
     case "turn_completed":
     case "turn_cancelled":
     case "turn_failed": {

@@ -170,6 +170,14 @@ const running = machine.createStateConfig({
       description: "A model is asked.",
       entry: "askModel",
       on: {
+        "prompt.long": [
+          { guard: "stale", description: "What is said of a prompt that nobody waits for changes nothing." },
+          {
+            target: "compacting",
+            actions: "beginRound",
+            description: "The prompt is too long: a summary has to take the place of its beginning."
+          }
+        ],
         "model.replied": [
           { guard: "stale", description: "A response that nobody waits for changes nothing." },
           {
@@ -228,6 +236,25 @@ const running = machine.createStateConfig({
             actions: "failModel",
             description: "No attempt and no model is left."
           }
+        ]
+      }
+    },
+    compacting: {
+      description: "A model summarises the beginning of the conversation, which has become too long.",
+      on: {
+        "summary.made": [
+          { guard: "staleRound", description: "A summary that nobody waits for changes nothing." },
+          { target: "next", actions: "endRound", description: "The summary stands in the beginning's place." }
+        ],
+        "summary.failed": [
+          { guard: "staleRound", description: "The failure of a round that nobody waits for changes nothing." },
+          {
+            guard: "failsOverflow",
+            target: "#thread.failed",
+            actions: ["failRound", "failOverflow"],
+            description: "The model has found the prompt too long, and it could not be made shorter."
+          },
+          { target: "next", actions: "failRound", description: "The model is asked with the prompt as it is." }
         ]
       }
     },

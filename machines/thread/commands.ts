@@ -7,7 +7,7 @@
  */
 import type { Beside } from "../../src/domain/beside.ts"
 import type { MessageContent } from "../../src/domain/content.ts"
-import type { FinishReason, HookPoint, HookProcessorType, ToolReveal } from "../../src/domain/event.ts"
+import type { FinishReason, HookPoint, HookProcessorType, Timing, ToolReveal } from "../../src/domain/event.ts"
 import type { Failure, FailureDetails } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -24,6 +24,8 @@ export interface Plan {
   readonly maxParallelTools: number
   /** The catalogues of its tools. */
   readonly catalogues?: ReadonlyArray<{ readonly id: string; readonly version: number }>
+  /** The model that summarises where the conversation gets too long; the one that is asked, unless the profile says. */
+  readonly summariser?: string
   /** One of its models has a price: what a response costs is booked with it, not at the turn's end. */
   readonly priced?: true
   /** The profile has hooks: a step of the turn may write many events. */
@@ -74,6 +76,23 @@ export interface ModelAnswer {
   readonly parts?: unknown
 }
 
+/** `build`: before the model is asked; `overflow`: after its provider has found the prompt too long. */
+export type RoundName = `build:${number}` | "overflow"
+
+/** What stands in a conversation in the place of its beginning. */
+export interface Summary {
+  readonly summary: string
+  /** Position of the last fact that it covers. */
+  readonly pos: number
+  /** Messages of the running turn among what it covers: they stand again behind it, as they were. */
+  readonly messages: ReadonlyArray<{
+    /** Number of its event in the turn. */
+    readonly n: number
+    readonly content: MessageContent
+    /** Responses with calls that followed it, and how many calls they had, as far as summaries cover them. */
+    readonly replaced: { readonly responses: number; readonly calls: number }
+  }>
+}
 export type WaitTarget = "person" | "client" | "url"
 export type OnTimeout = "deny" | "allow" | "fail"
 
@@ -188,6 +207,37 @@ export interface ModelFailed extends Outcome {
   /** In [0, 1): spreads the pauses. */
   readonly jitter: number
 }
+/** The prompt is too long for the model: it was not asked, or its provider has said so. */
+export interface PromptLong extends Outcome {
+  readonly type: "prompt.long"
+  readonly step: number
+  readonly attempt: number
+  readonly modelId: string
+  /** Which round follows, up to where, and who summarises. */
+  readonly round: RoundName
+  readonly throughSeq: number
+  readonly pos: number
+  readonly summariser: string
+}
+interface Summarised extends Outcome {
+  readonly step: number
+  readonly round: RoundName
+  readonly modelId: string
+  /** As far as it was asked for. */
+  readonly usage?: ModelUsage
+  readonly timing?: Timing
+}
+export interface SummaryMade extends Summarised {
+  readonly type: "summary.made"
+  readonly summary: string
+  readonly messages: Summary["messages"]
+}
+export interface SummaryFailed extends Summarised {
+  readonly type: "summary.failed"
+  readonly code: Failure["code"]
+  readonly text: string
+  readonly details?: FailureDetails
+}
 export interface ToolReturned extends Outcome {
   readonly type: "tool.returned"
   readonly toolCallId: string
@@ -255,6 +305,9 @@ export type Command =
   | Poison
   | ModelReplied
   | ModelFailed
+  | PromptLong
+  | SummaryMade
+  | SummaryFailed
   | ToolReturned
   | HookDecided
   | AnswerWait

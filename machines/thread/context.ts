@@ -10,7 +10,7 @@ import type { Input } from "../../src/domain/input.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { messageFits, responseFits } from "../../src/domain/turnNumbers.ts"
 import { type ModelUsage, noUsage } from "../../src/domain/usage.ts"
-import type { HookRef, OnTimeout, Plan, ModelAnswer, WaitTarget } from "./commands.ts"
+import type { HookRef, OnTimeout, Plan, ModelAnswer, RoundName, WaitTarget } from "./commands.ts"
 
 export interface OpenWait {
   readonly waitId: string
@@ -155,6 +155,12 @@ export interface Turn {
   readonly calls: ReadonlyArray<Call>
   /** Messages under judgment, the first of them now. */
   readonly opening?: { readonly messages: ReadonlyArray<Judged>; readonly wait?: OpenWait }
+  /** The round of compaction that is under way. */
+  readonly round?: OpenRound
+  /** Rounds for the response of that step: how many before the model was asked, and whether one after it was. */
+  readonly rounds?: { readonly step: number; readonly builds: number; readonly overflowed: boolean }
+  /** A round before a model call has failed: no further one of its kind is begun in this turn. */
+  readonly unbuilt?: true
   /** A response under judgment: nobody has seen it yet. */
   readonly reviewing?: { readonly reply: ModelAnswer; readonly hooks: ReadonlyArray<number>; readonly wait?: OpenWait }
 }
@@ -164,6 +170,15 @@ export interface Approval {
   /** A hook's id, or a grant's key. */
   readonly by: string
   readonly tool?: string
+}
+
+export interface OpenRound {
+  readonly name: RoundName
+  readonly throughSeq: number
+  /** Position of the last fact that it covers. */
+  readonly pos: number
+  /** Who summarises. */
+  readonly modelId: string
 }
 
 /** What stays when a turn is over: the head's carry. */
@@ -181,6 +196,8 @@ export interface Carry {
   readonly approvals?: ReadonlyArray<Approval>
   /** Tools that results have made callable for the rest of the thread. */
   readonly reveals?: Revealed
+  /** Up to where a summary stands in the log's place. */
+  readonly compaction?: { readonly pos: number; readonly throughSeq: number }
 }
 
 export interface Cut {
@@ -253,4 +270,8 @@ export const openWaits = (turn: Turn | null): ReadonlyArray<{ readonly wait: Ope
 export const isApproved = ({ approvals }: Carry, by: string, tool: string | undefined) =>
   approvals?.some((approval) => approval.by === by && approval.tool === tool) === true
 
+export const interruptedRound: Failure = {
+  code: "turn_interrupted",
+  text: "The turn ended before the summary was made."
+}
 export const interrupted: Failure = { code: "turn_interrupted", text: "The turn ended before the call returned." }

@@ -9,7 +9,7 @@ import type { Fact } from "./facts.ts"
 
 export const start = (): Snapshot => initialTransition(chart)[0]
 
-const jobTypes: ReadonlySet<Job["type"]> = new Set(["sample", "runTool", "askHook", "abandon"])
+const jobTypes: ReadonlySet<Job["type"]> = new Set(["sample", "runTool", "askHook", "summarise", "abandon"])
 
 export const decide = makeDecide<Snapshot, Command, Fact, Job>(chart, jobTypes)
 

@@ -4,6 +4,7 @@
 import type { HookData } from "../../src/domain/hook.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { Draft as Drafting } from "../step.ts"
+import type { RoundName } from "./commands.ts"
 import { evolve } from "./evolve.ts"
 import { evolveCarry } from "./carry.ts"
 import type { Call, Context, Turn } from "./context.ts"
@@ -47,6 +48,17 @@ export type Job =
         readonly principal?: Principal
         /** Of a call that was rewritten after the hook had decided: which of its questions this is. */
         readonly round?: number
+      }
+    }
+  | {
+      readonly type: "summarise"
+      readonly params: {
+        readonly turnId: string
+        readonly step: number
+        readonly round: RoundName
+        /** Position of the last fact that it covers. */
+        readonly pos: number
+        readonly modelId: string
       }
     }
   | { readonly type: "abandon"; readonly params: { readonly turnId: string } }

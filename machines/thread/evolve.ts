@@ -3,7 +3,16 @@ import { addUsage, dollars, type ModelUsage, noUsage } from "../../src/domain/us
 import * as calls from "./callState.ts"
 import type { Rewrite } from "./commands.ts"
 import { type Call, type OpenWait, parked, ranFor, type Turn } from "./context.ts"
-import type { AttemptFailed, Fact, HookDecisionFact, ResponseDetail, UserMessage, WaitResolved } from "./facts.ts"
+import type {
+  AttemptFailed,
+  Compacted,
+  Compacting,
+  Fact,
+  HookDecisionFact,
+  ResponseDetail,
+  UserMessage,
+  WaitResolved
+} from "./facts.ts"
 
 const changeCall = (turn: Turn, toolCallId: string, change: (call: Call) => Call): Turn => ({
   ...turn,
@@ -136,6 +145,21 @@ const attempted = (turn: Turn, fact: AttemptFailed): Turn => {
   }
 }
 
+/** A turn after its round has begun. */
+const compacting = (turn: Turn, { detail, event }: Compacting): Turn => {
+  const { attempt: name, throughSeq } = event.compaction
+  const { builds, overflowed } = turn.rounds?.step === detail.step ? turn.rounds : { builds: 0, overflowed: false }
+  const rounds =
+    name === "overflow"
+      ? { step: detail.step, builds, overflowed: true }
+      : { step: detail.step, builds: builds + 1, overflowed }
+  return { ...turn, step: detail.step, rounds, round: { name, throughSeq, pos: detail.pos, modelId: event.modelId } }
+}
+
+/** A turn after its round is over. */
+const compacted = ({ round, ...turn }: Turn, { event }: Compacted): Turn =>
+  event.failureCode === undefined || round?.name === "overflow" ? turn : { ...turn, unbuilt: true }
+
 const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
   switch (fact.type) {
     case "user_message":
@@ -174,6 +198,10 @@ const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
       const { hooks, reply } = fact.detail
       return { ...fresh(turn), step: reply.step, ...counted(turn, reply.usage), reviewing: { reply, hooks } }
     }
+    case "compacting":
+      return compacting(turn, fact)
+    case "compacted":
+      return compacted(turn, fact)
     case "attempt_failed":
       return attempted(turn, fact)
     case "attempt_started": {

@@ -8,7 +8,7 @@ import type { FailureDetails } from "../../src/domain/failure.ts"
 import type { JsonObject } from "../../src/domain/jsonValue.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
-import type { Plan, ModelAnswer, Rewrite } from "./commands.ts"
+import type { Plan, ModelAnswer, Rewrite, RoundName, Summary } from "./commands.ts"
 import type { Approval, OpenWait, Returned } from "./context.ts"
 
 interface Common {
@@ -160,6 +160,37 @@ export interface TurnFailed extends Common {
     readonly usage: ModelUsage
   }
 }
+/** What a round of compaction is about: every event up to a seq, in one summary. */
+interface CompactionRound {
+  readonly throughSeq: number
+  /** Which round of a model call it is: `build:0` and so on, or `overflow`. */
+  readonly attempt: RoundName
+}
+/** A summary is asked for, to stand in the place of the log's beginning. */
+export interface Compacting extends Common {
+  readonly type: "compacting"
+  readonly event: { readonly compaction: CompactionRound; readonly modelId: string }
+  readonly detail: {
+    /** The response that it makes room for. */
+    readonly step: number
+    /** Position of the last fact that it covers. */
+    readonly pos: number
+  }
+}
+/** The round is over. Only one that succeeded has a detail. */
+export interface Compacted extends Common {
+  readonly type: "compacted"
+  readonly event: {
+    readonly compaction: CompactionRound & { readonly preview?: string }
+    readonly modelId: string
+    readonly usage: ModelUsage
+    readonly timing?: Timing
+    readonly failureCode?: string
+    readonly failureText?: string
+    readonly failureDetails?: FailureDetails
+  }
+  readonly detail?: Summary
+}
 /** Private: a model call came to nothing. Another follows, or, where it has used something, the turn's end. */
 export interface AttemptFailed extends Common {
   readonly type: "attempt_failed"
@@ -228,6 +259,8 @@ export type Fact =
   | TurnCompleted
   | TurnCancelled
   | TurnFailed
+  | Compacting
+  | Compacted
   | AttemptFailed
   | AttemptStarted
   | CallStarted
@@ -264,6 +297,8 @@ export const factTypes: { readonly [Type in Fact["type"]]: FactType } = {
   turn_completed: { public: true, once: "end", ends: "completed" },
   turn_cancelled: { public: true, once: "end", ends: "cancelled" },
   turn_failed: { public: true, once: "end", ends: "failed" },
+  compacting: { public: true, asksModel: true },
+  compacted: { public: true, inPrompt: true },
   attempt_failed: { public: false, asksModel: true },
   attempt_started: { public: false },
   call_started: { public: false },

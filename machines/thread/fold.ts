@@ -26,6 +26,7 @@ const stateOf = (turn: Turn | null, carry: Carry): StateValueFrom<typeof chart> 
   if (turn === null) return carry.last?.outcome ?? "idle"
   const judged = turn.opening !== undefined ? "opening" : turn.reviewing !== undefined ? "reviewing" : "acting"
   if (parked(turn)) return { awaiting: judged }
+  if (turn.round !== undefined) return { running: "compacting" }
   if (judged !== "acting" || turn.calls.length > 0) return { running: judged }
   return { running: turn.retryAt === undefined ? "sampling" : "pausing" }
 }

@@ -4,7 +4,8 @@
 import { isFull } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { runs } from "./callState.ts"
-import type { Admission, Command, HookDecided, ModelFailed, ModelReplied } from "./commands.ts"
+import type { Admission, Command, HookDecided, ModelFailed, ModelReplied, PromptLong } from "./commands.ts"
+import { isCurrentRound } from "./compaction.ts"
 import {
   type Context,
   deadlineOf,
@@ -31,7 +32,7 @@ export const admissionOf = (event: Command, input: Input): Admission => {
 }
 
 /** It is the outcome of the model call that is under way (T3). */
-const isCurrent = (turn: Turn | null, event: ModelReplied | ModelFailed) =>
+const isCurrent = (turn: Turn | null, event: ModelReplied | ModelFailed | PromptLong) =>
   turn !== null &&
   event.turnId === turn.turnId &&
   event.step === turn.step &&
@@ -86,7 +87,11 @@ export const guards = {
   // The model
 
   stale: ({ context: { turn }, event }: GuardArgs) =>
-    (event.type === "model.replied" || event.type === "model.failed") && !isCurrent(turn, event),
+    (event.type === "model.replied" || event.type === "model.failed" || event.type === "prompt.long") &&
+    !isCurrent(turn, event),
+  staleRound: ({ context: { turn }, event }: GuardArgs) =>
+    (event.type === "summary.made" || event.type === "summary.failed") && !isCurrentRound(turn, event),
+  failsOverflow: ({ context: { turn } }: GuardArgs) => turn?.round?.name === "overflow",
   replyToJudge: ({ event }: GuardArgs) => event.type === "model.replied" && (event.hooks?.length ?? 0) > 0,
   callsTools: ({ event }: GuardArgs) => event.type === "model.replied" && event.calls.length > 0,
   steered: goesOnSteered,

@@ -41,6 +41,9 @@ const events: { readonly [Type in Command["type"]]: boolean } = {
   poison: false,
   "model.replied": false,
   "model.failed": false,
+  "prompt.long": false,
+  "summary.made": false,
+  "summary.failed": false,
   "tool.returned": false,
   "hook.decided": false,
   answer: false
@@ -76,6 +79,7 @@ const could: { readonly [Name in Guard]?: (context: Context) => boolean } = {
   // These transitions change nothing.
   takenBefore: never,
   stale: never,
+  staleRound: never,
   unasked: never,
   clearsQueue: ({ pending }) => pending.length > 0,
   steered: steers,

@@ -2,6 +2,7 @@
 import { jobOf } from "./calls.ts"
 import { hasPlace } from "./callState.ts"
 import type { Snapshot } from "./chart.ts"
+import { summaryJob } from "./compaction.ts"
 import type { Job } from "./draft.ts"
 import { judgingJob } from "./judging.ts"
 import { sampleJob } from "./turn.ts"
@@ -12,6 +13,10 @@ export const resume = ({ context: { turn }, value }: Snapshot): ReadonlyArray<Jo
   switch (value.running) {
     case "sampling":
       return [sampleJob(turn)]
+    case "compacting": {
+      const job = summaryJob(turn)
+      return job === undefined ? [] : [job]
+    }
     case "opening":
     case "reviewing": {
       const job = judgingJob(turn)

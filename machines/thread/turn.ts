@@ -8,10 +8,11 @@ import { limits } from "../../src/domain/limits.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import { type Principal, samePrincipal } from "../../src/domain/principal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
-import { utf8Bytes } from "../../src/domain/text.ts"
+import { cutToBytes } from "../../src/domain/text.ts"
 import { messageNumber } from "../../src/domain/turnNumbers.ts"
 import { type Input, queuedBefore } from "../../src/domain/input.ts"
 import { intend, sayResult, spentOn } from "./calls.ts"
+import { cutRound } from "./compaction.ts"
 import type { Admission, ModelFailed, ModelReplied, Plan, ModelAnswer } from "./commands.ts"
 import { interrupted, openWaits, roomForMessage, type Turn } from "./context.ts"
 import type { Draft } from "./draft.ts"
@@ -136,19 +137,6 @@ export const judge = (d: Draft) => {
 /** The next response begins: on the target that served last. */
 export const nextStep = (d: Draft) => d.set({ turn: { ...d.turn, step: d.turn.step + 1 } })
 
-/** Cuts at a code point to what an assistant message may hold. */
-export const cut = (text: string, bytes: number) => {
-  if (utf8Bytes(text) <= bytes) return text
-  let size = 0
-  let end = 0
-  for (const character of text) {
-    size += utf8Bytes(character)
-    if (size > bytes) break
-    end += character.length
-  }
-  return text.slice(0, end)
-}
-
 const cutFor = (finishReason: ModelAnswer["finishReason"]) => (finishReason === undefined ? {} : { finishReason })
 
 /** A response that hooks have to judge before anybody sees it. */
@@ -183,7 +171,7 @@ export const respond = (d: Draft, reply: ModelAnswer, at: number) => {
   const response: ResponseDetail = { step, usage, ...cutFor(finishReason), ...(parts === undefined ? {} : { parts }) }
   const spoken = /\S/u.test(reply.text)
   if (spoken) {
-    const text = cut(reply.text, limits.assistantTextBytes)
+    const text = cutToBytes(reply.text, limits.assistantTextBytes)
     d.emit({
       type: "assistant_message",
       turnId: d.turn.turnId,
@@ -208,9 +196,10 @@ export type Ending =
   | { readonly type: "turn_cancelled"; readonly principal: Principal }
   | { readonly type: "turn_failed"; readonly failure: Failure }
 
-/** Ends the turn: every wait is resolved, every intent gets its result, then the one terminal fact. */
+/** Ends the turn: its round is over, every wait resolved, every intent has its result, then the one terminal fact. */
 export const end = (d: Draft, ending: Ending, at: number) => {
   const { turnId } = d.turn
+  cutRound(d, at)
   for (const { call, wait } of openWaits(d.turn)) resolve(d, wait, at, { outcome: "cancelled" }, call)
   for (const call of d.turn.calls) sayResult(d, call.toolCallId, at, { failure: interrupted, ...spentOn(call) })
   const { events: n, principal, usage } = d.turn

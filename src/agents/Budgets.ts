@@ -5,7 +5,8 @@
  * B1. A call may begin where spent + set aside + its own amount is within the limit, or where nothing is set aside and
  *     something is left. That holds for its agent's budget, its thread's maxCost, and those of the threads that asked
  *     for it, up the chain.
- * B2. The id of a reservation derives from turn, step, target and attempt: a job that is repeated finds its own.
+ * B2. The id of a reservation derives from what is asked: of a response from turn, step, target and attempt, of a summary
+ *     from turn, step and round. A job that is repeated finds its own.
  * B3. What tells of the call's outcome removes its reservation and books its cost, in one statement (the journal's).
  *     One that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`).
  */
@@ -45,6 +46,19 @@ export class Budgets extends Context.Service<
   )
 }
 
+const reservationNamed = (name: string) => `rsv_${fromBytes(hash("sha256", name, "buffer").subarray(0, 16))}`
+
+/** B2. */
+export const summaryReservationOf = ({
+  round,
+  step,
+  turnId
+}: {
+  readonly turnId: string
+  readonly step: number
+  readonly round: string
+}) => reservationNamed(`${turnId}/summary/${step}/${round}`)
+
 /** B2. */
 export const reservationOf = ({
   attempt,
@@ -56,7 +70,7 @@ export const reservationOf = ({
   readonly step: number
   readonly target: number
   readonly attempt: number
-}) => `rsv_${fromBytes(hash("sha256", `${turnId}/sample/${step}/${target}/${attempt}`, "buffer").subarray(0, 16))}`
+}) => reservationNamed(`${turnId}/sample/${step}/${target}/${attempt}`)
 
 const text = `select place, verdict from reserve_costs($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[],
   $6::float8[], $7::float8[])`

@@ -2,6 +2,7 @@
 import { Deferred, Effect, Exit } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
+import type { CompactionSettings } from "../domain/compactionSettings.ts"
 import type { Hook } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { ModelSettings } from "../domain/modelSettings.ts"
@@ -17,6 +18,7 @@ export interface ResolvedProfile {
   readonly models: ReadonlyArray<string>
   readonly systemPrompt?: string
   readonly sampling?: ModelSettings
+  readonly compaction: CompactionSettings
   readonly limits: ProfileLimits
   /** Never empty: a profile that lists none has `no_tools`. */
   readonly roleIds: ReadonlyArray<string>
@@ -63,11 +65,13 @@ const oneAgent = `
 const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`
 
 const resolved = (profileId: string, version: number, content: unknown): ResolvedProfile => {
-  const { families, hooks, limits, models, roleIds, sampling, systemPrompt, toolsetIds } = readContent(content)
+  const { compaction, families, hooks, limits, models, roleIds, sampling, systemPrompt, toolsetIds } =
+    readContent(content)
   return {
     profileId,
     version,
     models,
+    compaction,
     limits,
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(sampling !== undefined && { sampling }),

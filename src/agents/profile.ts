@@ -1,33 +1,28 @@
 /**
  * Profile: a reusable behaviour of agents, kept as immutable versions.
  *
- * Memory and compaction settings belong to a profile too. Until they exist nothing could keep what they
- * promise, so they are unknown fields: refused, never stored in silence.
+ * Memory settings belong to a profile too. Until they exist nothing could keep what they promise, so they are unknown
+ * fields: refused, never stored in silence.
  */
 import { Schema } from "effect"
+import {
+  CompactionInput,
+  CompactionPatch,
+  CompactionSettings,
+  defaultCompaction
+} from "../domain/compactionSettings.ts"
 import { described } from "../domain/described.ts"
 import { ToolFamily } from "../domain/event.ts"
 import { Hook, HookInput } from "../domain/hook.ts"
 import { idOf } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
+import { ModelSelector } from "../domain/modelSelector.ts"
 import { ModelSettings, ModelSettingsPatch } from "../domain/modelSettings.ts"
 import { allTools } from "../roles/role.ts"
-import { controls, maxBytes, maxChars, singleLineOfPattern } from "../domain/text.ts"
+import { maxBytes } from "../domain/text.ts"
 import { Timestamp } from "../domain/time.ts"
 import { Description, Name } from "../domain/names.ts"
 import { RoleId } from "../domain/resourceIds.ts"
-
-const selector = `^(?:@[^\\s/${controls}]+|[^\\s@/${controls}][^\\s/${controls}]*/[^\\s${controls}]+)$`
-
-/** Exact id (`provider/name`), `provider/*` or `@alias`; at most 512 characters. */
-export const ModelSelector = Schema.String.check(
-  maxChars(limits.selectorChars),
-  singleLineOfPattern,
-  Schema.isPattern(new RegExp(selector, "u"), {
-    expected: "a model selector: provider/name, provider/* or @alias",
-    toJsonSchema: () => ({ pattern: selector })
-  })
-).annotate({ identifier: "ModelSelector" })
 
 const Models = Schema.Array(ModelSelector).check(Schema.isMinLength(1), Schema.isMaxLength(limits.modelSelectors))
 
@@ -40,6 +35,7 @@ const says = {
   models: "Models to use, tried in this order: exact ids, `provider/*` or `@alias`.",
   systemPrompt: "What every model call of the agent is told first.",
   sampling: "How the models write. Absent: as they do by default.",
+  compaction: "When a conversation gives way to a summary of its beginning.",
   limits: "Bounds of a turn.",
   maxSteps: `Model responses that a turn may take. ${limits.turn.maxSteps.usual} when absent.`,
   maxTurnSeconds:
@@ -127,6 +123,7 @@ export const ProfileInput = Schema.Struct({
   models: described(Models, says.models),
   systemPrompt: described(Schema.optionalKey(SystemPrompt), says.systemPrompt),
   sampling: described(Schema.optionalKey(ModelSettings), says.sampling),
+  compaction: described(Schema.optionalKey(CompactionInput), says.compaction),
   limits: described(Schema.optionalKey(PartialLimits), says.limits),
   families: described(Schema.optionalKey(Families), says.families),
   toolsetIds: described(Schema.optionalKey(ToolsetIds), says.toolsetIds),
@@ -142,6 +139,7 @@ export const ProfilePatch = Schema.Struct({
   models: described(Schema.optionalKey(Models), says.models),
   systemPrompt: described(Schema.optionalKey(Schema.NullOr(SystemPrompt)), says.systemPrompt),
   sampling: described(Schema.optionalKey(Schema.NullOr(ModelSettingsPatch)), says.sampling),
+  compaction: described(Schema.optionalKey(Schema.NullOr(CompactionPatch)), says.compaction),
   limits: described(Schema.optionalKey(Schema.NullOr(NullableLimits)), says.limits),
   families: described(Schema.optionalKey(Schema.NullOr(Families)), says.families),
   toolsetIds: described(Schema.optionalKey(Schema.NullOr(ToolsetIds)), says.toolsetIds),
@@ -157,6 +155,7 @@ export const ProfileContent = Schema.Struct({
   models: described(Schema.Array(Schema.String), says.models),
   systemPrompt: described(Schema.optionalKey(Schema.String), says.systemPrompt),
   sampling: described(Schema.optionalKey(ModelSettings), says.sampling),
+  compaction: described(CompactionSettings, says.compaction),
   limits: described(ProfileLimits, says.limits),
   families: described(Schema.optionalKey(Schema.Array(ToolFamily)), says.families),
   toolsetIds: described(Schema.Array(Schema.String), says.toolsetIds),
@@ -186,6 +185,7 @@ export const contentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []):
   models: input.models,
   ...(input.systemPrompt !== undefined && { systemPrompt: input.systemPrompt }),
   ...(input.sampling !== undefined && { sampling: input.sampling }),
+  compaction: { ...defaultCompaction, ...input.compaction },
   limits: { ...defaultLimits, ...input.limits },
   ...(input.families !== undefined && { families: input.families }),
   toolsetIds: input.toolsetIds ?? [],

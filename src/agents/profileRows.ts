@@ -10,6 +10,7 @@
  */
 import { Effect, Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import { defaultCompaction } from "../domain/compactionSettings.ts"
 import { hookOf } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { strictly } from "../domain/strict.ts"
@@ -33,10 +34,11 @@ export type ProfileRefusal =
   | { readonly refused: "not_found" | "precondition" | "archived" }
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
-const { hooks, roleIds, toolsetIds } = ProfileContent.fields
-/** Versions from before there were roles, toolsets and hooks say nothing of them. */
+const { compaction, hooks, roleIds, toolsetIds } = ProfileContent.fields
+/** Versions from before there were roles, toolsets, hooks and summaries say nothing of them. */
 const Stored = Schema.Struct({
   ...ProfileContent.fields,
+  compaction: compaction.pipe(Schema.withDecodingDefaultKey(Effect.succeed(defaultCompaction))),
   toolsetIds: toolsetIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   roleIds: roleIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([allTools.id]))),
   hooks: hooks.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))

@@ -38,6 +38,14 @@ export const limits = {
     maxTurnSeconds: { most: 86_400, usual: 3600 },
     maxParallelTools: { most: 64, usual: 8 }
   },
+  /** Rounds of compaction before one model call. */
+  buildRounds: 8,
+  summaryPreviewBytes: 1024,
+  compaction: {
+    triggerRatio: { least: 0.1, most: 0.95, usual: 0.8 },
+    keepTurns: { most: 20, usual: 2 },
+    instructionsBytes: 4096
+  },
   contentBlocks: 40,
   imageBlocks: 20,
   messageBytes: 512 * 1024,

@@ -7,6 +7,19 @@ const encoder = new TextEncoder()
 export const utf8Bytes: (text: string) => number =
   typeof Buffer === "undefined" ? (text) => encoder.encode(text).length : (text) => Buffer.byteLength(text, "utf8")
 
+/** Its beginning, cut at a code point. */
+export const cutToBytes = (text: string, bytes: number) => {
+  if (utf8Bytes(text) <= bytes) return text
+  let size = 0
+  let end = 0
+  for (const character of text) {
+    size += utf8Bytes(character)
+    if (size > bytes) break
+    end += character.length
+  }
+  return text.slice(0, end)
+}
+
 export const maxBytes = (bytes: number) =>
   Schema.makeFilter<string>((text) => utf8Bytes(text) <= bytes || `a text of at most ${bytes} bytes`, {
     // JSON Schema has no word for bytes: the number of characters is the looser bound.

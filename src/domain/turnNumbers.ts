@@ -35,6 +35,9 @@ const rewritten = ask + wait + 1
 
 const hooks = limits.hooksPerProfile
 
+/** Of a response: rounds of compaction before its model is asked, and one after an overflow, each begun and over. */
+const rounds = (limits.buildRounds + 1) * 2
+
 const perCall = {
   /** Its intent, an approval, a wait for its client or for a place, its result. */
   plain: 1 + wait + wait + 1,
@@ -74,7 +77,7 @@ const kind = (hooked: boolean) => (hooked ? ("hooked" as const) : ("plain" as co
 
 /** All that may follow from one more response: its attempts, its text, its judges, its calls. */
 const ofResponse = ({ hooked, models }: Numbered) =>
-  models * perModel + perMessage[kind(hooked)] + 1 + mostCalls * perCall[kind(hooked)]
+  models * perModel + rounds + perMessage[kind(hooked)] + 1 + mostCalls * perCall[kind(hooked)]
 
 /** What is under judgment already. */
 const underJudgment = ({ hooked, judged }: Numbered) => judged * perMessage[kind(hooked)]

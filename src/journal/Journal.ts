@@ -58,8 +58,11 @@ export interface StoredFact extends FactRow {
   readonly seq: number | null
 }
 
-/** A fact as whoever folds a log reads it: parsed, without moment and place. */
+/** A fact as whoever folds a log reads it: parsed, without its moment. */
 export interface LoggedFact {
+  readonly pos: number
+  /** Of a private one null. */
+  readonly seq: number | null
   readonly type: string
   readonly turn: string | null
   readonly n: number

@@ -21,18 +21,34 @@ export interface ModelCall {
   readonly invalidInput?: string
 }
 
+interface Told {
+  readonly turnId: string
+  /** Where its first fact stands in the log. */
+  readonly at?: LogPlace
+}
+
+export interface LogPlace {
+  readonly pos: number
+  readonly seq: number
+}
+
 /** One entry of the conversation, as the log tells it. `turnId` says which turn it belongs to. */
 export type PromptMessage =
-  | {
+  | (Told & {
+      /** It stands for all that came before: no other message does. */
+      readonly role: "summary"
+      readonly text: string
+    })
+  | (Told & {
       readonly role: "user"
-      readonly turnId: string
       /** Number of its event in the turn. */
       readonly n?: number
       readonly content: MessageContent
-    }
-  | {
+      /** Of one that stands again behind a summary: responses with calls that followed it, and their calls. */
+      readonly replaced?: { readonly responses: number; readonly calls: number }
+    })
+  | (Told & {
       readonly role: "assistant"
-      readonly turnId: string
       readonly modelId: string
       readonly text: string
       readonly calls: ReadonlyArray<{
@@ -45,17 +61,19 @@ export type PromptMessage =
        * Parts that must go back verbatim to the same provider (reasoning signatures), as `ModelReply.parts` gave them.
        */
       readonly parts?: unknown
-    }
-  | {
+      /** Tokens of the prompt that it answers and of itself, as its provider counted them; absent once that prompt has
+       * changed. */
+      readonly tokens?: number
+    })
+  | (Told & {
       readonly role: "tool"
-      readonly turnId: string
       readonly toolCallId: string
       readonly providerToolCallId: string
       readonly name: string
       /** As it is read (`tools/reading.ts`): a text, or JSON. */
       readonly output: unknown
       readonly failure?: { readonly code: string; readonly text: string }
-    }
+    })
 
 export interface ToolDefinition {
   readonly name: string
@@ -70,6 +88,8 @@ export interface Prompt {
   /** The turn that samples: its newest user message is what is answered. */
   readonly turnId: string
   readonly purpose: "turn" | "summary"
+  /** Of a summary: what the profile says of it. */
+  readonly instructions?: string
 }
 
 export interface ModelReply {

@@ -27,6 +27,14 @@ const summaryRequest =
   "goals, decisions, facts learned, results of tools that still matter, and what is left to do. Answer with the " +
   "summary only."
 
+const summaryMessage = (text: string): LanguageModelV4Message => ({
+  role: "user",
+  content: [{ type: "text", text: `This conversation goes on from a summary of what came before:\n\n${text}` }]
+})
+
+const summaryRequestOf = ({ instructions }: Prompt) =>
+  instructions === undefined ? summaryRequest : `${summaryRequest}\n\n${instructions}`
+
 const userMessage = (message: UserMessage): LanguageModelV4Message => ({
   role: "user",
   // Images are refused at admission until they exist; their blocks would become file parts here.
@@ -66,6 +74,7 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
     conversation.push({ role: "system", content: prompt.system })
 
   for (const message of prompt.messages) {
+    if (message.role === "summary") conversation.push(summaryMessage(message.text))
     if (message.role === "user") conversation.push(userMessage(message))
     if (message.role !== "assistant") continue
     const ids = new Map(message.calls.map((call) => [call, callIdOf(call)]))
@@ -85,7 +94,7 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
     })
   }
   if (prompt.purpose === "summary")
-    conversation.push({ role: "user", content: [{ type: "text", text: summaryRequest }] })
+    conversation.push({ role: "user", content: [{ type: "text", text: summaryRequestOf(prompt) }] })
   return conversation
 }
 

@@ -16,6 +16,8 @@ const jsonBytes = (value: unknown) => {
 
 const messageBytes = (message: PromptMessage): number => {
   switch (message.role) {
+    case "summary":
+      return utf8Bytes(message.text)
     case "user":
       return message.content.reduce(
         (sum, block) => sum + utf8Bytes(block.type === "text" ? block.text : block.imageId),
@@ -47,9 +49,35 @@ const once = <A extends object>(value: A, count: (value: A) => number): number =
 
 export const tokensOf = (bytes: number) => Math.ceil(bytes / 4)
 
+/** Bytes of one message as the scripted models count them. */
+export const bytesOfMessage = (message: PromptMessage): number => once(message, messageBytes)
+
+const imageTokens = 1_000
+
+const imagesIn = (message: PromptMessage) =>
+  message.role === "user" ? message.content.filter(({ type }) => type === "image").length : 0
+
+/**
+ * What a model will count of a prompt, before it is asked: what its provider counted at the last response, and 4 bytes a
+ * token of what came since, a thousand tokens an image.
+ */
+export const estimatedTokens = ({ messages, system, tools }: Prompt): number => {
+  let bytes = 0
+  let tokens = 0
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i]!
+    if (message.role === "assistant" && message.tokens !== undefined) return tokens + tokensOf(bytes) + message.tokens
+    bytes += bytesOfMessage(message)
+    tokens += imagesIn(message) * imageTokens
+  }
+  if (system !== undefined) bytes += utf8Bytes(system)
+  for (const tool of tools) bytes += once(tool, toolBytes)
+  return tokens + tokensOf(bytes)
+}
+
 export const promptTokens = (prompt: Prompt): number => {
   let bytes = prompt.system === undefined ? 0 : utf8Bytes(prompt.system)
   for (const tool of prompt.tools) bytes += once(tool, toolBytes)
-  for (const message of prompt.messages) bytes += once(message, messageBytes)
+  for (const message of prompt.messages) bytes += bytesOfMessage(message)
   return tokensOf(bytes)
 }

@@ -108,6 +108,11 @@ const respond = (prompt: Prompt): Response => {
   const callIds: Array<string> = []
   const results = new Map<string, PromptMessage & { role: "tool" }>()
   let responses = 0
+  if (message?.role === "user" && message.replaced !== undefined) {
+    responses = message.replaced.responses
+    // No result is left of them.
+    callIds.push(...Array.from({ length: message.replaced.calls }, () => ""))
+  }
   for (let index = at + 1; index < prompt.messages.length; index++) {
     const later = prompt.messages[index]
     if (later?.role === "tool") results.set(later.toolCallId, later)

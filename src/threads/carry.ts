@@ -18,6 +18,8 @@ export interface ThreadCarry {
   readonly approvals?: ReadonlyArray<{ readonly by: string; readonly tool?: string }>
   /** Tools that results have made callable: families, and `toolsetId/name` of each. */
   readonly reveals?: { readonly families: ReadonlyArray<string>; readonly tools: ReadonlyArray<string> }
+  /** Up to where a summary stands in the log's place. */
+  readonly compaction?: { readonly pos: number; readonly throughSeq: number }
   /** The running turn. */
   readonly turn?: { readonly turnId: string; readonly usage: ModelUsage }
 }

@@ -5,7 +5,7 @@ import { described } from "../domain/described.ts"
 import { idOf } from "../domain/ids.ts"
 import { documented, is } from "../domain/jsonSchema.ts"
 import { Origin } from "../domain/principal.ts"
-import { ModelSelector } from "../agents/profile.ts"
+import { ModelSelector } from "../domain/modelSelector.ts"
 import { QueuedMessage } from "../domain/thread.ts"
 
 const TurnId = idOf("turn")

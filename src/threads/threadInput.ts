@@ -6,7 +6,7 @@ import { described } from "../domain/described.ts"
 import { identityOf } from "../domain/identity.ts"
 import { limits } from "../domain/limits.ts"
 import { Origin } from "../domain/principal.ts"
-import { ModelSelector } from "../agents/profile.ts"
+import { ModelSelector } from "../domain/modelSelector.ts"
 import { maxChars, singleLine } from "../domain/text.ts"
 import { AgentId } from "../domain/resourceIds.ts"
 

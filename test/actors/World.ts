@@ -232,7 +232,10 @@ const watchedModels = (
       if (actor !== undefined) {
         const facts = world.store.actors.get(keyOf(actor))?.facts ?? []
         const cold = yield* Effect.orDie(
-          new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, facts.length)
+          new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, {
+            from: 0,
+            to: facts.length
+          })
         )
         if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages))
           world.complaints.push("a kept prompt is not the journal's")

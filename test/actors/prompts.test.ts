@@ -22,14 +22,18 @@ const stored = (walk: Walk): ReadonlyArray<StoredFact> => {
 const logOfWalk = (walk: Walk) => (_: ActorRef, after: number, types: ReadonlyArray<string>) =>
   Effect.succeed(logOf(stored(walk).filter(({ pos, type }) => pos > after && types.includes(type))))
 
+const whole = (walk: Walk) => ({ from: 0, to: walk.log.length })
+
 const cold = (walk: Walk) =>
   Effect.runSync(
-    new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, logOfWalk(walk)).upTo(ref(), walk.log.length)
+    new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, logOfWalk(walk)).upTo(ref(), whole(walk))
   )
 
 const short = (messages: ReadonlyArray<PromptMessage>) =>
   messages.map((message) => {
     switch (message.role) {
+      case "summary":
+        return `summary ${message.text}`
       case "user":
         return `user ${message.content.map((block) => (block.type === "text" ? block.text : "image")).join()}`
       case "assistant":
@@ -109,7 +113,7 @@ describe("a kept prompt", () => {
           [other.id, walk]
         ])
       )
-      for (const thread of [one, other, one]) Effect.runSync(prompts.upTo(thread, walk.log.length))
+      for (const thread of [one, other, one]) Effect.runSync(prompts.upTo(thread, whole(walk)))
       if (reads() === 2) return bytes
     }
   }
@@ -136,7 +140,7 @@ describe("a kept prompt", () => {
       Effect.andThen(Deferred.await(gate), logOfWalk(walk)(actor, after, types))
     )
     const both = Effect.runFork(
-      Effect.all([prompts.upTo(thread, walk.log.length), prompts.upTo(thread, walk.log.length)], { concurrency: 2 })
+      Effect.all([prompts.upTo(thread, whole(walk)), prompts.upTo(thread, whole(walk))], { concurrency: 2 })
     )
     Effect.runSync(Deferred.succeed(gate, undefined))
     return Effect.runPromise(Fiber.join(both)).then((found) => assert.deepStrictEqual(found, [cold(walk), cold(walk)]))
@@ -157,11 +161,11 @@ describe("a kept prompt", () => {
       (w) => w.reply()
     ]
     for (const step of steps) {
-      const pos = walk.log.length
+      const { pos, seq } = walk.context
       step(walk)
       const facts = walk.log.slice(pos)
-      prompts.committed(thread.id, pos, facts)
-      assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, walk.log.length)), cold(walk))
+      prompts.committed(thread.id, { pos, seq }, facts)
+      assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, whole(walk))), cold(walk))
     }
     assert.strictEqual(reads(), 0, "a thread that is just born is kept from its first fact")
   })
@@ -170,9 +174,9 @@ describe("a kept prompt", () => {
     const thread = ref()
     const walk = new Walk().queue("A").reply()
     const { prompts } = keeping(1_000_000, new Map([[thread.id, walk]]))
-    const first = Effect.runSync(prompts.upTo(thread, walk.log.length))
+    const first = Effect.runSync(prompts.upTo(thread, whole(walk)))
     first.splice(0)
-    assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, walk.log.length)), cold(walk))
+    assert.deepStrictEqual(Effect.runSync(prompts.upTo(thread, whole(walk))), cold(walk))
   })
 
   it("goes when there are too many, the one that was not used for longest first", () => {
@@ -182,7 +186,7 @@ describe("a kept prompt", () => {
     const read = (place: number) => {
       const before = reads()
       assert.deepStrictEqual(
-        Effect.runSync(prompts.upTo(threads[place] ?? assert.fail("no thread"), walk.log.length)),
+        Effect.runSync(prompts.upTo(threads[place] ?? assert.fail("no thread"), whole(walk))),
         cold(walk)
       )
       return reads() - before

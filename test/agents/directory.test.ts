@@ -49,6 +49,7 @@ describe("the directory", () => {
         version: 1,
         models: ["troupe/scripted"],
         systemPrompt: "one",
+        compaction: { enabled: true, triggerRatio: 0.8, keepTurns: 2 },
         limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 },
         roleIds: [allTools.id],
         toolsetIds: [],

@@ -29,7 +29,10 @@ import type {
   ModelFailed,
   ModelReplied,
   Plan,
+  PromptLong,
   RepliedCall,
+  SummaryFailed,
+  SummaryMade,
   ToolReturned,
   GivenAnswer
 } from "../../machines/thread/commands.ts"
@@ -114,9 +117,16 @@ const askedOf = ({ data, ...asked }: Asking) => {
 /** The command is this job's outcome, whatever it says. */
 const answers = (command: Command, job: Job, { context: { turn } }: Snapshot) => {
   switch (job.type) {
+    case "summarise":
+      return (
+        (command.type === "summary.made" || command.type === "summary.failed") &&
+        command.turnId === job.params.turnId &&
+        command.step === job.params.step &&
+        command.round === job.params.round
+      )
     case "sample":
       return (
-        (command.type === "model.replied" || command.type === "model.failed") &&
+        (command.type === "model.replied" || command.type === "model.failed" || command.type === "prompt.long") &&
         command.turnId === job.params.turnId &&
         command.step === job.params.step &&
         command.attempt === job.params.attempt &&
@@ -223,7 +233,9 @@ export class Walk {
           ? `runTool ${params.name}`
           : type === "askHook"
             ? `askHook ${params.index} ${params.data.point}`
-            : `abandon ${nameOf(params.turnId)}`
+            : type === "summarise"
+              ? `summarise ${params.round} ${params.modelId}`
+              : `abandon ${nameOf(params.turnId)}`
     )
   }
 
@@ -358,6 +370,10 @@ export class Walk {
       case "sample": {
         const { attempt, modelId, step, turnId } = job.params
         return this.failure({ turnId, step, attempt, modelId })
+      }
+      case "summarise": {
+        const { turnId, step, round } = job.params
+        return this.summary({ turnId, step, round })
       }
       case "askHook":
         return {
@@ -570,6 +586,55 @@ export class Walk {
   }
   fail(more: Partial<ModelFailed> = {}) {
     return this.do(this.failure(more))
+  }
+  /** The prompt is too long, up to the event before the turn's newest message. */
+  tooLong(more: Partial<PromptLong> = {}): PromptLong {
+    const { attempt, plan, step, target, turnId } = this.addressed
+    const { turn } = this.context
+    const builds = turn?.rounds?.step === turn?.step ? (turn?.rounds?.builds ?? 0) : 0
+    return {
+      type: "prompt.long",
+      at: this.at,
+      admissions: this.admissions(),
+      turnId,
+      step,
+      attempt,
+      modelId: plan.models[target] ?? "",
+      round: `build:${builds}`,
+      throughSeq: Math.max(0, (turn?.repliesTo ?? 1) - 1),
+      pos: Math.max(0, (turn?.openedPos ?? 1) - 1),
+      summariser: plan.summariser ?? plan.models[target] ?? "",
+      ...more
+    }
+  }
+  /** A round of compaction begins. */
+  compacts(more: Partial<PromptLong> = {}) {
+    return this.do(this.tooLong(more))
+  }
+  private round() {
+    const { turn } = this.context
+    return {
+      at: this.at,
+      admissions: this.admissions(),
+      turnId: this.addressed.turnId,
+      step: this.addressed.step,
+      round: turn?.round?.name ?? ("build:0" as const),
+      modelId: turn?.round?.modelId ?? "m/one",
+      usage,
+      timing: { durationMs: 5 }
+    }
+  }
+  summary(more: Partial<SummaryMade> = {}): SummaryMade {
+    return { type: "summary.made", ...this.round(), summary: "What was said.", messages: [], ...more }
+  }
+  noSummary(more: Partial<SummaryFailed> = {}): SummaryFailed {
+    return { type: "summary.failed", ...this.round(), code: "model_error", text: "no", ...more }
+  }
+  summarises(more: Partial<SummaryMade> = {}) {
+    return this.do(this.summary(more))
+  }
+  failsSummary(more: Partial<SummaryFailed> = {}) {
+    return this.do(this.noSummary(more))
   }
   returned(toolCallId: string, failure?: Failure, hooks?: ReadonlyArray<number>): ToolReturned {
     return {

@@ -153,6 +153,12 @@ const moves = {
   fail: (walk: Walk, a: number): Command => walk.failure({ ...pick(failures, a) }),
   staleFail: (walk: Walk, a: number, b: number): Command =>
     walk.failure({ ...pick(failures, a), turnId: someTurn(walk, b), attempt: b % 4 }),
+  tooLong: (walk: Walk, a: number, b: number): Command =>
+    walk.tooLong({ ...(a % 3 === 0 ? { round: "overflow" } : {}), ...(b % 7 === 0 ? { attempt: b % 4 } : {}) }),
+  summary: (walk: Walk, a: number, b: number): Command =>
+    a % 3 === 0
+      ? walk.noSummary(b % 5 === 0 ? { step: b % 4 } : {})
+      : walk.summary(b % 5 === 0 ? { round: "overflow" } : {}),
   toolReturns: (walk: Walk, a: number, b: number): Command => {
     const known = [...(walk.context.turn?.calls ?? [])].map(({ toolCallId }) => toolCallId)
     const old = walk.log.flatMap((fact) => (fact.type === "tool_intent" ? [fact.event.toolCallId] : [])).slice(-1)
@@ -231,6 +237,8 @@ const weights: Readonly<Record<Move["what"], number>> = {
   staleReply: 3,
   fail: 6,
   staleFail: 2,
+  tooLong: 4,
+  summary: 5,
   toolReturns: 10,
   hookDecides: 14,
   hooksOfMessages: 2,
@@ -304,6 +312,9 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
         "turn_completed",
         "turn_cancelled",
         "turn_failed",
+        "compacting",
+        "compacted",
+        '{"running":"compacting"}',
         "attempt_failed",
         "attempt_started",
         "call_started",
@@ -331,7 +342,8 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
           }
           const { calls, retryAt } = walk.turn
           const running = calls.findIndex((call) => runs(call))
-          if (walk.asked.length > 0) walk.decides("allow")
+          if (walk.turn.round !== undefined) walk.summarises()
+          else if (walk.asked.length > 0) walk.decides("allow")
           else if (running >= 0) walk.returns(running)
           else if (openWaits(walk.turn).length > 0) walk.answer()
           else if (retryAt !== undefined) walk.due(Math.max(0, retryAt - walk.at))
@@ -455,6 +467,10 @@ describe("every short walk", () => {
       walk.failure(),
       walk.failure({ transient: true }),
       walk.failure({ unavailable: true }),
+      walk.tooLong(),
+      walk.tooLong({ round: "overflow" }),
+      walk.summary(),
+      walk.noSummary(),
       { type: "poison", at: walk.at },
       { type: "due", at: deadlineOf(turn), admissions: walk.admissions() }
     )
@@ -500,6 +516,8 @@ describe("every short walk", () => {
       [...new Set(kinds)].sort(),
       turn === null ? [carry.last?.outcome] : [],
       turn?.calls.map(({ grant, hooks, state }) => [state.type, "returned" in state, hooks, grant]),
+      turn?.round?.name,
+      turn?.unbuilt,
       turn?.opening?.messages.map(({ hooks }) => hooks),
       turn?.opening?.wait?.type,
       turn?.reviewing?.hooks,
@@ -512,7 +530,8 @@ describe("every short walk", () => {
   const paths = getShortestPaths(chart, {
     events: possible,
     serializeState: (snapshot) => shape(snapshot),
-    stopWhen: ({ context: { pending, pos, turn } }) => pending.length > 1 || pos > 12 || (turn?.attempt ?? 0) > 2
+    stopWhen: ({ context: { pending, pos, turn } }) =>
+      pending.length > 1 || pos > 12 || (turn?.attempt ?? 0) > 2 || (turn?.rounds?.builds ?? 0) > 1
   })
 
   const take = (walk: Walk, place: number) => {
@@ -566,7 +585,7 @@ describe("every short walk", () => {
 
   it("to every state, and every command from there, keeps the invariants", () => {
     const states = new Set(paths.map(({ state }) => JSON.stringify(state.value)))
-    assert.strictEqual(states.size, 11)
+    assert.strictEqual(states.size, 12)
     let commands = 0
     for (const { state, steps } of paths) {
       const there = walked(

@@ -5,22 +5,27 @@
  *     commit it grows by the facts, after a reload by those it has not seen.
  * M2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
  *     whoever thinks for an hour finds their thread's prompt still warm.
- * M3. A retried turn is left out.
+ * M3. A retried turn is left out, as far as no summary covers it.
  * M4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing
  *     meanwhile.
+ * M5. A summary takes the place of what it covers (`summaries.ts`): a prompt that is not kept is read from there on.
  */
 import { Effect } from "effect"
 import type { MessageContent } from "../../../src/domain/content.ts"
-import type { ActorRef, JournalUnavailable, Log } from "../../../src/journal/Journal.ts"
-import type { PromptMessage } from "../../../src/models/Model.ts"
+import type { ActorRef, JournalUnavailable, Log, LoggedFact } from "../../../src/journal/Journal.ts"
+import type { LogPlace, PromptMessage } from "../../../src/models/Model.ts"
 import type { ResponseDetail } from "../../../machines/thread/facts.ts"
 import { flatMapNow } from "../../../src/now.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
+import { summarised } from "./summaries.ts"
 import { type LoggedFactBody, toldOf } from "../replies/rows.ts"
-import { typesOf } from "../../../machines/thread/facts.ts"
+import { isPublic, typesOf } from "../../../machines/thread/facts.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
+
+/** A fact and its place in the log. */
+type Placed = LoggedFactBody & { readonly pos: number; readonly seq: number | null }
 
 interface Kept {
   /** Facts up to here are in. */
@@ -29,19 +34,24 @@ interface Kept {
   messages: Array<PromptMessage>
 }
 
-const fresh = (): Kept => ({ pos: 0, bytes: perThread, messages: [] })
+const from = (pos: number): Kept => ({ pos, bytes: perThread, messages: [] })
+
+/** Of a public fact. */
+const placeOf = ({ pos, seq }: Placed): LogPlace => ({ pos, seq: seq ?? 0 })
 
 const assistant = (
-  fact: LoggedFactBody & { readonly event: { readonly modelId: string } },
+  fact: Placed & { readonly event: { readonly modelId: string } },
   text: string,
   response: ResponseDetail | undefined,
   calls: Assistant["calls"]
 ): Assistant => ({
   role: "assistant",
   turnId: fact.turnId,
+  at: placeOf(fact),
   modelId: fact.event.modelId,
   text,
   calls,
+  ...(response === undefined ? {} : { tokens: response.usage.inputTokens + response.usage.outputTokens }),
   ...(response?.parts === undefined ? {} : { parts: response.parts })
 })
 
@@ -65,13 +75,13 @@ const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, co
 const inPrompts = typesOf(({ inPrompt }) => inPrompt === true)
 
 /** Adds one fact to a conversation. */
-export const extend = (messages: Array<PromptMessage>, fact: LoggedFactBody): Array<PromptMessage> => {
+export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<PromptMessage> => {
   const { turnId } = fact
   switch (fact.type) {
     case "user_message": {
       const retried = fact.detail?.retryOf
       const kept = retried === undefined ? messages : messages.filter((message) => message.turnId !== retried)
-      kept.push({ role: "user", turnId, n: fact.n, content: fact.event.content })
+      kept.push({ role: "user", turnId, at: placeOf(fact), n: fact.n, content: fact.event.content })
       return kept
     }
     case "hook_decision":
@@ -102,6 +112,7 @@ export const extend = (messages: Array<PromptMessage>, fact: LoggedFactBody): Ar
       messages.push({
         role: "tool",
         turnId,
+        at: placeOf(fact),
         toolCallId,
         providerToolCallId,
         name,
@@ -110,6 +121,8 @@ export const extend = (messages: Array<PromptMessage>, fact: LoggedFactBody): Ar
       })
       return messages
     }
+    case "compacted":
+      return fact.detail === undefined ? messages : summarised(messages, fact, fact.detail)
     default:
       return messages
   }
@@ -158,6 +171,20 @@ const held = (fact: LoggedFactBody): number => {
   }
 }
 
+const isSummary = (fact: Placed) => fact.type === "compacted" && fact.detail !== undefined
+
+/** After a summary has taken the place of what it covers. */
+const weighed = (messages: ReadonlyArray<PromptMessage>) =>
+  messages.reduce((sum, message) => sum + perMessage + weigh(message), perThread)
+
+const placed = (fact: LoggedFact): Placed => ({ ...toldOf(fact), pos: fact.pos, seq: fact.seq })
+
+/** Positions: what a summary covers lies at or below `from`. */
+export interface Stretch {
+  readonly from: number
+  readonly to: number
+}
+
 export interface PromptLimits {
   /** Bytes of kept prompts. */
   readonly keptBytes: number
@@ -186,31 +213,37 @@ export class Prompts {
     this.read = read
   }
 
-  /** After a commit: `pos` is the position before `facts`. A thread that is just born is kept from its first fact. */
-  committed(threadId: string, pos: number, facts: ReadonlyArray<LoggedFactBody>) {
-    const kept = this.kept.get(threadId) ?? (pos === 0 ? fresh() : undefined)
-    if (kept === undefined || kept.pos !== pos) return
-    this.keep(threadId, kept, facts)
+  /** After a commit: `before` is the place before `facts`. A thread that is just born is kept from its first fact. */
+  committed(threadId: string, before: LogPlace, facts: ReadonlyArray<LoggedFactBody>) {
+    const kept = this.kept.get(threadId) ?? (before.pos === 0 ? from(0) : undefined)
+    if (kept === undefined || kept.pos !== before.pos) return
+    let { pos, seq } = before
+    this.keep(
+      threadId,
+      kept,
+      facts.map((fact) => ({ ...fact, pos: ++pos, seq: isPublic(fact) ? ++seq : null })),
+      pos
+    )
   }
 
-  /** The conversation up to `pos`. What is not kept is one indexed read. */
-  upTo(actor: ActorRef, pos: number): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
-    return flatMapNow(this.known(actor, pos), ({ messages }) => Effect.succeed([...messages]))
+  /** The conversation of a stretch of the log. What is not kept is one indexed read. */
+  upTo(actor: ActorRef, stretch: Stretch): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
+    return flatMapNow(this.known(actor, stretch), ({ messages }) => Effect.succeed([...messages]))
   }
 
   /**
-   * Runs a model call with the conversation up to `pos`, once there is room for it (M4). `reading` says what becomes of
-   * a read that fails.
+   * Runs a model call with the conversation of a stretch, once there is room for it (M4). `reading` says what becomes
+   * of a read that fails.
    */
   lend<A, E>(
     actor: ActorRef,
-    pos: number,
+    stretch: Stretch,
     reading: <B>(read: Effect.Effect<B, JournalUnavailable>) => Effect.Effect<B>,
     use: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> {
-    const known = Effect.suspend(() => this.known(actor, pos))
+    const known = Effect.suspend(() => this.known(actor, stretch))
     // Read to know its size, then let go: it may be forgotten until its turn comes.
-    const size = flatMapNow(reading(this.known(actor, pos)), ({ bytes }) => Effect.succeed(bytes))
+    const size = flatMapNow(reading(this.known(actor, stretch)), ({ bytes }) => Effect.succeed(bytes))
     return flatMapNow(size, (bytes) =>
       this.underWay.within(
         bytes,
@@ -219,14 +252,14 @@ export class Prompts {
     )
   }
 
-  private known(actor: ActorRef, pos: number): Effect.Effect<Kept, JournalUnavailable> {
-    const kept = this.kept.get(actor.id) ?? fresh()
-    const from = kept.pos
-    if (from >= pos) return Effect.succeed(kept)
-    return Effect.flatMap(this.read(actor, from, inPrompts), ({ facts, pos: last = 0 }) => {
+  private known(actor: ActorRef, stretch: Stretch): Effect.Effect<Kept, JournalUnavailable> {
+    const kept = this.kept.get(actor.id) ?? from(stretch.from)
+    const known = kept.pos
+    if (known >= stretch.to) return Effect.succeed(kept)
+    return Effect.flatMap(this.read(actor, known, inPrompts), ({ facts, pos: last = 0 }) => {
       // Somebody else has read the same meanwhile.
-      if (kept.pos !== from) return this.known(actor, pos)
-      this.keep(actor.id, kept, facts.map(toldOf), Math.max(pos, last))
+      if (kept.pos !== known) return this.known(actor, stretch)
+      this.keep(actor.id, kept, facts.map(placed), Math.max(stretch.to, last))
       return Effect.succeed(kept)
     })
   }
@@ -236,16 +269,14 @@ export class Prompts {
     this.kept.delete(threadId)
   }
 
-  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<LoggedFactBody>, pos = kept.pos + facts.length) {
-    let bytes = 0
+  private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Placed>, pos: number) {
+    const before = this.kept.delete(threadId) ? kept.bytes : 0
     for (const fact of facts) {
       kept.messages = extend(kept.messages, fact)
-      bytes += held(fact)
+      kept.bytes = isSummary(fact) ? weighed(kept.messages) : kept.bytes + held(fact)
     }
     kept.pos = pos
-    kept.bytes += bytes
-    if (this.kept.delete(threadId)) this.bytes += bytes
-    else this.bytes += kept.bytes
+    this.bytes += kept.bytes - before
     this.kept.set(threadId, kept)
     for (const oldest of this.kept.keys()) {
       if (this.bytes <= this.keptBytes || oldest === threadId) break

@@ -97,7 +97,8 @@ export const factOf = (row: StoredFact): Fact => {
 export type LoggedFactBody = Fact extends infer F ? (F extends Fact ? Omit<F, "at"> : never) : never
 
 /** As `factOf`. A plan is as short as it was written: nobody reads one here. */
-export const toldOf = ({ turn, ...rest }: LoggedFact): LoggedFactBody => ({ ...rest, turnId: turn }) as LoggedFactBody
+export const toldOf = ({ pos: _, seq: __, turn, ...rest }: LoggedFact): LoggedFactBody =>
+  ({ ...rest, turnId: turn }) as LoggedFactBody
 
 export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({
   id: inputId,

@@ -75,9 +75,10 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
     const leaseOf = yield* makeLeasing
 
     const toolkitOf = (workspace: string, profile: ResolvedProfile, tools: ReadonlyArray<Tool>): Toolkit => {
-      const { hooks, roleIds, sampling, systemPrompt, toolsetIds } = profile
+      const { compaction, hooks, roleIds, sampling, systemPrompt, toolsetIds } = profile
       const known = {
         hooks,
+        compaction,
         ...(sampling === undefined ? {} : { sampling }),
         ...(systemPrompt === undefined ? {} : { systemPrompt })
       }

@@ -6,6 +6,7 @@
  *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.
  * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
  */
+import { type CompactionSettings, defaultCompaction } from "../../../src/domain/compactionSettings.ts"
 import type { ModelSettings } from "../../../src/domain/modelSettings.ts"
 import { Effect } from "effect"
 import type { Beside } from "../../../src/domain/beside.ts"
@@ -37,6 +38,8 @@ export interface Toolkit {
   readonly systemPrompt?: string
   /** How the profile has its models write. */
   readonly sampling?: ModelSettings
+  /** When its conversations are summarised. */
+  readonly compaction: CompactionSettings
   /** All hooks of the profile: their places are their indices. */
   readonly hooks: ReadonlyArray<Hook>
   /** What the model is shown. */
@@ -99,6 +102,7 @@ export const fits = Effect.succeed(undefined)
 /** Nothing can be called, and nobody is asked. */
 export const emptyToolkit: Toolkit = {
   hooks: [],
+  compaction: defaultCompaction,
   definitions: () => Effect.succeed([]),
   verdicts: (_, calls) => Effect.succeed(calls.map(({ name }) => ({ refused: unknownTool(name) }))),
   problem: () => fits,
