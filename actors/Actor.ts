@@ -20,6 +20,8 @@ export const reasons = [
   "input_not_pending",
   "model_not_allowed_with_steer",
   "nothing_to_retry",
+  "nothing_to_compact",
+  "thread_archived",
   "wait_not_open",
   "wait_type_mismatch",
   "permission_denied",

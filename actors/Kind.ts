@@ -55,6 +55,8 @@ export interface WriteSet {
   readonly waits?: ReadonlyArray<WaitRow> | undefined
   readonly spent?: Spent | undefined
   readonly settles?: ReadonlyArray<Settled> | undefined
+  /** The actor is listed no more. */
+  readonly archives?: boolean | undefined
   /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
   readonly requiresEmptyInbox?: boolean | undefined
 }

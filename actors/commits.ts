@@ -103,6 +103,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
       waits: written?.waits,
       spent: written?.spent,
       settles: written?.settles,
+      archives: written?.archives,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
       keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
       accepted: item.inboxRow === undefined ? undefined : steps.flatMap(({ item: { inboxRow } }) => inboxRow ?? []),

@@ -33,6 +33,7 @@ export const mergeWrites = (all: ReadonlyArray<WriteSet>): WriteSet | undefined 
     ...(waits.length === 0 ? {} : { waits }),
     requiresEmptyInbox: all.some((written) => written.requiresEmptyInbox === true),
     ...(settles.length === 0 ? {} : { settles }),
+    archives: all.some((written) => written.archives === true),
     ...(spends[0] === undefined
       ? {}
       : { spent: { ...spends[0], amount: spends.reduce((sum, { amount }) => sum + amount, 0) } })

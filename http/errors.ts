@@ -52,6 +52,7 @@ export const statuses = {
   agent_archived: 409,
   profile_archived: 409,
   nothing_to_retry: 409,
+  nothing_to_compact: 409,
   own_identity: 409,
   role_in_use: 409,
   profile_in_use: 409,

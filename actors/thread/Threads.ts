@@ -98,6 +98,10 @@ export class Threads extends Context.Service<
       waitId: string,
       answer: GivenAnswer
     ) => Effect.Effect<Reply, ActorError>
+    /** 200 with Thread detail: the next model call comes after a summary. */
+    readonly compact: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
+    /** 200 with Thread detail: the thread takes no input any more. */
+    readonly archive: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
     /** 200 with Thread detail. */
     readonly cancel: (
       asked: ThreadCaller,

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import type { RoundName } from "../../machines/thread/commands.ts"
-import type { Turn } from "../../machines/thread/context.ts"
+import type { Carry, Turn } from "../../machines/thread/context.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import type { CompactionSettings } from "../../src/domain/compactionSettings.ts"
 import { limits } from "../../src/domain/limits.ts"
@@ -41,9 +41,17 @@ export const makeCompacting = (models: Pick<Models["Service"], "list" | "sample"
   }
 
   /** The round that comes before the call, if the prompt is too long for the model and can be made shorter. */
-  const before = (turn: Turn, sample: Sample, prompt: Prompt, settings: CompactionSettings): Round | undefined => {
+  const before = (
+    { compactionWanted }: Carry,
+    turn: Turn,
+    sample: Sample,
+    prompt: Prompt,
+    settings: CompactionSettings
+  ): Round | undefined => {
     const window = windows.get(sample.modelId)
     const builds = turn.rounds?.step === sample.step ? turn.rounds.builds : 0
+    if (compactionWanted === true && builds < limits.buildRounds)
+      return beginning(turn, sample, prompt, settings, `build:${builds}`)
     if (!settings.enabled || window === undefined || turn.unbuilt === true || builds >= limits.buildRounds)
       return undefined
     const trigger = window * settings.triggerRatio

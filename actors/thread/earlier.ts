@@ -124,7 +124,7 @@ export const makePriorReply = ({ admissionOf, journal, spendOf }: PriorReplies) 
     const attributes = yield* Effect.mapError(journal.attributes(ref), unreachable)
     const ahead = lastToOpen(pending, turn?.turnId)
     const admissions = ahead === undefined ? {} : { [ahead.inputId]: yield* admissionOf(settingsOf(being), ahead) }
-    return answers.cancelled(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
+    return answers.shown(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
   })
 
   return (being: ActorView<Snapshot>, request: ThreadRequest): Earlier => {

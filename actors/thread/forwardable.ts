@@ -71,6 +71,7 @@ const ForwardableRequest = Schema.Union([
     turnId: Schema.optionalKey(turnId),
     clearQueue: Schema.Boolean
   }),
+  Schema.Struct({ type: Schema.Literals(["compact", "archive"]) }),
   Schema.Struct({
     type: Schema.Literal("retry"),
     inputId,
@@ -98,6 +99,8 @@ const clients: ReadonlySet<string> = new Set<ForwardableRequest["type"]>([
   "remove",
   "promote",
   "cancel",
+  "compact",
+  "archive",
   "retry",
   "answer"
 ])
@@ -121,9 +124,12 @@ export const forwardable = (request: ThreadRequest): Forwardable | undefined => 
     return request.creating === true ? undefined : { id: request.input.inputId, storable: isStorable(request) }
   if (request.type === "retry") return { id: request.inputId, storable: false }
   if (!clients.has(request.type)) return undefined
-  // A cancel that names no turn means whichever runs: two of them are two.
+  // A cancel that names no turn means whichever runs: two of them are two. A summary may be wanted again later.
   return {
-    id: request.type === "cancel" && request.turnId === undefined ? freshBody() : nameOf(request),
+    id:
+      (request.type === "cancel" && request.turnId === undefined) || request.type === "compact"
+        ? freshBody()
+        : nameOf(request),
     storable: false
   }
 }

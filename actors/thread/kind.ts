@@ -127,15 +127,17 @@ export const makeThreadKind = ({
       case "answer":
         return answers.resolved(command.waitId, before, facts)
       case "cancel":
+      case "compact":
+      case "archive":
         return spend === undefined
           ? answers.nothing
-          : answers.cancelled(
+          : answers.shown(
               being,
               next,
               next === before ? being.head.updatedAt : at,
               spend,
               attributes,
-              command.admissions
+              admissionsOf(command)
             )
       default:
         return answers.nothing
@@ -163,7 +165,8 @@ export const makeThreadKind = ({
       use: useIn(being, command),
       facts: facts.map(factRow),
       inputs,
-      requiresEmptyInbox: command?.type === "submit" && command.acknowledged !== true,
+      requiresEmptyInbox: command?.type === "archive" || (command?.type === "submit" && command.acknowledged !== true),
+      archives: facts.some(({ type }) => type === "archived"),
       waits: waits.length === 0 ? undefined : waits,
       spent: amount === 0 || parent === null ? undefined : { subject: payerOf(being), amount },
       settles
@@ -218,7 +221,7 @@ export const makeThreadKind = ({
       const { turn } = before.context
       for (const fact of written.said) {
         count(fact, turn)
-        if (typeOf(fact).ends !== undefined) endings.over(fact.turnId)
+        if (fact.turnId !== null && typeOf(fact).ends !== undefined) endings.over(fact.turnId)
       }
       prompts.committed(ref.id, before.context, written.said)
       if (written.use !== undefined) used(written.use)

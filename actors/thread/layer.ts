@@ -37,7 +37,9 @@ import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
 import { threadFamily } from "./tools/families/thread.ts"
+import { makeCompactable } from "./compactable.ts"
 import { makeThreadKind } from "./kind.ts"
+import { settingsOf } from "./settings.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./memory/prompts.ts"
 import { explain, notInProfile } from "./replies/refusals.ts"
@@ -124,6 +126,14 @@ export const layer = (options: ThreadOptions) =>
           mapErrorNow(spending.of(workspace, agentId, agent?.window ?? "24h"), unreachable)
         )
 
+      const compactable = makeCompactable(prompts, (being) =>
+        flatMapNow(agentOf(being.ref.workspace, being.parent ?? ""), (agent) =>
+          agent === undefined
+            ? Effect.succeed(undefined)
+            : mapErrorNow(profileOf(directory, being.ref.workspace, agent, settingsOf(being)), unreachable)
+        )
+      )
+
       const budgets = yield* Budgets
       const perform = makePerform({
         budgets,
@@ -149,6 +159,7 @@ export const layer = (options: ThreadOptions) =>
       const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
       const kind = makeThreadKind({
         admissionOf,
+        compactable,
         bus,
         endings,
         journal,
@@ -167,7 +178,25 @@ export const layer = (options: ThreadOptions) =>
 
       const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
       const ask = ({ key, workspace }: ThreadCaller, threadId: string, request: ThreadRequest) =>
-        registry.deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
+        registry
+          .deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
+          .pipe(
+            Effect.catchTag("Refused", (refused) =>
+              refused.reason === "thread_archived" ? stillThere(workspace, threadId, refused) : Effect.fail(refused)
+            )
+          )
+
+      /** An archived thread may have been deleted since, which its owner is not told. */
+      const stillThere = (workspace: string, threadId: string, archived: Declined) =>
+        Effect.flatMap(Effect.mapError(reads.head(workspace, threadId), unreachable), (head) =>
+          Effect.fail(head === undefined ? new Declined({ reason: "not_found", message: "no such thread" }) : archived)
+        )
+
+      /** Of an archived one the store tells, which knows whether it was deleted since. */
+      const present = (workspace: string, threadId: string) => {
+        const snapshot = registry.current(refOf(workspace, threadId))
+        return snapshot?.context.carry.archivedAt === undefined ? snapshot : undefined
+      }
 
       const create = Effect.fnUntraced(function* (asked: ThreadCaller, { agentId, message, ...thread }: NewThread) {
         const { principal, workspace } = asked
@@ -271,15 +300,17 @@ export const layer = (options: ThreadOptions) =>
         recent: (workspace, threadId, afterSeq, limit) =>
           flatMapNow(registry.settled(refOf(workspace, threadId)), (snapshot) =>
             Effect.succeed(
-              snapshot === undefined ? undefined : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
+              snapshot?.context.carry.archivedAt !== undefined || snapshot === undefined
+                ? undefined
+                : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
             )
           ),
         waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
         runningTurn: (workspace, threadId) => {
-          const live = registry.current(refOf(workspace, threadId))
+          const live = present(workspace, threadId)
           return live === undefined ? undefined : (live.context.turn?.turnId ?? null)
         },
-        lastSeq: (workspace, threadId) => registry.current(refOf(workspace, threadId))?.context.seq,
+        lastSeq: (workspace, threadId) => present(workspace, threadId)?.context.seq,
         create,
         submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {
           // The chart would say so as well; said here, it also holds for a submit that is posted.
@@ -331,6 +362,8 @@ export const layer = (options: ThreadOptions) =>
             answer,
             ...(asked.from === undefined ? {} : { from: asked.from })
           }),
+        compact: (asked, threadId) => ask(asked, threadId, { type: "compact" }),
+        archive: (asked, threadId) => ask(asked, threadId, { type: "archive" }),
         cancel: (asked, threadId, { clearQueue, turnId }) =>
           ask(asked, threadId, {
             type: "cancel",

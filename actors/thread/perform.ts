@@ -19,7 +19,7 @@ import type { Progress } from "../../src/tools/Tool.ts"
 import type { ActorView, Start } from "../Kind.ts"
 import { makeCompacting, type Summarise } from "./compacting.ts"
 import { deliveryIdOf } from "./tools/derivedIds.ts"
-import type { Prompts } from "./memory/prompts.ts"
+import { type Prompts, stretchOf } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
 import { callBy, costOfThread, payerOf, settingsOf, spendingThreads } from "./settings.ts"
 import {
@@ -57,12 +57,6 @@ const overBudget = {
   budget_exceeded: "What is left of the agent's budget does not cover the call of this model.",
   thread_cost_exceeded: "What is left of the thread's maxCost does not cover the call of this model."
 }
-
-/** What a prompt of the thread as it stands is read from. */
-const stretchOf = ({ snapshot: { context } }: ActorView<Snapshot>) => ({
-  from: context.carry.compaction?.pos ?? 0,
-  to: context.pos
-})
 
 /** Milliseconds between two attempts to begin. */
 const firstPauseMs = 200
@@ -171,7 +165,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
       const { compaction, sampling: settings, systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
-      const answered = yield* prompts.lend(ref, stretchOf(being), needed, (messages) => {
+      const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) => {
         const prompt: Prompt = {
           messages,
           tools: definitions,
@@ -186,7 +180,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
           ...(settings === undefined ? {} : { settings })
         })
         if (turn === null) return called
-        const round = compacting.before(turn, job, prompt, compaction)
+        const round = compacting.before(being.snapshot.context.carry, turn, job, prompt, compaction)
         if (round !== undefined) return Effect.succeed(round)
         const paid =
           turn.plan.priced === true
@@ -265,7 +259,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
     const line = enter(being, start)
     if (line !== undefined) yield* line
     const { compaction } = yield* toolkitOf(being, turn)
-    return yield* prompts.lend(ref, stretchOf(being), needed, (messages) =>
+    return yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) =>
       compacting.summarise(job, messages, compaction, (prompt) =>
         setAside(being, turn, { id: summaryReservationOf(job), modelId: job.modelId }, prompt)
       )

@@ -8,7 +8,7 @@ import { flatMapNow } from "../../src/now.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import { responseSubject, resultSubject, subjectOf } from "../../machines/thread/subject.ts"
-import { type Declined, Unreachable } from "../Actor.ts"
+import { Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import { makeAdmissions } from "./admissions.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
@@ -34,16 +34,25 @@ export const makePrepare = (preparing: Preparing) => {
   const { answering, expiring } = makeWaitAnswers(admissionsOf, toolkitOf, verdicts)
   const { editing, retrying, submitting } = makeSubmits(preparing, admissionsOf)
 
-  const cancelling = Effect.fnUntraced(function* (being: ActorView<Snapshot>, request: Of<"cancel">, at: number) {
-    const admissions = yield* admissionsOf(being)
+  /** What a Thread detail tells beside the thread itself. */
+  const shown = Effect.fnUntraced(function* (being: ActorView<Snapshot>) {
     // Edited past the actor, perhaps on another node.
     const attributes = yield* Effect.mapError(journal.attributes(being.ref), unreachable)
-    return {
-      at,
-      command: { ...request, at, admissions },
-      spend: yield* spend(being),
-      ...(attributes === undefined ? {} : { attributes })
-    }
+    return { spend: yield* spend(being), ...(attributes === undefined ? {} : { attributes }) }
+  })
+
+  const cancelling = Effect.fnUntraced(function* (being: ActorView<Snapshot>, request: Of<"cancel">, at: number) {
+    const admissions = yield* admissionsOf(being)
+    return { at, command: { ...request, at, admissions }, ...(yield* shown(being)) }
+  })
+
+  const compactingNext = Effect.fnUntraced(function* (being: ActorView<Snapshot>, request: Of<"compact">, at: number) {
+    if (!(yield* preparing.compactable(being)))
+      return yield* new Declined({
+        reason: "nothing_to_compact",
+        message: "There is no turn before those that stay as they are."
+      })
+    return { at, command: { ...request, at }, ...(yield* shown(being)) }
   })
 
   /** Plain: no calls to look up, and nobody to ask. */
@@ -139,6 +148,10 @@ export const makePrepare = (preparing: Preparing) => {
         return Effect.succeed({ at, command: { ...request, at } })
       case "cancel":
         return cancelling(being, request, at)
+      case "compact":
+        return compactingNext(being, request, at)
+      case "archive":
+        return Effect.map(shown(being), (shown) => ({ at, command: { ...request, at }, ...shown }))
       case "answer":
         return answering(being, request, at)
       case "model.replied": {

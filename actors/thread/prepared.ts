@@ -3,7 +3,9 @@ import type { Effect } from "effect"
 import type { Spend } from "../../src/agents/Spending.ts"
 import type { Attributes, Journal } from "../../src/journal/Journal.ts"
 import type { Command } from "../../machines/thread/commands.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Reply, Unreachable } from "../Actor.ts"
+import type { ActorView } from "../Kind.ts"
 import type { AdmissionOf, Selects } from "./admissions.ts"
 import type { Payable } from "./caps.ts"
 import type { Tools } from "./tools/toolkit.ts"
@@ -29,6 +31,8 @@ export interface Preparing {
   readonly journal: Pick<Journal["Service"], "attributes" | "input" | "log">
   readonly spendOf: (workspace: string, agentId: string) => Effect.Effect<Spend, Unreachable>
   readonly tools: Tools
+  /** Whether a turn is left that a summary could take the place of. */
+  readonly compactable: (being: ActorView<Snapshot>) => Effect.Effect<boolean, Unreachable>
   /** Refuses a fresh input that could not be paid for. */
   readonly payable: Payable
 }

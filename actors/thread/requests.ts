@@ -39,7 +39,7 @@ export interface Retry extends Fresh, Choosing {
 }
 
 type Passed = Without<
-  Extract<Command, { readonly type: "remove" | "promote" | "cancel" | "due" | "poison" }>,
+  Extract<Command, { readonly type: "remove" | "promote" | "cancel" | "compact" | "archive" | "due" | "poison" }>,
   Late | "calls"
 >
 

@@ -10,6 +10,7 @@ export const submitWords = [
   "model_not_allowed_with_steer",
   "origin_not_allowed",
   "turn_conflict",
+  "thread_archived",
   "agent_archived",
   "profile_not_found",
   "image_not_found",

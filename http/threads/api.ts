@@ -11,6 +11,7 @@ import { Timestamp } from "../../src/domain/time.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
+import { flag } from "../parameters.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
 
@@ -55,8 +56,12 @@ export const createWords = [
   "origin_not_allowed"
 ] as const
 export const cancelWords = ["turn_conflict"] as const
+export const compactWords = ["nothing_to_compact", "thread_archived"] as const
+export const archiveWords = ["turn_conflict"] as const
+export const deleteWords = ["turn_conflict"] as const
 export const retryWords = [
   "nothing_to_retry",
+  "thread_archived",
   "agent_archived",
   "profile_not_found",
   "model_unavailable",
@@ -87,6 +92,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         state: described(Schema.optional(Schema.Literal("waiting")), "Only threads that wait on a person or a client."),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
         identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
+        includeArchived: described(Schema.optional(flag), "Also those that take no input any more. False when absent."),
         limit: limitOf("threads"),
         cursor: CursorParam
       },
@@ -138,6 +144,47 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "Cancel the running turn",
           description: "Queued inputs still run, unless `clearQueue`. At rest it changes nothing."
+        })
+      ),
+    HttpApiEndpoint.post("compact", "/threads/:threadId/compact", {
+      params: { threadId: ThreadId },
+      success: ThreadDetail,
+      error: refuses(...compactWords)
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Summarise before the next model call",
+          description:
+            "The next model call of the thread comes after a summary of its older turns, however short the " +
+            "conversation is and whatever its profile says."
+        })
+      ),
+    HttpApiEndpoint.post("archive", "/threads/:threadId/archive", {
+      params: { threadId: ThreadId },
+      success: ThreadDetail,
+      error: refuses(...archiveWords)
+    })
+      .annotateMerge(access("run"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Archive a thread",
+          description:
+            "The thread takes no input any more, and lists leave it out; reads go on. Only at rest with an empty queue. " +
+            "There is no way back."
+        })
+      ),
+    HttpApiEndpoint.delete("delete", "/threads/:threadId", {
+      params: { threadId: ThreadId },
+      success: HttpApiSchema.NoContent,
+      error: refuses(...deleteWords)
+    })
+      .annotateMerge(access("admin"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Delete an archived thread",
+          description:
+            "The thread is gone at once; its log, inputs and waits are cleared away after that. It cannot be undone."
         })
       ),
     HttpApiEndpoint.post("retry", "/threads/:threadId/retry", {

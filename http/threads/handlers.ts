@@ -7,13 +7,14 @@ import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { flatMapNow } from "../../src/now.ts"
 import { threadOf, type DetailRows } from "../../src/threads/detail.ts"
+import { type Deletion, deleteThread } from "../../src/threads/deleting.ts"
 import { edited } from "../../src/threads/edit.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../src/threads/view.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Actions } from "../actions/Actions.ts"
-import { json, respond } from "../answers.ts"
+import { json, noContent, respond } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
 import { Caller } from "../Caller.ts"
@@ -26,11 +27,12 @@ import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseBody } from "../badInput.ts"
 import { askedBy, ownIdentity } from "./asked.ts"
+import { makeWrites } from "../writes.ts"
 import { makeThreadActions } from "./actions.ts"
 import { makeDetail } from "./detail.ts"
 import { refuseImages, refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
 import { ofInput, ofThread } from "./told.ts"
-import { cancelWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
+import { archiveWords, cancelWords, compactWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
 const decodeInput = decodeJson(ThreadInput)
 
@@ -47,7 +49,20 @@ const summary = (rows: DetailRows, model: string | undefined): ThreadSummary => 
 
 const refuseCreate = refuseWith(...createWords)
 const refuseCancel = refuseWith(...cancelWords)
+const refuseCompact = refuseWith(...compactWords)
+const refuseArchive = refuseWith(...archiveWords)
 const refuseRetry = refuseWith(...retryWords)
+
+const refuseDeletion = (deletion: Deletion) => {
+  switch (deletion) {
+    case "deleted":
+      return undefined
+    case "not_found":
+      return new Refused({ error: "not_found", message: "no such thread" })
+    case "not_archived":
+      return new Refused({ error: "turn_conflict", message: "only an archived thread is deleted: archive it first" })
+  }
+}
 
 const contended = () =>
   new Refused({
@@ -66,6 +81,7 @@ export const ThreadsHandlers = Layer.unwrap(
     const cursors = yield* Cursors
     const lease = yield* Lease
     const modelOf = yield* makeThreadModel
+    const writes = yield* makeWrites
 
     const { answer, find } = yield* makeDetail
     const actions = yield* makeThreadActions
@@ -126,12 +142,15 @@ export const ThreadsHandlers = Layer.unwrap(
             list: Effect.fnUntraced(function* ({ query }) {
               const { trigger, workspace } = yield* Caller
               const { agentId, cursor, identity, limit, state } = query
-              const page = yield* cursors.open(`threads ${workspace}`, cursor, { state, agentId, identity })
+              const includeArchived = query.includeArchived === undefined ? undefined : String(query.includeArchived)
+              const asked = { state, agentId, identity, includeArchived }
+              const page = yield* cursors.open(`threads ${workspace}`, cursor, asked, { includeArchived: "false" })
               const [updatedAt, threadId] = page.after ?? []
               const { filter } = page
               const found = yield* reads.list({
                 workspace,
                 waiting: filter.state === "waiting",
+                includeArchived: filter.includeArchived === "true",
                 limit: rowsOf("threads", limit),
                 ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
                 ...(trigger === undefined ? {} : { within: [...trigger.agentIds] }),
@@ -176,6 +195,32 @@ export const ThreadsHandlers = Layer.unwrap(
                   })
                   .pipe(Effect.catch(refuseCancel), Effect.map(ofThread))
               )
+            }),
+
+            compact: Effect.fnUntraced(function* ({ params }) {
+              const caller = yield* Caller
+              return yield* idempotent((key) =>
+                threads
+                  .compact(askedBy(caller, key), params.threadId)
+                  .pipe(Effect.catch(refuseCompact), Effect.map(ofThread))
+              )
+            }),
+
+            archive: Effect.fnUntraced(function* ({ params }) {
+              const caller = yield* Caller
+              return yield* idempotent((key) =>
+                threads
+                  .archive(askedBy(caller, key), params.threadId)
+                  .pipe(Effect.catch(refuseArchive), Effect.map(ofThread))
+              )
+            }),
+
+            delete: Effect.fnUntraced(function* ({ params }) {
+              const { workspace } = yield* Caller
+              yield* writes.change("threads.delete", async (tx) =>
+                refuseDeletion(await deleteThread(tx, workspace, params.threadId))
+              )
+              return noContent
             }),
 
             retry: Effect.fnUntraced(function* ({ params }) {

@@ -147,6 +147,8 @@ export const machine = base.extend({
       const next = turn.afterFailure(d.turn, event)
       if (next !== undefined) turn.noteFailure(d, event, next)
     }),
+    wantCompaction: doing((d, { at }) => d.emit({ type: "compaction_wanted", turnId: null, n: 0, at, event: {} })),
+    archive: doing((d, { at }) => d.emit({ type: "archived", turnId: null, n: 0, at, event: {} })),
     beginRound: doing((d, event) => {
       assertEvent(event, "prompt.long")
       compaction.beginRound(d, event)

@@ -44,6 +44,14 @@ export const evolveCarry = (carry: Carry, fact: Fact): Carry => {
       return fact.event.reveal === undefined ? carry : { ...carry, reveals: revealed(carry.reveals, fact.event.reveal) }
     case "wait_resolved":
       return fact.detail?.approval === undefined ? carry : allowed(carry, fact.detail.approval)
+    case "compaction_wanted":
+      return { ...carry, compactionWanted: true }
+    case "archived":
+      return { ...carry, archivedAt: fact.at }
+    case "compacting": {
+      const { compactionWanted: _, ...rest } = carry
+      return carry.compactionWanted === undefined ? carry : rest
+    }
     case "compacted": {
       const { compaction, usage } = fact.event
       const boundary =

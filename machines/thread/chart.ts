@@ -45,7 +45,8 @@ const resting = (description: string) =>
     on: {
       submit: [again, { actions: "accept", description: "An input is accepted." }],
       promote: { actions: "promote", description: "A waiting input changes its mode." },
-      cancel: { guard: "clearsQueue", actions: "clearQueue", description: "Waiting inputs are removed." }
+      cancel: { guard: "clearsQueue", actions: "clearQueue", description: "Waiting inputs are removed." },
+      archive: { guard: "unarchived", actions: "archive", description: "The thread takes no input any more." }
     }
   })
 
@@ -363,7 +364,12 @@ export const chart = machine.createMachine({
   initial: "idle",
   on: {
     edit: { actions: "edit", description: "A waiting input gets other words." },
-    remove: { actions: "remove", description: "A waiting input is removed." }
+    remove: { actions: "remove", description: "A waiting input is removed." },
+    compact: {
+      guard: "compactionUnwanted",
+      actions: "wantCompaction",
+      description: "The next model call comes after a summary."
+    }
   },
   states: {
     idle: resting("At rest. The last turn completed, or there was none."),

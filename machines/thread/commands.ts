@@ -155,6 +155,15 @@ export interface Cancel extends Admitting {
   readonly clearQueue: boolean
 }
 
+/** A summary is to be made before the next model call. */
+export interface Compact extends Timed {
+  readonly type: "compact"
+}
+/** The thread is to take no input any more. */
+export interface Archive extends Timed {
+  readonly type: "archive"
+}
+
 /** What goes on after somebody was asked: roles are asked anew by then, and schemas about what was rewritten. */
 interface Releasing {
   /** Calls that a client would execute and that may not go there any more: why, by toolCallId. */
@@ -301,6 +310,8 @@ export type Command =
   | Remove
   | Promote
   | Cancel
+  | Compact
+  | Archive
   | Due
   | Poison
   | ModelReplied

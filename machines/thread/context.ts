@@ -198,6 +198,10 @@ export interface Carry {
   readonly reveals?: Revealed
   /** Up to where a summary stands in the log's place. */
   readonly compaction?: { readonly pos: number; readonly throughSeq: number }
+  /** The next model call comes after a summary. */
+  readonly compactionWanted?: true
+  /** Since when it takes no input. */
+  readonly archivedAt?: number
 }
 
 export interface Cut {

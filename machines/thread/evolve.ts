@@ -10,6 +10,7 @@ import type {
   Fact,
   HookDecisionFact,
   ResponseDetail,
+  TurnFact,
   UserMessage,
   WaitResolved
 } from "./facts.ts"
@@ -160,7 +161,7 @@ const compacting = (turn: Turn, { detail, event }: Compacting): Turn => {
 const compacted = ({ round, ...turn }: Turn, { event }: Compacted): Turn =>
   event.failureCode === undefined || round?.name === "overflow" ? turn : { ...turn, unbuilt: true }
 
-const within = (turn: Turn, fact: Fact, seq: number): Turn | null => {
+const within = (turn: Turn, fact: TurnFact, seq: number): Turn | null => {
   switch (fact.type) {
     case "user_message":
       return spokenTo(turn, fact, seq)
@@ -227,6 +228,7 @@ const timed = (before: Turn, after: Turn, at: number): Turn => {
 
 /** A turn after one more of its facts; null when it is over. `pos` and `seq` are the fact's own. */
 export const evolve = (turn: Turn | null, fact: Fact, pos: number, seq: number): Turn | null => {
+  if (fact.turnId === null) return turn
   if (turn !== null && turn.turnId === fact.turnId) {
     const next = within({ ...turn, events: turn.events + 1 }, fact, seq)
     return next === null ? null : timed(turn, next, fact.at)

@@ -191,6 +191,21 @@ export interface Compacted extends Common {
   }
   readonly detail?: Summary
 }
+/** What happens to the thread, and to none of its turns. */
+interface OfNoTurn {
+  readonly turnId: null
+  readonly n: 0
+  readonly at: number
+  readonly event: Record<string, never>
+}
+/** Private: somebody wants a summary before the next model call, however short the conversation is. */
+export interface CompactionWanted extends OfNoTurn {
+  readonly type: "compaction_wanted"
+}
+/** Private: the thread takes no input any more. */
+export interface Archived extends OfNoTurn {
+  readonly type: "archived"
+}
 /** Private: a model call came to nothing. Another follows, or, where it has used something, the turn's end. */
 export interface AttemptFailed extends Common {
   readonly type: "attempt_failed"
@@ -267,6 +282,11 @@ export type Fact =
   | ResponseReceived
   | ResponseEmptied
   | ResultReceived
+  | CompactionWanted
+  | Archived
+
+/** Those of turns. */
+export type TurnFact = Exclude<Fact, OfNoTurn>
 
 /** What is known of a type of fact. Lists of types are filters of `factTypes`. */
 export interface FactType {
@@ -304,7 +324,9 @@ export const factTypes: { readonly [Type in Fact["type"]]: FactType } = {
   call_started: { public: false },
   response_received: { public: false, asksModel: true },
   response_emptied: { public: false, answersModel: true },
-  result_received: { public: false }
+  result_received: { public: false },
+  compaction_wanted: { public: false },
+  archived: { public: false }
 }
 
 const isKnown = (type: string): type is Fact["type"] => Object.hasOwn(factTypes, type)

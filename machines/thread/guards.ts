@@ -84,6 +84,11 @@ export const guards = {
     return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
   },
 
+  // The thread as a whole
+
+  unarchived: ({ context: { carry } }: GuardArgs) => carry.archivedAt === undefined,
+  compactionUnwanted: ({ context: { carry } }: GuardArgs) => carry.compactionWanted === undefined,
+
   // The model
 
   stale: ({ context: { turn }, event }: GuardArgs) =>

@@ -37,6 +37,8 @@ const events: { readonly [Type in Command["type"]]: boolean } = {
   remove: false,
   promote: true,
   cancel: true,
+  compact: false,
+  archive: false,
   due: true,
   poison: false,
   "model.replied": false,
@@ -53,12 +55,17 @@ const isGuard = (name: string): name is Guard => Object.hasOwn(guards, name)
 
 const isEvent = (type: string): type is Command["type"] => Object.hasOwn(events, type)
 
-const refusalOf = ({ pending, turn }: Context, event: Command["type"]): Refusal["error"] | undefined => {
+const refusalOf = ({ carry, pending, turn }: Context, event: Command["type"]): Refusal["error"] | undefined => {
   switch (event) {
     case "edit":
     case "remove":
     case "promote":
       return pending.length === 0 ? "input_not_pending" : undefined
+    case "submit":
+    case "compact":
+      return carry.archivedAt === undefined ? undefined : "thread_archived"
+    case "archive":
+      return turn === null && pending.length === 0 ? undefined : "turn_conflict"
     case "answer":
       return openWaits(turn).length === 0 ? "wait_not_open" : undefined
     default:
@@ -79,6 +86,8 @@ const could: { readonly [Name in Guard]?: (context: Context) => boolean } = {
   // These transitions change nothing.
   takenBefore: never,
   stale: never,
+  unarchived: ({ carry }) => carry.archivedAt === undefined,
+  compactionUnwanted: ({ carry }) => carry.compactionWanted === undefined,
   staleRound: never,
   unasked: never,
   clearsQueue: ({ pending }) => pending.length > 0,

@@ -12,12 +12,13 @@ export type Refusal =
   | { readonly error: "input_not_pending"; readonly inputId: string }
   | { readonly error: "model_not_allowed_with_steer" }
   | { readonly error: "nothing_to_retry" }
+  | { readonly error: "thread_archived" }
   | { readonly error: "wait_not_open"; readonly waitId: string }
   | { readonly error: "wait_type_mismatch"; readonly type: OpenWait["type"] }
 
 export const refuse = ({ context }: Snapshot, command: Command): Refusal | undefined => {
   const {
-    carry: { last },
+    carry: { archivedAt, last },
     pending,
     turn
   } = context
@@ -31,6 +32,7 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
     case "submit": {
       const { input } = command
       if (knownInput(context, input.inputId) !== undefined) return undefined
+      if (archivedAt !== undefined && command.acknowledged !== true) return { error: "thread_archived" }
       if (input.mode === "steer" && input.model !== undefined) return { error: "model_not_allowed_with_steer" }
       // What waits at rest runs before it.
       if (input.retryOf !== undefined && (turn !== null || pending.length > 0 || last?.turnId !== input.retryOf)) {
@@ -57,6 +59,12 @@ export const refuse = ({ context }: Snapshot, command: Command): Refusal | undef
       )
     case "cancel":
       return conflict(command.turnId)
+    case "compact":
+      return archivedAt === undefined ? undefined : { error: "thread_archived" }
+    case "archive":
+      return turn === null && pending.length === 0
+        ? undefined
+        : { error: "turn_conflict", ...(turn === null ? {} : { active: turn.turnId }) }
     case "answer": {
       const found = openWaits(turn).find(({ wait }) => wait.waitId === command.waitId)
       if (found === undefined) return { error: "wait_not_open", waitId: command.waitId }

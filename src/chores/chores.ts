@@ -8,6 +8,7 @@ import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import type { Lease } from "../journal/Lease.ts"
 import { foldTallies } from "../quotas/tallies.ts"
 import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
+import { clearDeleted } from "../threads/deleting.ts"
 import { foldUsage } from "../usage/rows.ts"
 import { forgetOldKeys } from "./tidy.ts"
 
@@ -24,7 +25,8 @@ export const chores: ReadonlyArray<Chore<Database | Lease>> = [
   { name: "fold tallies", every: "1 hour", work: foldTallies() },
   { name: "settle overdue reservations", every: "1 minute", work: settleOverdue() },
   { name: "roll up spend", every: "1 hour", work: rollUpSpend() },
-  { name: "fold usage", every: "1 hour", work: foldUsage() }
+  { name: "fold usage", every: "1 hour", work: foldUsage() },
+  { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() }
 ]
 
 /** A round of a chore: counted and timed. */

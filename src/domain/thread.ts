@@ -41,6 +41,10 @@ export const Thread = Schema.Struct({
   profileVersion: described(
     Schema.optionalKey(Schema.Int),
     "Version of the profile that the thread is pinned to. Absent: it follows its agent."
+  ),
+  archivedAt: described(
+    Schema.optionalKey(Timestamp),
+    "Since when the thread takes no input. Absent while it does. [ext]"
   )
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type

@@ -156,6 +156,8 @@ export interface Append {
   readonly spent?: Spent | undefined
   /** Reservations of model calls that are over with this append. */
   readonly settles?: ReadonlyArray<Settled> | undefined
+  /** Lists leave the actor out from now on. */
+  readonly archives?: boolean | undefined
   /**
    * The head's runnableAt where this append makes it another moment than before: it is noted on the agenda
    * (src/journal/agenda.ts).

@@ -156,6 +156,13 @@ spent_by_threads as (insert into thread_spend (workspace, thread, amount)
   on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount)`
 )
 
+const archives = section(
+  "ar",
+  "at:timestamptz",
+  `archived as (insert into archived_threads (workspace, thread, at) select won.w, won.id, ar.at from ar join won
+  using (o) on conflict do nothing)`
+)
+
 const inbox = section(
   "x",
   "id:text",
@@ -175,7 +182,8 @@ const bit = {
   inbox: 256,
   agenda: 512,
   later: 1024,
-  settles: 2048
+  settles: 2048,
+  archives: 4096
 } as const
 
 const variants = new Map<number, string>()
@@ -191,6 +199,7 @@ const textOf = (mask: number) => {
     ...(has("waits") ? [waits] : []),
     ...(has("keys") ? [keys] : []),
     ...(has("settles") ? [settles] : []),
+    ...(has("archives") ? [archives] : []),
     ...(has("spend") ? [spend] : []),
     ...(has("inbox") ? [inbox] : [])
   ]
@@ -368,6 +377,15 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       uuids(settled, ({ of }) => of.id),
       floats(settled, ({ of }) => of.cost ?? null),
       ints(settled, ({ of }) => of.minute)
+    )
+  }
+
+  const archived = rowsOf(appends, (a) => (a.archives === true ? [a.head.updatedAt] : undefined))
+  if (archived.length > 0) {
+    mask |= bit.archives
+    values.push(
+      order(archived),
+      moments(archived, ({ of: at }) => at)
     )
   }
 

@@ -20,6 +20,10 @@ export interface ThreadCarry {
   readonly reveals?: { readonly families: ReadonlyArray<string>; readonly tools: ReadonlyArray<string> }
   /** Up to where a summary stands in the log's place. */
   readonly compaction?: { readonly pos: number; readonly throughSeq: number }
+  /** The next model call comes after a summary. */
+  readonly compactionWanted?: true
+  /** Milliseconds: since when it takes no input. */
+  readonly archivedAt?: number
   /** The running turn. */
   readonly turn?: { readonly turnId: string; readonly usage: ModelUsage }
 }

@@ -91,10 +91,11 @@ export const queueOf = (pending: ReadonlyArray<Input>, activeTurnId: string | un
 export const threadOf = ({
   agentId,
   attributes,
+  carry: { archivedAt },
   createdAt,
   threadId,
   workspaceId
-}: Omit<DetailRows, "head" | "pending" | "waits" | "carry">): Thread => {
+}: Omit<DetailRows, "head" | "pending" | "waits">): Thread => {
   const {
     createdBy,
     editedAt = createdAt,
@@ -121,7 +122,8 @@ export const threadOf = ({
     ...(metadata === undefined ? {} : { metadata }),
     ...(model === undefined ? {} : { model }),
     ...(profileId === undefined ? {} : { profileId }),
-    ...(profileVersion === undefined ? {} : { profileVersion })
+    ...(profileVersion === undefined ? {} : { profileVersion }),
+    ...(archivedAt === undefined ? {} : { archivedAt: toTimestamp(archivedAt) })
   }
 }
 

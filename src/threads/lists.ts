@@ -18,6 +18,7 @@ export interface ThreadQuery {
   /** Only threads of these agents. */
   readonly within?: ReadonlyArray<string>
   readonly identity?: string
+  readonly includeArchived: boolean
   readonly limit: number
   /** `position` of the page before. */
   readonly position?: ThreadPosition
@@ -84,7 +85,7 @@ const listed = ({ ahead, posted, ...row }: Columns): ListedThread => {
 }
 
 export const listThreads = (database: Database["Service"], query: ThreadQuery) => {
-  const { agentId, identity, limit, position, waiting, within, workspace } = query
+  const { agentId, identity, includeArchived, limit, position, waiting, within, workspace } = query
   const condition = sql.join(
     [
       sql`h.workspace = ${toUuid(workspace)} and h.kind = 'thread'`,
@@ -95,6 +96,7 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
         and (h.updated_at, h.id) <
           (to_timestamp(${position.updatedAt}::float8 / 1000)::timestamptz(3), ${toUuid(position.threadId)}::uuid)`
           ]),
+      ...(includeArchived ? [] : [sql`not exists (select from archived_threads a where a.thread = h.id)`]),
       ...(agentId === undefined ? [] : [sql`h.parent = ${toUuid(agentId)}::uuid`]),
       ...(within === undefined ? [] : [sql`h.parent = any(${within.map(toUuid)}::uuid[])`]),
       ...(identity === undefined

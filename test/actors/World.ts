@@ -342,6 +342,7 @@ export const startNode = Effect.fnUntraced(function* (
         random: () => 0.5,
         hooks: { evaluate: evaluateIn(world) }
       }),
+      compactable: () => Effect.succeed(true),
       spendOf: () => Effect.succeed({ spent: 0, window: "24h", at: 0 }),
       selects: () => Effect.succeed(true),
       payable: () => Effect.void,

@@ -83,7 +83,7 @@ const after = (n: number) => [undefined, undefined, undefined, [3], [4, 5]][n % 
 
 /** A turn of this thread, or of none: mostly stale. */
 const someTurn = (walk: Walk, n: number) =>
-  pick([...walk.log.map(({ turnId }) => turnId), turnOf("none")], n) ?? turnOf("none")
+  pick([...walk.log.flatMap(({ turnId }) => turnId ?? []), turnOf("none")], n) ?? turnOf("none")
 const someInput = (walk: Walk, n: number) =>
   pick(
     [...walk.context.pending.map(({ inputId }) => inputId), ...walk.accepted.slice(-2).map(({ inputId }) => inputId)],
@@ -153,6 +153,10 @@ const moves = {
   fail: (walk: Walk, a: number): Command => walk.failure({ ...pick(failures, a) }),
   staleFail: (walk: Walk, a: number, b: number): Command =>
     walk.failure({ ...pick(failures, a), turnId: someTurn(walk, b), attempt: b % 4 }),
+  compact: (walk: Walk): Command => ({ type: "compact", at: walk.at }),
+  // It ends the walk's turns for good: seldom.
+  archive: (walk: Walk, a: number): Command =>
+    a % 5 === 0 ? { type: "archive", at: walk.at } : { type: "compact", at: walk.at },
   tooLong: (walk: Walk, a: number, b: number): Command =>
     walk.tooLong({ ...(a % 3 === 0 ? { round: "overflow" } : {}), ...(b % 7 === 0 ? { attempt: b % 4 } : {}) }),
   summary: (walk: Walk, a: number, b: number): Command =>
@@ -237,6 +241,8 @@ const weights: Readonly<Record<Move["what"], number>> = {
   staleReply: 3,
   fail: 6,
   staleFail: 2,
+  compact: 1,
+  archive: 1,
   tooLong: 4,
   summary: 5,
   toolReturns: 10,
@@ -312,6 +318,8 @@ describe("any sequence of commands, valid, stale and nonsensical,", () => {
         "turn_completed",
         "turn_cancelled",
         "turn_failed",
+        "compaction_wanted",
+        "archived",
         "compacting",
         "compacted",
         '{"running":"compacting"}',
@@ -404,7 +412,12 @@ describe("every short walk", () => {
     return commands
   }
 
-  const listed = (snapshot: Snapshot): Array<Command> => {
+  const listed = (snapshot: Snapshot): Array<Command> =>
+    told(snapshot).filter(
+      (command) => !["submit", "compact", "archive"].includes(command.type) || refuse(snapshot, command) === undefined
+    )
+
+  const told = (snapshot: Snapshot): Array<Command> => {
     const walk = new Walk({ ...plan, maxSteps: 2 })
     walk.snapshot = snapshot
     const turn = snapshot.context.turn
@@ -428,7 +441,9 @@ describe("every short walk", () => {
         admissions: walk.admissions(),
         principal: { type: "user", id: "bob" },
         clearQueue: true
-      }
+      },
+      { type: "compact", at: walk.at },
+      { type: "archive", at: walk.at }
     ]
     walk.openings = [0]
     commands.push(walk.submission(name), walk.submission(name, "steer"))
@@ -516,6 +531,7 @@ describe("every short walk", () => {
       [...new Set(kinds)].sort(),
       turn === null ? [carry.last?.outcome] : [],
       turn?.calls.map(({ grant, hooks, state }) => [state.type, "returned" in state, hooks, grant]),
+      carry.archivedAt !== undefined,
       turn?.round?.name,
       turn?.unbuilt,
       turn?.opening?.messages.map(({ hooks }) => hooks),

@@ -420,6 +420,7 @@ describe("what the API reads of threads", () => {
               const page: ThreadPage = yield* reads.list({
                 workspace: home,
                 waiting: false,
+                includeArchived: false,
                 limit,
                 ...filter,
                 ...(position && { position })

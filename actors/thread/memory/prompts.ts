@@ -20,6 +20,7 @@ import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
 import { summarised } from "./summaries.ts"
 import { type LoggedFactBody, toldOf } from "../replies/rows.ts"
+import type { Context } from "../../../machines/thread/context.ts"
 import { isPublic, typesOf } from "../../../machines/thread/facts.ts"
 
 type Assistant = Extract<PromptMessage, { readonly role: "assistant" }>
@@ -40,7 +41,7 @@ const from = (pos: number): Kept => ({ pos, bytes: perThread, messages: [] })
 const placeOf = ({ pos, seq }: Placed): LogPlace => ({ pos, seq: seq ?? 0 })
 
 const assistant = (
-  fact: Placed & { readonly event: { readonly modelId: string } },
+  fact: Placed & { readonly turnId: string; readonly event: { readonly modelId: string } },
   text: string,
   response: ResponseDetail | undefined,
   calls: Assistant["calls"]
@@ -76,6 +77,7 @@ const inPrompts = typesOf(({ inPrompt }) => inPrompt === true)
 
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<PromptMessage> => {
+  if (fact.turnId === null) return messages
   const { turnId } = fact
   switch (fact.type) {
     case "user_message": {
@@ -184,6 +186,12 @@ export interface Stretch {
   readonly from: number
   readonly to: number
 }
+
+/** What a thread's prompt is read from. */
+export const stretchOf = ({ carry, pos }: Pick<Context, "carry" | "pos">): Stretch => ({
+  from: carry.compaction?.pos ?? 0,
+  to: pos
+})
 
 export interface PromptLimits {
   /** Bytes of kept prompts. */

@@ -48,7 +48,7 @@ export const submitted = (
   const seq = before.context.seq + facts.slice(0, at + 1).filter(isPublic).length
   return {
     ...queuedMessage(input, undefined),
-    ...(fact === undefined ? {} : { turnId: fact.turnId }),
+    ...(fact?.type === "user_message" ? { turnId: fact.turnId } : {}),
     state: "admitted",
     seq
   }
@@ -96,8 +96,8 @@ export const detail = (
   )
 }
 
-/** The thread after a cancel, with its attributes as they are now where the journal has told. */
-export const cancelled = (
+/** The thread after a command about the whole of it, with its attributes as they are now where the journal has told. */
+export const shown = (
   being: ActorView<Snapshot>,
   next: Snapshot,
   updatedAt: number,

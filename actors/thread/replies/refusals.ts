@@ -66,6 +66,11 @@ export const explain = (refusal: Refusal): Declined => {
         reason: "nothing_to_retry",
         message: "The last turn of this thread neither failed nor was cancelled, or one is running."
       })
+    case "thread_archived":
+      return new Declined({
+        reason: "thread_archived",
+        message: "The thread was archived: it takes no input any more."
+      })
     case "wait_not_open":
       return new Declined({ reason: "wait_not_open", message: `${refusal.waitId} is not open.` })
     case "wait_type_mismatch":

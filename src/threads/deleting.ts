@@ -1,0 +1,65 @@
+/**
+ * Threads that are deleted for good: gone at once for whoever asks, their rows in portions.
+ *
+ * E1. Only an archived thread at rest is deleted. Its head goes first: without it nothing of the thread is found, and no
+ *     node can write to it.
+ * E2. What is left of it is found by its row in deleted_threads, which goes last.
+ */
+import { Effect } from "effect"
+import { sql } from "kysely"
+import { Database } from "../database/Database.ts"
+import type { Db, Tx } from "../database/handle.ts"
+import { toUuid } from "../domain/ids.ts"
+
+export type Deletion = "deleted" | "not_found" | "not_archived"
+
+interface Found {
+  readonly archived: boolean
+  readonly resting: boolean
+}
+
+/** E1. */
+export const deleteThread = async (tx: Tx, workspace: string, threadId: string): Promise<Deletion> => {
+  const [space, thread] = [toUuid(workspace), toUuid(threadId)]
+  const { rows } = await sql<Found>`select exists (select from archived_threads a where a.thread = h.id) as archived,
+      h.since is null as resting
+    from heads h where h.workspace = ${space} and h.id = ${thread} and h.kind = 'thread' for update`.execute(tx)
+  const [found] = rows
+  if (found === undefined) return "not_found"
+  if (!found.archived || !found.resting) return "not_archived"
+  await sql`with gone as (delete from heads where workspace = ${space} and id = ${thread} returning workspace, id),
+      listed as (delete from archived_threads where thread = ${thread})
+    insert into deleted_threads (workspace, thread) select workspace, id from gone on conflict do nothing`.execute(tx)
+  return "deleted"
+}
+
+/** Facts of a portion: no long locks, no large transactions. */
+const portion = 5_000
+
+/** One portion of one thread: how many facts went, and whether the thread is done. */
+const clear = async (db: Db) => {
+  const { rows } = await sql<{ readonly facts: number; readonly threads: number }>`with
+      one as (select workspace, thread from deleted_threads order by at limit 1 for update skip locked),
+      f as (delete from facts where ctid = any (array(select f.ctid from facts f, one where f.actor = one.thread
+        limit ${portion})) returning 1),
+      i as (delete from inputs i using one where i.workspace = one.workspace and i.actor = one.thread),
+      w as (delete from waits w using one where w.workspace = one.workspace and w.actor = one.thread),
+      x as (delete from inbox x using one where x.workspace = one.workspace and x.actor = one.thread),
+      s as (delete from thread_spend s using one where s.workspace = one.workspace and s.thread = one.thread),
+      counted as (select count(*)::int as facts from f),
+      d as (delete from deleted_threads d using one, counted where d.thread = one.thread and counted.facts < ${portion}
+        returning 1)
+    select counted.facts, (select count(*)::int from d) as threads from counted`.execute(db)
+  return rows[0] ?? { facts: 0, threads: 0 }
+}
+
+/** E2. How many threads were cleared away. */
+export const clearDeleted = Effect.fnUntraced(function* () {
+  const database = yield* Database
+  let done = 0
+  for (;;) {
+    const { facts, threads } = yield* database.run("clear deleted threads", clear)
+    done += threads
+    if (threads === 0 && facts === 0) return done
+  }
+})

@@ -1,0 +1,288 @@
+/** Conversations that get too long for their model: what is summarised, when, and what goes on behind it. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { sql } from "kysely"
+import { toUuid } from "../../src/domain/ids.ts"
+import { clearDeleted } from "../../src/threads/deleting.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { assertRefused } from "./refused.ts"
+import { type Event, ended, logOf, makeThread, submit } from "./threadFixture.ts"
+
+let server: TestServer
+let alpha: Client
+beforeAll(async () => {
+  server = await startServer()
+  alpha = server.alpha
+})
+afterAll(() => server.stop())
+
+const small = "troupe/scripted-small"
+
+interface Compaction {
+  readonly throughSeq: number
+  readonly attempt: string
+  readonly preview?: string
+}
+
+const agentOf = async (compaction: object | undefined, more: object = {}) => {
+  const profile = await alpha.post("/v1/profiles", {
+    name: "Long",
+    models: [small],
+    ...(compaction === undefined ? {} : { compaction }),
+    ...more
+  })
+  assert.strictEqual(profile.status, 201, profile.text)
+  const agent = await alpha.post("/v1/agents", { name: "Long", profileId: profile.body.profile.id })
+  return agent.body.agent.id as string
+}
+
+const words = (bytes: number) => "word ".repeat(Math.ceil(bytes / 5)).slice(0, bytes)
+const of = (log: ReadonlyArray<Event>, type: string) => log.filter((event) => event.type === type)
+const compactionOf = (event: Event | undefined) => event?.compaction as Compaction
+const detail = async (threadId: string) => (await alpha.get(`/v1/threads/${threadId}`)).body
+const last = (log: ReadonlyArray<Event>, type: string) =>
+  of(log, type).at(-1) ?? assert.fail(`there is no ${type}: ${log.map((event) => event.type).join(" ")}`)
+const textOf = (event: Event) => (event.content as ReadonlyArray<{ readonly text: string }>)[0]?.text
+const tokensOf = ({ usage }: Event) => (usage as { readonly totalTokens: number }).totalTokens
+
+/** Turns, one after the other. */
+const say = async (threadId: string, ...messages: ReadonlyArray<string>) => {
+  let log: ReadonlyArray<Event> = []
+  for (const message of messages) {
+    const turns = log.filter(({ type }) => type.startsWith("turn_")).length
+    await submit(alpha, threadId, message)
+    log = await logOf(alpha, threadId, ended(turns + 1))
+  }
+  return log
+}
+
+/** One more turn: the log once so many are over. */
+const sayNext = async (threadId: string, message: string, turns: number) => {
+  await submit(alpha, threadId, message)
+  return logOf(alpha, threadId, ended(turns))
+}
+
+describe("a conversation above the trigger", () => {
+  it("is summarised up to the end of a turn before the kept ones, and goes on", async () => {
+    const threadId = await makeThread(alpha, await agentOf(undefined))
+    const log = await say(threadId, words(2_000), words(2_000), words(2_000), "And now?")
+    const began = last(log, "compacting")
+    const over = last(log, "compacted")
+    assert.strictEqual(compactionOf(began).attempt, "build:0")
+    const boundary = log.find(({ seq }) => seq === compactionOf(began).throughSeq)
+    assert.strictEqual(boundary?.type, "turn_completed")
+    const { preview = "", ...round } = compactionOf(over)
+    assert.deepStrictEqual(round, compactionOf(began))
+    assert.match(preview, /^Summary of \d+ events\.$/)
+    assert.strictEqual(began.modelId, small)
+    assert.isAbove(tokensOf(over), 0)
+    assert.isAtLeast((over.timing as { readonly durationMs: number }).durationMs, 0)
+    assert.strictEqual(textOf(last(log, "assistant_message")), "You said: And now?")
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+  })
+
+  it("counts its summaries in the thread's usage, not in the turn's", async () => {
+    const threadId = await makeThread(alpha, await agentOf(undefined))
+    const log = await say(threadId, words(2_000), words(2_000), words(2_000), "And now?")
+    const total = (events: ReadonlyArray<Event>) => events.reduce((sum, event) => sum + tokensOf(event), 0)
+    const { usage } = await detail(threadId)
+    assert.strictEqual(usage.totalTokens, total([...of(log, "turn_completed"), ...of(log, "compacted")]))
+  })
+
+  it("runs on and on: no turn fails, and no prompt is above the window", async () => {
+    const threadId = await makeThread(alpha, await agentOf(undefined))
+    const log = await say(threadId, ...Array.from({ length: 40 }, (_, i) => `${i} ${words(600)}`))
+    assert.deepStrictEqual(of(log, "turn_failed"), [])
+    assert.isAbove(of(log, "compacted").length, 3)
+    for (const { usage } of of(log, "turn_completed"))
+      assert.isAtMost((usage as { readonly inputTokens: number }).inputTokens, 2_000)
+    const bounds = of(log, "compacted").map((event) => compactionOf(event).throughSeq)
+    assert.deepStrictEqual(
+      bounds,
+      bounds.toSorted((a, b) => a - b)
+    )
+  }, 30_000)
+
+  it("is left alone where the profile says so, and fails as its provider does", async () => {
+    const threadId = await makeThread(alpha, await agentOf({ enabled: false }))
+    const log = await say(threadId, words(3_000), words(3_000), words(3_000))
+    assert.deepStrictEqual(of(log, "compacting"), [])
+    assert.strictEqual(log.at(-1)?.failureCode, "context_overflow")
+  })
+
+  it("of a model whose window nobody knows is summarised after its provider has said so", async () => {
+    const threadId = await makeThread(alpha, await agentOf({ triggerRatio: 0.95, keepTurns: 1 }))
+    // The provider counts other tokens than were foreseen.
+    const log = await say(threadId, `${words(3_000)}\n/usage 10 10`, `${words(3_000)}\n/usage 10 10`, words(3_000))
+    const [began] = of(log, "compacting")
+    assert.strictEqual(compactionOf(began).attempt, "overflow")
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+  })
+})
+
+describe("a turn that is too long itself", () => {
+  it("is cut between its responses; its message stands again, and its rounds go on being counted", async () => {
+    const threadId = await makeThread(alpha, await agentOf({ triggerRatio: 0.5 }))
+    const rounds = Array.from({ length: 12 }, () => `/call nothing {"of":"${words(150)}"}`).join("\n/then\n")
+    const log = await say(threadId, rounds)
+    assert.strictEqual(log.at(-1)?.type, "turn_completed", JSON.stringify(log.at(-1)))
+    assert.strictEqual(of(log, "tool_intent").length, 12)
+    assert.isAtLeast(of(log, "compacted").length, 1)
+    assert.match(textOf(last(log, "assistant_message")) ?? "", /^Done: \[null,/)
+    const open = new Set<unknown>()
+    for (const event of log) {
+      if (event.type === "tool_intent") open.add(event.toolCallId)
+      if (event.type === "tool_result") open.delete(event.toolCallId)
+      if (event.type !== "compacting") continue
+      const through = compactionOf(event).throughSeq
+      const cut = log.filter(({ seq, type }) => seq <= through && type === "tool_intent")
+      for (const { toolCallId } of cut)
+        assert.isTrue(
+          log.some((other) => other.type === "tool_result" && other.toolCallId === toolCallId && other.seq <= through)
+        )
+    }
+  })
+})
+
+describe("whoever wants a summary", () => {
+  const compact = (threadId: string) => alpha.post(`/v1/threads/${threadId}/compact`)
+
+  it("gets one before the next model call, also where the profile does without", async () => {
+    const threadId = await makeThread(alpha, await agentOf({ enabled: false }))
+    await say(threadId, "one", "two", "three")
+    const answer = await compact(threadId)
+    assert.strictEqual(answer.status, 200, answer.text)
+    assert.strictEqual(answer.body.thread.id, threadId)
+    const log = await sayNext(threadId, "four", 4)
+    assert.strictEqual(compactionOf(last(log, "compacting")).attempt, "build:0")
+    assert.strictEqual(textOf(last(log, "assistant_message")), "You said: four")
+    assert.strictEqual(of(await sayNext(threadId, "five", 5), "compacting").length, 1)
+  })
+
+  it("is told where nothing could be summarised", async () => {
+    const threadId = await makeThread(alpha, await agentOf(undefined))
+    await say(threadId, "one", "two")
+    assertRefused(await compact(threadId), 409, "nothing_to_compact")
+    assertRefused(await compact("thr_00000000000000000000000000"), 404, "not_found")
+  })
+})
+
+describe("what a profile says of summaries", () => {
+  it("is shown with its defaults, and changed by a patch", async () => {
+    const made = await alpha.post("/v1/profiles", { name: "P", models: [small], compaction: { keepTurns: 3 } })
+    assert.deepStrictEqual(made.body.profile.compaction, { enabled: true, triggerRatio: 0.8, keepTurns: 3 })
+    const path = `/v1/profiles/${made.body.profile.id}`
+    const changed = await alpha.patch(path, {
+      compaction: { keepTurns: null, model: "troupe/*", instructions: "Names." }
+    })
+    assert.deepStrictEqual(changed.body.profile.compaction, {
+      enabled: true,
+      triggerRatio: 0.8,
+      keepTurns: 2,
+      model: "troupe/*",
+      instructions: "Names."
+    })
+  })
+
+  it.each([
+    [{ triggerRatio: 0.1 }, 201],
+    [{ triggerRatio: 0.09 }, 400],
+    [{ triggerRatio: 0.95 }, 201],
+    [{ triggerRatio: 0.96 }, 400],
+    [{ keepTurns: 1 }, 201],
+    [{ keepTurns: 0 }, 400],
+    [{ keepTurns: 20 }, 201],
+    [{ keepTurns: 21 }, 400],
+    [{ instructions: "x".repeat(4096) }, 201],
+    [{ instructions: "x".repeat(4097) }, 400],
+    [{ model: "none" }, 400],
+    [{ other: 1 }, 400]
+  ])("is held to its limits: %o is %i", async (compaction, status) => {
+    const made = await alpha.post("/v1/profiles", { name: "P", models: [small], compaction })
+    assert.strictEqual(made.status, status, made.text)
+    if (status === 400) assert.match(made.body.message, /^compaction\./)
+  })
+})
+
+describe("a round that comes to nothing", () => {
+  it("before a call lets the call go ahead, and is not begun again in its turn", async () => {
+    // The summary is asked of a model whose window it does not fit.
+    const threadId = await makeThread(
+      alpha,
+      await agentOf({ model: small, triggerRatio: 0.1, keepTurns: 1 }, { models: ["troupe/scripted"] })
+    )
+    const log = await say(threadId, `${words(2_000)}\n/usage 200000 1`, "And now?")
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+    assert.isAtLeast(of(log, "compacting").length, 1)
+  })
+
+  it("by an interrupt is over before its turn is", async () => {
+    const threadId = await makeThread(alpha, await agentOf(undefined))
+    await say(threadId, "one", "two", "three")
+    await alpha.post(`/v1/threads/${threadId}/compact`)
+    const log = await sayNext(threadId, "four", 4)
+    const types = log.map(({ type }) => type)
+    assert.isBelow(types.indexOf("compacted"), types.lastIndexOf("turn_completed"))
+  })
+})
+
+describe("an archived thread", () => {
+  const archive = (threadId: string) => alpha.post(`/v1/threads/${threadId}/archive`)
+  const listed = async (agentId: string, query = "") =>
+    (await alpha.get(`/v1/threads?agentId=${agentId}${query}`)).body.threads.map(
+      ({ thread }: { readonly thread: { readonly id: string } }) => thread.id
+    )
+
+  it("takes no input, is read as before, and is listed to whoever asks for it", async () => {
+    const agentId = await agentOf(undefined)
+    const threadId = await makeThread(alpha, agentId)
+    await say(threadId, "one")
+    const answer = await archive(threadId)
+    assert.strictEqual(answer.status, 200, answer.text)
+    assert.match(answer.body.thread.archivedAt, /^\d{4}-/)
+    assert.deepStrictEqual((await archive(threadId)).body.thread.archivedAt, answer.body.thread.archivedAt)
+    assertRefused(
+      await alpha.post(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "two" }] }),
+      409,
+      "thread_archived"
+    )
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/compact`), 409, "nothing_to_compact")
+    assert.strictEqual((await detail(threadId)).thread.archivedAt, answer.body.thread.archivedAt)
+    assert.strictEqual((await alpha.get(`/v1/threads/${threadId}/events`)).body.events.length, 3)
+    assert.deepStrictEqual(await listed(agentId), [])
+    assert.deepStrictEqual(await listed(agentId, "&includeArchived=true"), [threadId])
+  })
+
+  it("was at rest with an empty queue", async () => {
+    const threadId = await makeThread(alpha, await agentOf(undefined))
+    await submit(alpha, threadId, "/wait 20s")
+    assertRefused(await archive(threadId), 409, "turn_conflict")
+    await alpha.post(`/v1/threads/${threadId}/cancel`)
+    assert.strictEqual((await archive(threadId)).status, 200)
+  })
+
+  it("may be deleted, and is unknown from then on; others may not", async () => {
+    const agentId = await agentOf(undefined)
+    const threadId = await makeThread(alpha, agentId)
+    await say(threadId, "one")
+    assertRefused(await alpha.delete(`/v1/threads/${threadId}`), 409, "turn_conflict")
+    await archive(threadId)
+    assertRefused(await server.beta.delete(`/v1/threads/${threadId}`), 404, "not_found")
+    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}`)).status, 204)
+    for (const path of ["", "/events", "/queue", "/events?afterSeq=3"])
+      assertRefused(await alpha.get(`/v1/threads/${threadId}${path}`), 404, "not_found")
+    assertRefused(await alpha.delete(`/v1/threads/${threadId}`), 404, "not_found")
+    assertRefused(
+      await alpha.post(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "two" }] }),
+      404,
+      "not_found"
+    )
+    assert.deepStrictEqual(await listed(agentId, "&includeArchived=true"), [])
+    await server.runtime.runPromise(clearDeleted())
+    const left = await server.runtime.runPromise(
+      server.database.run("left", (db) =>
+        sql<{ readonly n: number }>`select count(*)::int as n from facts where actor = ${toUuid(threadId)}`.execute(db)
+      )
+    )
+    assert.strictEqual(left.rows[0]?.n, 0)
+  })
+})
