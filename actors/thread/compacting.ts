@@ -155,4 +155,3 @@ export const makeCompacting = (models: Pick<Models["Service"], "list" | "sample"
 
   return { before, after, summarise }
 }
-export type Compacting = ReturnType<typeof makeCompacting>

@@ -299,7 +299,9 @@ const fittingParts = (found: Schema, schemas: Schemas, textOf: TextOf): fc.Arbit
     case "number": {
       const min = numberAt(found, "minimum", 0)
       const max = numberAt(found, "maximum", Number.MAX_SAFE_INTEGER)
-      const whole = fc.oneof(fc.constantFrom(min, max), fc.integer({ min, max: Math.min(max, min + 1000) }))
+      const [first, last] = [Math.ceil(min), Math.floor(Math.min(max, min + 1000))]
+      if (last < first) return fc.double({ min, max, noNaN: true })
+      const whole = fc.oneof(fc.constantFrom(first, Math.floor(max)), fc.integer({ min: first, max: last }))
       if (found.type === "integer") return whole
       return fc.oneof(
         { weight: 3, arbitrary: "exclusiveMinimum" in found ? whole.map((n) => n + 0.5) : whole },
