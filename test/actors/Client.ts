@@ -248,6 +248,11 @@ export class Client {
     )
   }
 
+  /** A summary is to come before the next model call. */
+  compact() {
+    return Effect.asVoid(this.request(() => ({ type: "compact" })))
+  }
+
   promote(name: string, mode: "steer" | "interrupt") {
     const inputId = this.inputs.get(name) ?? assert.fail(name)
     return Effect.map(

@@ -32,10 +32,12 @@ import { layerMemory } from "../../src/journal/memory.ts"
 import { type Fault, MemoryStore, keyOf, type Read, type ReadFault } from "../../src/journal/MemoryStore.ts"
 import { logOf } from "../../src/journal/wholeLog.ts"
 import { layerScripted } from "../../src/models/layer.ts"
-import { Models, type Prompt } from "../../src/models/Model.ts"
+import { type ModelFailure, Models, type Prompt } from "../../src/models/Model.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { freshId } from "../../src/seed.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
+import { carryOf } from "../../machines/thread/fold.ts"
+import { factOf } from "../../actors/thread/replies/rows.ts"
 import { admissionIn, evaluateIn, type Stage, toolsOf } from "./Toolbox.ts"
 
 export const workspace = freshId("workspace")
@@ -78,6 +80,8 @@ export interface World extends Stage {
   busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
   /** What every append waits for before it reaches the store. */
   slowness: Effect.Effect<void>
+  /** What every summary waits for, or comes to instead. */
+  summaries: Effect.Effect<void, ModelFailure>
   /** Of one workspace on a node that starts from now on; none at first. */
   slots: SlotLimits
   mostActors: number
@@ -119,7 +123,8 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     mostActors: 10_000,
     kinds: [],
     busOf: () => ownBus,
-    slowness: Effect.void
+    slowness: Effect.void,
+    summaries: Effect.void
   }
   store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()
   store.fault = (commit, append, owner) => {
@@ -227,18 +232,21 @@ const watchedModels = (
   ...models,
   sample: (request) =>
     Effect.gen(function* () {
-      world.complaints.push(...complaintsAbout(request.prompt))
+      const isSummary = request.prompt.purpose === "summary"
+      if (isSummary) yield* world.summaries
       const actor = ref()
-      if (actor !== undefined) {
+      if (!isSummary) world.complaints.push(...complaintsAbout(request.prompt))
+      if (actor !== undefined && !isSummary) {
         const facts = world.store.actors.get(keyOf(actor))?.facts ?? []
-        const cold = yield* Effect.orDie(
-          new Prompts({ keptBytes: 0, underWayBytes: 0 }, () => Effect.succeed(logOf(facts))).upTo(actor, {
-            from: 0,
-            to: facts.length
-          })
-        )
-        if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages))
-          world.complaints.push("a kept prompt is not the journal's")
+        const { compaction } = carryOf(facts.map(factOf))
+        // From the beginning, and from what a summary covers.
+        for (const from of new Set([0, compaction?.pos ?? 0])) {
+          const read = (_: ActorRef, after: number) => Effect.succeed(logOf(facts.filter(({ pos }) => pos > after)))
+          const prompts = new Prompts({ keptBytes: 0, underWayBytes: 0 }, read)
+          const cold = yield* Effect.orDie(prompts.upTo(actor, { from, to: facts.length }))
+          if (JSON.stringify(cold) !== JSON.stringify(request.prompt.messages))
+            world.complaints.push(`a kept prompt is not the journal's from ${from} on`)
+        }
       }
       return yield* models.sample(request)
     })
