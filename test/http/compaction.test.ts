@@ -225,6 +225,45 @@ describe("a round that comes to nothing", () => {
   })
 })
 
+describe("a summary that costs money", () => {
+  const paid = "troupe/scripted-paid"
+  const spent = async (agentId: string) =>
+    (await alpha.get(`/v1/usage?agentId=${agentId}`)).body.budget as {
+      readonly spent: number
+      readonly reserved: number
+    }
+
+  const agentWith = async (limit: number, more: object = {}) => {
+    const profile = await alpha.post("/v1/profiles", {
+      name: "Paid",
+      models: [paid],
+      compaction: { keepTurns: 1, triggerRatio: 0.1, ...more }
+    })
+    const budget = { limit, window: "total" }
+    const body = { name: "Paid", profileId: profile.body.profile.id, budget }
+    return (await alpha.post("/v1/agents", body)).body.agent.id as string
+  }
+
+  it("is booked with its outcome: the budget's spend is the thread's cost", async () => {
+    const agentId = await agentWith(10)
+    const threadId = await makeThread(alpha, agentId)
+    const log = await say(threadId, `one\n/usage 150000 1`, "two", "three")
+    assert.isAtLeast(of(log, "compacted").length, 1)
+    const { usage } = await detail(threadId)
+    const { reserved, spent: booked } = await spent(agentId)
+    assert.deepStrictEqual([booked, reserved], [usage.estimatedCost, 0])
+  })
+
+  it("is not begun where nothing is left: the message is refused", async () => {
+    const agentId = await agentWith(0.15, { model: paid })
+    const threadId = await makeThread(alpha, agentId)
+    const log = await say(threadId, `one\n/usage 150000 1`)
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+    const refused = await alpha.post(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "two" }] })
+    assertRefused(refused, 402, "budget_exceeded")
+  })
+})
+
 describe("an archived thread", () => {
   const archive = (threadId: string) => alpha.post(`/v1/threads/${threadId}/archive`)
   const listed = async (agentId: string, query = "") =>

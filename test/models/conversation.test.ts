@@ -178,6 +178,18 @@ describe("a prompt on its way to a provider", () => {
     expect(JSON.stringify(last?.content)).toContain("Summarize")
   })
 
+  it("adds to that request what the profile says of it", () => {
+    const prompt = promptOf([user("go"), said("well")], { purpose: "summary", instructions: "Keep the names." })
+    expect(JSON.stringify(toConversation(prompt, owner).at(-1)?.content)).toContain("Keep the names.")
+  })
+
+  it("begins with the summary of what came before, as somebody's words", () => {
+    const summary = { role: "summary" as const, turnId: "trn_1", text: "They met." }
+    const [first, second] = toConversation(promptOf([summary, user("go")]), owner)
+    expect([first?.role, second?.role]).toEqual(["user", "user"])
+    expect(JSON.stringify(first?.content)).toContain("They met.")
+  })
+
   it.each([
     ["says nothing of properties", { type: "object" }, { type: "object", properties: {} }],
     ["is none", null, { type: "object", properties: {} }],
