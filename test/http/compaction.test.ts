@@ -4,7 +4,9 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refused.ts"
+import { addToolset } from "./toolFixture.ts"
 import { type Event, ended, logOf, makeThread, submit } from "./threadFixture.ts"
 
 let server: TestServer
@@ -324,4 +326,36 @@ describe("an archived thread", () => {
     )
     assert.strictEqual(left.rows[0]?.n, 0)
   })
+})
+
+describe("a turn of 400 calls, one after the other, with 4 KiB of output each", () => {
+  let mcp: McpServer
+  beforeAll(async () => {
+    mcp = await startMcpServer({ tools: [{ name: "t", run: () => "x".repeat(4096) }] })
+  })
+  afterAll(() => mcp.close())
+
+  it("completes, and its prompts stay about as long as the trigger lets them become", async () => {
+    const { id } = await addToolset(alpha, { kind: "mcp", url: mcp.url, namespace: "l" })
+    const agentId = await agentOf(
+      { triggerRatio: 0.1 },
+      { models: ["troupe/scripted"], limits: { maxSteps: 500 }, toolsetIds: [id] }
+    )
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, Array.from({ length: 400 }, () => "/call l.t").join("\n/then\n"))
+    let log: ReadonlyArray<Event> = []
+    for (let begun = Date.now(); !ended(1)(log) && Date.now() - begun < 60_000; ) {
+      const page = await alpha.get(
+        `/v1/threads/${threadId}/events?limit=200&waitSeconds=5&afterSeq=${log.at(-1)?.seq ?? 0}`
+      )
+      log = [...log, ...page.body.events]
+    }
+    const over = last(log, "turn_completed")
+    assert.strictEqual(of(log, "tool_result").length, 400)
+    assert.strictEqual(of(log, "tool_result")[399]?.failureCode, undefined)
+    assert.isAtLeast(of(log, "compacted").length, 4)
+    // A token is four bytes. What 401 calls were asked with, on average: a whole conversation would be twice that.
+    const { inputTokens } = over.usage as { readonly inputTokens: number }
+    assert.isAtMost(inputTokens / 401, 102_000)
+  }, 90_000)
 })
