@@ -9,6 +9,8 @@
  *     from turn, step and round. A job that is repeated finds its own.
  * B3. What tells of the call's outcome removes its reservation and books its cost, in one statement (the journal's).
  *     One that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`).
+ * B4. A crash of PostgreSQL itself may forget reservations of its last fractions of a second, of calls that are under
+ *     way: these are not booked. Whatever was settled had its reservation.
  */
 import { Context, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
@@ -72,8 +74,10 @@ export const reservationOf = ({
   readonly attempt: number
 }) => reservationNamed(`${turnId}/sample/${step}/${target}/${attempt}`)
 
-const text = `select place, verdict from reserve_costs($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[],
-  $6::float8[], $7::float8[])`
+// B4. A commit that waits for no disk: the reservation's place in the log is before that of whatever settles it.
+const text = `select r.place, r.verdict from (select set_config('synchronous_commit', 'off', true) as waits) s,
+  reserve_costs($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[], $6::float8[], $7::float8[]) r
+  where s.waits = 'off'`
 
 const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
 
